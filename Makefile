@@ -1,0 +1,64 @@
+# rigidc: everything below makes its own virtual environment in .venv on first use.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+DEMO_ROBOT ?= talos
+GOLDENS := iiwa solo12
+GOLDEN_ALGORITHMS := -a rnea -a crba -a aba
+
+.PHONY: help demo test lint counts counts-write goldens clean
+
+help:
+	@echo "make demo          install, generate and compile ABA and RNEA of $(DEMO_ROBOT), check, count, time"
+	@echo "make test          style, types, import contracts and all tests"
+	@echo "make counts        operation counts against opcount/baseline.json"
+	@echo "make counts-write  write today's operation counts to opcount/baseline.json"
+	@echo "make goldens       write the committed generated/ folders again"
+	@echo "make clean         remove the virtual environment, build products and caches"
+
+demo: $(VENV)/.installed
+	@echo; echo "== $(DEMO_ROBOT): compiled C against the dense NumPy oracle"
+	@$(BIN)/rigidc check $(DEMO_ROBOT) -a rnea -a aba
+	@echo; echo "== operations of one call"
+	@$(BIN)/rigidc count $(DEMO_ROBOT) -a rnea -a aba
+	@echo; echo "== time"
+	@$(BIN)/rigidc bench $(DEMO_ROBOT) -a rnea -a aba
+
+test: lint
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+lint: $(VENV)/.testing
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports
+
+counts: $(VENV)/.installed
+	@$(BIN)/python -m opcount.baseline
+
+counts-write: $(VENV)/.installed
+	@$(BIN)/python -m opcount.baseline --write
+
+goldens: $(VENV)/.installed
+	@for robot in $(GOLDENS); do \
+	    $(BIN)/rigidc generate $$robot $(GOLDEN_ALGORITHMS) -o generated/$$robot --force || exit 1; \
+	done
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+	    || { echo "make: rigidc needs Python 3.10 or newer; name one with PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/pip
+	$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.testing: pyproject.toml | $(BIN)/pip
+	$(PIP) install -e .[test]
+	@touch $@ $(VENV)/.installed

@@ -1,0 +1,55 @@
+"""rigidc: robot dynamics, written once and specialised to a robot as C, NumPy callables and operation counts.
+
+import codegen
+robot = codegen.load("talos")
+aba = codegen.build(robot, "aba")
+a = aba(*robot.random())
+
+Names are imported when first used, so that `rigidc --help` and reading one module stay fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from codegen.algorithms import ALGORITHMS
+    from codegen.description import bundled, load
+    from codegen.errors import BuildError, RobotError
+    from codegen.model import Contact, Frame, Model
+    from codegen.pipeline import build, generate, graphs
+
+__all__ = [
+    "ALGORITHMS",
+    "BuildError",
+    "Contact",
+    "Frame",
+    "Model",
+    "RobotError",
+    "build",
+    "bundled",
+    "generate",
+    "graphs",
+    "load",
+]
+
+_HOMES = {
+    "ALGORITHMS": "algorithms",
+    "BuildError": "errors",
+    "Contact": "model",
+    "Frame": "model",
+    "Model": "model",
+    "RobotError": "errors",
+    "build": "pipeline",
+    "bundled": "description",
+    "generate": "pipeline",
+    "graphs": "pipeline",
+    "load": "description",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"codegen.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'codegen' has no attribute {name!r}")

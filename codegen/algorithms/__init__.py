@@ -1,0 +1,110 @@
+"""The algorithms: one file each, one line each in `ALGORITHMS`; below, the notation of their arguments.
+
+  q, v, a, tau    configuration (nq), velocity, acceleration, joint forces (nv): the coordinates of the model
+  f_ext           external wrenches on chosen frames, one row [force; moment] each, in the frame's own axes
+  S, X, I         motion subspace, motion transform from parent to node, rigid inertia
+  IA, pA, U, D, u articulated inertia, bias force, IA S, S' U, tau - S' pA
+  Ic, F           composite inertia, force of a unit joint motion
+  M, J            joint-space inertia matrix, frame Jacobian
+Every algorithm is a function of a `Tree` (the model at configuration q) and its other inputs, all SX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from codegen.algorithms.aba import aba
+from codegen.algorithms.crba import crba
+from codegen.algorithms.difference import difference
+from codegen.algorithms.efpa import efpa
+from codegen.algorithms.fk import fk
+from codegen.algorithms.integrate import integrate
+from codegen.algorithms.jacobian import jacobian
+from codegen.algorithms.lagrange_fd import lagrange_fd
+from codegen.algorithms.ltl import ltl
+from codegen.algorithms.minverse import minverse
+from codegen.algorithms.projected_osim import projected_osim
+from codegen.algorithms.projected_rnea import projected_rnea
+from codegen.algorithms.projection_fd import projection_fd
+from codegen.algorithms.rnea import rnea
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`)."""
+
+    name: str
+    run: Callable[..., Any]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    title: str
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(self.inputs)}) -> {', '.join(self.outputs)}: {self.title}"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What an argument is: its shape in terms of nq, nv, frames and external frames, and a description."""
+
+    shape: tuple[str | int, ...]
+    about: str
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "q": Quantity(("nq",), "configuration"),
+    "q0": Quantity(("nq",), "start configuration"),
+    "q1": Quantity(("nq",), "end configuration"),
+    "v": Quantity(("nv",), "joint velocity"),
+    "dv": Quantity(("nv",), "constant joint velocity over unit time"),
+    "a": Quantity(("nv",), "joint acceleration"),
+    "tau": Quantity(("nv",), "joint forces"),
+    "f_ext": Quantity(("external", 6), "external wrenches [force; moment], in their frames' axes"),
+    "M": Quantity(("nv", "nv"), "joint-space inertia matrix"),
+    "Minv": Quantity(("nv", "nv"), "inverse of the joint-space inertia matrix"),
+    "position": Quantity(("frames", 3), "frame origins in the world (m)"),
+    "rotation": Quantity(("frames", 3, 3), "frame axes in the world, as columns"),
+    "velocity": Quantity(("frames", 6), "frame velocities [linear; angular] in world axes (m/s, rad/s)"),
+    "W": Quantity(("contacts", "contacts"), "Delassus matrix J M^-1 J' over the rows of all contacts"),
+    "J": Quantity(("frames", 6, "nv"), "frame Jacobians, rows [linear; angular] in world axes"),
+}
+
+ALGORITHMS: dict[str, Algorithm] = {
+    algorithm.name: algorithm
+    for algorithm in (
+        Algorithm("fk", fk, ("q", "v"), ("position", "rotation", "velocity"), "poses and velocities of frames"),
+        Algorithm("jacobian", jacobian, ("q",), ("J",), "geometric Jacobians of frames"),
+        Algorithm("rnea", rnea, ("q", "v", "a", "f_ext"), ("tau",), "inverse dynamics"),
+        Algorithm("crba", crba, ("q",), ("M",), "joint-space inertia matrix"),
+        Algorithm("aba", aba, ("q", "v", "tau", "f_ext"), ("a",), "forward dynamics, O(n)"),
+        Algorithm("ltl", ltl, ("q", "v", "tau", "f_ext"), ("a",), "forward dynamics by CRBA and LTL"),
+        Algorithm("minverse", minverse, ("q",), ("Minv",), "inverse inertia matrix"),
+        Algorithm("efpa", efpa, ("q",), ("W",), "Delassus matrix by extended force propagators"),
+        Algorithm(
+            "projected_rnea",
+            projected_rnea,
+            ("q", "v", "a", "f_ext"),
+            ("tau",),
+            "inverse dynamics, spanning tree projected",
+        ),
+        Algorithm(
+            "projection_fd",
+            projection_fd,
+            ("q", "v", "tau", "f_ext"),
+            ("a",),
+            "forward dynamics, projection method",
+        ),
+        Algorithm(
+            "lagrange_fd",
+            lagrange_fd,
+            ("q", "v", "tau", "f_ext"),
+            ("a",),
+            "forward dynamics, Lagrange multipliers",
+        ),
+        Algorithm("projected_osim", projected_osim, ("q",), ("W",), "Delassus matrix, spanning tree projected"),
+        Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold"),
+        Algorithm("difference", difference, ("q0", "q1"), ("dv",), "difference of two configurations"),
+    )
+}

@@ -1,0 +1,16 @@
+"""Differences on the configuration manifold: the logarithm of every joint's motion, inverse of `integrate`.
+
+Rotations are taken the shorter way round (at most pi). Gravity plays no part.
+"""
+
+from __future__ import annotations
+
+from casadi import SX, vertcat
+
+from codegen.tree import Tree
+
+
+def difference(tree: Tree, q1: SX) -> SX:
+    """The constant velocity dv (nv) that takes q to q1 in unit time."""
+    pairs = zip(tree.parts, tree.positions(q1), strict=True)
+    return vertcat(*[part.joint.difference(part.q, end) for part, end in pairs])

@@ -1,0 +1,31 @@
+"""Forward kinematics: poses and velocities of named frames.
+
+Featherstone, Rigid Body Dynamics Algorithms, sec. 4.1 and 5.3 (velocities). Results are in world axes, at the
+frame's origin; gravity plays no part.
+"""
+
+from __future__ import annotations
+
+from casadi import SX, vertcat
+
+from codegen.algorithms.poses import world_poses
+from codegen.spatial import constant, cross3, zeros
+from codegen.tree import Tree
+
+
+def fk(tree: Tree, v: SX) -> tuple[SX, SX, SX]:
+    """Position (k x 3), rotation (3k x 3, columns are the frame's axes), velocity (k x 6) [linear; angular]."""
+    velocity, rates = {-1: zeros(6)}, tree.rates(v)
+    # root to leaves, body by body: spatial velocities in body frames
+    for b, part in enumerate(tree.parts):
+        velocity[b] = part.X @ velocity[part.parent] + part.S @ rates[b]
+    pose = world_poses(tree)
+    position, rotation, twist = [], [], []
+    # frame by frame: the body's motion, seen at the frame in world axes
+    for frame in tree.frames:
+        body, w, linear = pose[frame.body], velocity[frame.body][:3], velocity[frame.body][3:]
+        at = linear + cross3(w, constant(frame.placement.p))
+        position.append(body.position(frame).T)
+        rotation.append(body.rotation(frame))
+        twist.append(vertcat(body.E.T @ at, body.E.T @ w).T)
+    return vertcat(*position), vertcat(*rotation), vertcat(*twist)

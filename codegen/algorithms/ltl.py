@@ -1,0 +1,22 @@
+"""Forward dynamics by CRBA and the LTL factorisation, whose factors keep the tree's branch-induced sparsity.
+
+Featherstone, Rigid Body Dynamics Algorithms, sec. 6.5 and 8.4 (the square-root-free form M = L' D L).
+Gravity enters through the resting motion, as upward acceleration of the world.
+"""
+
+from __future__ import annotations
+
+from casadi import SX
+
+from codegen.algorithms.crba import crba
+from codegen.algorithms.motion import resting
+from codegen.algorithms.rnea import rnea
+from codegen.spatial import ltdl
+from codegen.tree import Tree
+
+
+def ltl(tree: Tree, v: SX, tau: SX, f_ext: SX) -> SX:
+    """Joint accelerations (nv) under joint forces tau, gravity and external wrenches."""
+    a0 = resting(tree, v)
+    missing = tau - rnea(tree, v, a0, f_ext)
+    return a0 + ltdl(crba(tree), tree.dof_parent).solve(missing)

@@ -1,0 +1,84 @@
+"""The first sweep that all dynamics share: the motion at given joint accelerations, and the forces it needs.
+
+Newton-Euler by classical accelerations: a body whose frame turns with angular velocity w has points r that
+accelerate as ac + Omega r, Omega = [wdot]x + w w' - |w|^2 1, and needs the force that its inertia makes of
+that (Featherstone, Rigid Body Dynamics Algorithms, ch. 2; equal to the book's I a + v x* I v).
+Frames: each body's own. Gravity is upward acceleration of the world: ac_world = -g.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from casadi import SX, vertcat
+
+from codegen.spatial import cross3, zeros
+from codegen.tree import Part, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """Angular velocity and acceleration, acceleration matrix, classical acceleration of the origin."""
+
+    w: SX
+    wdot: SX
+    Omega: SX
+    ac: SX
+
+
+def acceleration_matrix(w: SX, wdot: SX) -> SX:
+    """Omega = [wdot]x + w w' - |w|^2 1."""
+    x, y, z = w[0], w[1], w[2]
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    Omega = SX(3, 3)
+    Omega[0, 0], Omega[1, 1], Omega[2, 2] = -(yy + zz), -(xx + zz), -(xx + yy)
+    Omega[0, 1], Omega[1, 0] = xy - wdot[2], xy + wdot[2]
+    Omega[0, 2], Omega[2, 0] = xz + wdot[1], xz - wdot[1]
+    Omega[1, 2], Omega[2, 1] = yz - wdot[0], yz + wdot[0]
+    return Omega
+
+
+def moved(part: Part, base: Motion, v: SX, vdot: SX) -> Motion:
+    """The motion of a body carried by one that moves as `base`, at joint velocity v and acceleration vdot."""
+    X, S = part.X, part.S
+    carried, joint = X.vector(base.w), S[:3, :] @ v
+    w = carried + joint
+    wdot = X.vector(base.wdot) + cross3(carried, joint) + S[:3, :] @ vdot
+    origin = X.vector(base.ac + base.Omega @ X.origin)
+    coriolis = 2 * cross3(carried, S[3:, :] @ v)
+    relative = part.joint.drift(part.q, v) + S[3:, :] @ vdot
+    return Motion(w, wdot, acceleration_matrix(w, wdot), origin + coriolis + relative)
+
+
+def forces(tree: Tree, v: SX, vdot: SX, f_ext: SX) -> list[SX]:
+    """Spatial forces that the bodies need to move with (v, vdot), less external ones, stacked by nodes.
+
+    The world, which needs none, comes last.
+    """
+    motion = {-1: Motion(zeros(3), zeros(3), zeros(3, 3), -tree.gravity)}
+    external = tree.wrenches(f_ext)
+    rates, accelerations = tree.rates(v), tree.accelerations(v, vdot)
+    f = []
+    # root to leaves, body by body: its motion, then Newton and Euler
+    for b, part in enumerate(tree.parts):
+        motion[b] = moved(part, motion[part.parent], rates[b], accelerations[b])
+        f.append(part.I.force(motion[b].Omega, motion[b].ac) - external[b])
+    return tree.stack(f)
+
+
+def resting(tree: Tree, v: SX) -> SX:
+    """The joint acceleration from which forward dynamics measures: zero, but a floating base rests.
+
+    A joint with six freedoms can hold its body at zero classical and angular acceleration; gravity and the
+    velocity products then stay out of the whole tree. Where such a joint has armature, it stays at zero, as
+    the armature would need a force of its own.
+    """
+    vdot = []
+    for i, v_i in enumerate(tree.split(v)):
+        base = tree.parts[tree.model.nodes[i].bodies[0]]
+        if base.joint.nv == 6 and base.parent < 0 and not tree.armature[i].nnz():
+            ac = base.X.vector(-tree.gravity) + base.joint.drift(base.q, v_i)
+            vdot.append(-(base.S.T @ vertcat(zeros(3), ac)))
+        else:
+            vdot.append(zeros(tree.S[i].size))
+    return vertcat(*vdot)

@@ -1,0 +1,40 @@
+"""World poses of every body: the position sweep that kinematic algorithms share.
+
+Featherstone, Rigid Body Dynamics Algorithms, sec. 4.1. Gravity plays no part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from casadi import SX
+
+from codegen.model import Frame
+from codegen.spatial import constant, zeros
+from codegen.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class WorldPose:
+    """E turns world axes to body axes (its rows are the body's axes); p is the origin in the world."""
+
+    E: SX
+    p: SX
+
+    def rotation(self, frame: Frame) -> SX:
+        """The frame's axes in the world, as columns."""
+        return self.E.T @ constant(frame.placement.R)
+
+    def position(self, frame: Frame) -> SX:
+        """The frame's origin in the world."""
+        return self.p + self.E.T @ constant(frame.placement.p)
+
+
+def world_poses(tree: Tree) -> dict[int, WorldPose]:
+    """The pose of every body, the world's (-1) included."""
+    pose = {-1: WorldPose(SX.eye(3), zeros(3))}
+    # root to leaves, body by body: compose with the carrying body's pose
+    for b, part in enumerate(tree.parts):
+        base = pose[part.parent]
+        pose[b] = WorldPose(part.X.vector(base.E), base.p + base.E.T @ part.X.origin)
+    return pose

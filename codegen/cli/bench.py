@@ -1,0 +1,120 @@
+"""Time compiled algorithms.
+
+`kernel`: nanoseconds per state when the compiled batch entry runs over many states in one call,
+so that Python takes no part in it; `call`: nanoseconds of one call from Python on one state
+with preallocated outputs, checking of the arguments included. One thread; states are random and
+lie in the processor's caches. Each figure is the median over many repetitions, with the 10th
+and 90th percentiles; on a machine that does other work too, compare medians of one run only.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from codegen.cli.options import (
+    add_algorithms,
+    add_build,
+    add_formats,
+    add_robot,
+    algorithms,
+    at_least,
+    build_options,
+    load,
+    seconds,
+)
+from codegen.cli.progress import progress
+from codegen.cli.table import Table
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+EXAMPLES = """\
+  rigidc bench talos -a rnea -a aba
+  rigidc bench iiwa solo12 -a aba --states 1000 --seconds 2
+  rigidc bench atlas -a aba --dtype float32 --json
+"""
+
+FIGURES = ("median", "p10", "p90")
+HEADER = ("robot", "algorithm", *(f"kernel ns {f}" for f in FIGURES), *(f"call ns {f}" for f in FIGURES))
+CALLS = 100  # Python calls between two readings of the clock
+FEWEST, MOST = 20, 2000  # repetitions
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Median, 10th and 90th percentile of a time in nanoseconds."""
+
+    median: float
+    p10: float
+    p90: float
+
+    def __str__(self) -> str:
+        return f"{self.median:.0f} ns ({self.p10:.0f}..{self.p90:.0f})"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Robots, algorithms, batch size, seconds, build options, --json, --csv."""
+    add_robot(parser, several=True)
+    add_algorithms(parser)
+    parser.add_argument("-n", "--states", type=at_least(1), default=256, metavar="N", help="states in a batch (256)")
+    parser.add_argument("--seconds", type=seconds, default=0.5, metavar="S", help="time to spend on each figure (0.5)")
+    add_build(parser)
+    add_formats(parser, csv=True)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the times."""
+    names = algorithms(args)
+    options = build_options(args)
+    models = {robot: load(args, robot) for robot in args.robots}
+    work = [(robot, name) for robot in args.robots for name in names]
+    rows = []
+    for robot, name in progress(work, " ".join):
+        kernel, call = times(models[robot], name, args.states, args.seconds, options)
+        figures = [round(getattr(spread, f), 1) for spread in (kernel, call) for f in FIGURES]
+        rows.append((models[robot].name, name, *figures))
+    table = Table(HEADER, tuple(rows))
+    sys.stdout.write(getattr(table, args.form or "text")())
+    if args.form is None:
+        print(f"\nkernel: per state in a batch of {args.states}, one thread; call: one state from Python")
+    return 0
+
+
+def times(robot: Any, name: str, states: int, duration: float, options: dict[str, Any]) -> tuple[Spread, Spread]:
+    """Kernel time per state in a batch, and the time of one Python call, both in nanoseconds."""
+    from codegen import pipeline
+    from codegen.cli.samples import samples
+
+    function = pipeline.build(robot, name, **options)
+    own = [port.name for port in function.inputs]
+    own = own[: len(own) - len(options["parameters"])]
+    values = samples(robot, own, len(options["external"]), options["parameters"], states, 0)
+    batch = [value.astype(options["dtype"]) for value in values]
+    single = [value[0].copy() for value in batch]
+    batch_out, single_out = function(*batch), function(*single)
+
+    def call_often() -> None:
+        for _ in range(CALLS):
+            function(*single, out=single_out)
+
+    kernel = spread(lambda: function(*batch, out=batch_out), states, duration)
+    return kernel, spread(call_often, CALLS, duration)
+
+
+def spread(work: Callable[[], object], parts: int, duration: float) -> Spread:
+    """How long one of `parts` equal parts of `work` takes, repeated for `duration` seconds."""
+    import numpy as np
+
+    work()
+    readings: list[float] = []
+    end = time.perf_counter() + duration
+    while len(readings) < FEWEST or (time.perf_counter() < end and len(readings) < MOST):
+        start = time.perf_counter_ns()
+        work()
+        readings.append((time.perf_counter_ns() - start) / parts)
+    p10, median, p90 = np.percentile(readings, [10, 50, 90])
+    return Spread(float(median), float(p10), float(p90))

@@ -1,0 +1,47 @@
+"""Write a robot as rigidc JSON.
+
+Reads URDF, MJCF or rigidc JSON and writes rigidc's own format, one line per link, joint, frame and
+loop constraint, without meshes. The robot is checked first; nothing is written if it cannot be
+used. Without -o the text goes to the standard output.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codegen.cli.files import write_whole
+from codegen.cli.options import ROBOT, add_base
+
+if TYPE_CHECKING:
+    import argparse
+
+EXAMPLES = """\
+  rigidc convert my_robot.urdf -o my_robot.json
+  rigidc convert scene.xml --floating -o scene.json
+  rigidc convert my_robot.urdf | head
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The robot and the file to write."""
+    parser.add_argument("robot", metavar="ROBOT", help=ROBOT)
+    parser.add_argument("-o", "--output", metavar="FILE", help="the file to write (default: standard output)")
+    add_base(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the JSON."""
+    from codegen.description import assemble, read, write_json
+
+    description = read(args.robot)
+    if args.base:
+        description = replace(description, base=args.base)
+    assemble(description)
+    text = write_json(description)
+    if args.output:
+        write_whole(args.output, text)
+    else:
+        sys.stdout.write(text)
+    return 0

@@ -1,0 +1,50 @@
+"""Write a folder of C99 that builds by itself.
+
+The folder holds one header for the robot, one source per algorithm, CMakeLists.txt with an
+exported target, a pkg-config file and an example. The C is plain C99: no heap, no globals,
+every symbol prefixed. Equal input gives equal bytes. Existing files are replaced only with
+--force.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codegen.cli.options import add_algorithms, add_build, add_robot, algorithms, build_options, load
+from codegen.cli.table import plain
+from codegen.errors import RobotError
+
+if TYPE_CHECKING:
+    import argparse
+
+EXAMPLES = """\
+  rigidc generate talos -a rnea -a aba -o build/talos
+  rigidc generate my_arm.urdf --fixed -a fk --frame tool -o build/arm --prefix arm
+  rigidc generate solo12 -a aba --external FL_FOOT --dtype float32 -o build/solo12 --force
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The robot, algorithms, folder, prefix, --force."""
+    add_robot(parser)
+    add_algorithms(parser, required=True)
+    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder to write")
+    parser.add_argument("--prefix", metavar="NAME", help="what every C symbol starts with (default: the robot)")
+    parser.add_argument("--force", action="store_true", help="replace files that are there already")
+    add_build(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the folder and print the paths written."""
+    from codegen import pipeline
+
+    names = algorithms(args)
+    robot = load(args, args.robot)
+    folder = Path(args.output)
+    if not args.force and folder.is_dir() and any(folder.iterdir()):
+        raise RobotError(f"{folder} is not empty; name another, or replace its files with --force")
+    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, **build_options(args))
+    sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
+    return 0

@@ -1,0 +1,151 @@
+"""Draw a robot's tree with its joints and coordinates.
+
+Bodies are listed parents before children. Where one body carries several, the drawing branches;
+a single child stands under its parent. `q` and `v` are the elements of the configuration and
+velocity vectors that a joint owns.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING
+
+from codegen.cli.options import add_formats, add_robot, load
+from codegen.cli.table import Cell, Table, as_json, plain
+
+if TYPE_CHECKING:
+    import argparse
+
+    from codegen.geometry import Vec3
+    from codegen.model import Model
+
+EXAMPLES = """\
+  rigidc info iiwa
+  rigidc info solo12 --frames
+  rigidc info my_robot.urdf --floating --json
+"""
+
+HEADER = ("body", "joint", "type", "axis", "q", "v", "lower", "upper", "mass")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The robot, --frames, --json."""
+    add_robot(parser)
+    parser.add_argument("--frames", action="store_true", help="list the named frames too")
+    add_formats(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the tree, loops, notes, and frames where asked for."""
+    robot = load(args, args.robot)
+    if args.form == "json":
+        sys.stdout.write(as_json(facts(robot)))
+        return 0
+    print(plain(repr(robot).strip("<>").removeprefix("Model ")))
+    print(f"gravity {_vector(robot.gravity)} m/s^2; source {plain(_source(robot))}\n")
+    sys.stdout.write(Table(HEADER, rows(robot)).text())
+    if args.frames:
+        frames = [(f.name, body_name(robot, f.body), _vector(f.placement.translation)) for f in robot.frames]
+        sys.stdout.write("\n" + Table(("frame", "on body", "at"), tuple(frames)).text())
+    if robot.loops:
+        loops = [(loop.name, loop.kind, ", ".join(loop.joints), ", ".join(loop.independent)) for loop in robot.loops]
+        sys.stdout.write("\n" + Table(("loop", "kind", "joints", "independent"), tuple(loops)).text())
+    for note in robot.notes:
+        print(f"note: {plain(note)}")
+    return 0
+
+
+def rows(robot: Model) -> tuple[tuple[Cell, ...], ...]:
+    """One row per body, in the order of the coordinates, the tree drawn in the first column."""
+    drawn = tree([body.parent for body in robot.bodies])
+    return tuple(
+        (
+            prefix + plain(body.name),
+            body.joint.name,
+            body.joint.type,
+            _vector(body.joint.axis) if body.joint.type in ("revolute", "prismatic") else "",
+            _span(q),
+            _span(v),
+            _limit(body.joint.lower),
+            _limit(body.joint.upper),
+            body.inertia.mass,
+        )
+        for prefix, body, q, v in zip(drawn, robot.bodies, robot.q_slices, robot.v_slices, strict=True)
+    )
+
+
+def tree(parents: list[int]) -> list[str]:
+    """The branches to draw before each body; `parents` come first, -1 is the world.
+
+    Only siblings are set off by a branch: an only child keeps its parent's column, so chains stay narrow.
+    """
+    children: dict[int, list[int]] = {}
+    for child, parent in enumerate(parents):
+        children.setdefault(parent, []).append(child)
+    prefixes: list[str] = []
+    inner = {-1: ""}
+    for child, parent in enumerate(parents):
+        siblings = children[parent]
+        if len(siblings) == 1:
+            prefixes.append(inner[parent])
+            inner[child] = inner[parent]
+        else:
+            last = child == siblings[-1]
+            prefixes.append(inner[parent] + ("└─ " if last else "├─ "))
+            inner[child] = inner[parent] + ("   " if last else "│  ")
+    return prefixes
+
+
+def facts(robot: Model) -> dict[str, object]:
+    """What `info` says, for machines; limits that are infinite are null."""
+    bodies = [
+        {
+            "name": body.name,
+            "parent": body_name(robot, body.parent),
+            "joint": body.joint.name,
+            "type": body.joint.type,
+            "axis": list(body.joint.axis),
+            "q": [q.start, q.stop],
+            "v": [v.start, v.stop],
+            "lower": _limit(body.joint.lower),
+            "upper": _limit(body.joint.upper),
+            "mass": body.inertia.mass,
+        }
+        for body, q, v in zip(robot.bodies, robot.q_slices, robot.v_slices, strict=True)
+    ]
+    return {
+        "name": robot.name,
+        "base": "floating" if robot.floating else "fixed",
+        "convention": robot.convention,
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "gravity": list(robot.gravity),
+        "digest": robot.digest,
+        "bodies": bodies,
+        "frames": [{"name": f.name, "body": body_name(robot, f.body)} for f in robot.frames],
+        "loops": [{"name": loop.name, "kind": loop.kind, "joints": list(loop.joints)} for loop in robot.loops],
+        "notes": list(robot.notes),
+    }
+
+
+def body_name(robot: Model, index: int) -> str:
+    """The name of body `index`; -1 is the world."""
+    return robot.bodies[index].name if index >= 0 else "world"
+
+
+def _vector(values: Vec3) -> str:
+    return "(" + ", ".join(f"{value:.4g}" for value in values) + ")"
+
+
+def _span(part: slice) -> str:
+    return str(part.start) if part.stop - part.start == 1 else f"{part.start}..{part.stop - 1}"
+
+
+def _limit(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _source(robot: Model) -> str:
+    source = robot.source
+    return ", ".join(part for part in (source.origin, source.version, source.licence) if part) or "not stated"

@@ -1,0 +1,177 @@
+"""Arguments that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from codegen.errors import RobotError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from codegen.model import Model
+
+ROBOT = (
+    "a bundled robot (`rigidc robots` lists them), a mechanism such as chain:20, or a .urdf, .xml (MJCF) or .json file"
+)
+
+
+def add_robot(parser: argparse.ArgumentParser, several: bool = False) -> None:
+    """The robot, or several, and how its description is read."""
+    if several:
+        parser.add_argument("robots", metavar="ROBOT", nargs="+", help=ROBOT)
+    else:
+        parser.add_argument("robot", metavar="ROBOT", help=ROBOT)
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How a description is read: base, convention, order of the coordinates."""
+    group = parser.add_argument_group("reading the robot")
+    add_base(group)
+    group.add_argument(
+        "--convention",
+        choices=("pinocchio", "mujoco"),
+        default="pinocchio",
+        help="quaternion order and base velocity: pinocchio (xyzw; velocities in base axes; the default) "
+        "or mujoco (wxyz; linear in world axes, angular in base axes)",
+    )
+    group.add_argument(
+        "--order",
+        choices=("file", "name"),
+        default="file",
+        help="order of the joints that one body carries, and so of the coordinates: as in the file "
+        "(the default), or by name",
+    )
+
+
+def add_base(parser: argparse._ActionsContainer) -> None:
+    """--floating or --fixed; the description decides where neither is given."""
+    base = parser.add_mutually_exclusive_group()
+    base.add_argument(
+        "--floating",
+        dest="base",
+        action="store_const",
+        const="floating",
+        help="let the root body move freely",
+    )
+    base.add_argument(
+        "--fixed", dest="base", action="store_const", const="fixed", help="weld the root body to the world"
+    )
+
+
+def add_algorithms(parser: argparse.ArgumentParser, required: bool = False) -> None:
+    """The algorithms, repeatable or separated by commas."""
+    parser.add_argument(
+        "-a",
+        "--algorithm",
+        dest="algorithms",
+        metavar="ALG",
+        action="append",
+        required=required,
+        help="an algorithm, such as rnea, crba or aba; repeat it, or separate several by commas"
+        + ("" if required else " (default: all)"),
+    )
+
+
+def add_task(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """What an algorithm is asked for: frames, external wrenches, symbolic parameters."""
+    group = parser.add_argument_group("what is generated")
+    group.add_argument(
+        "--frame",
+        dest="frames",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a frame for fk and jacobian; repeatable (default: the frames of the last bodies)",
+    )
+    group.add_argument(
+        "--external",
+        metavar="FRAME",
+        action="append",
+        default=[],
+        help="a frame on which an external wrench [force; moment] acts; repeatable",
+    )
+    group.add_argument(
+        "--parameter",
+        dest="parameters",
+        metavar="SPEC",
+        action="append",
+        default=[],
+        help="what stays an argument: gravity, payload:FRAME or offset:JOINT; repeatable",
+    )
+    return group
+
+
+def add_build(parser: argparse.ArgumentParser) -> None:
+    """What is generated: the options of `add_task`, and the scalar type."""
+    group = add_task(parser)
+    group.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="scalar type")
+
+
+def add_formats(parser: argparse.ArgumentParser, csv: bool = False) -> None:
+    """--json, and --csv where it makes sense."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--json", dest="form", action="store_const", const="json", help="print JSON")
+    if csv:
+        group.add_argument("--csv", dest="form", action="store_const", const="csv", help="print CSV")
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """The type of an argument that is a whole number not below `least`."""
+
+    def whole(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
+        return number
+
+    return whole
+
+
+def seconds(text: str) -> float:
+    """The type of an argument that is a time, up to an hour."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= 3600:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0, up to 3600")
+    return number
+
+
+def load(args: argparse.Namespace, robot: str) -> Model:
+    """The robot called `robot`, read as the arguments say."""
+    from codegen import description
+
+    return description.load(robot, base=args.base, convention=args.convention, order=args.order)
+
+
+def algorithms(args: argparse.Namespace) -> list[str]:
+    """The chosen algorithms in the order given, all of them if none was; RobotError for a name unknown."""
+    from codegen.algorithms import ALGORITHMS
+
+    chosen = [name.strip() for group in args.algorithms or () for name in group.split(",")]
+    for name in chosen:
+        if name not in ALGORITHMS:
+            known = ", ".join(ALGORITHMS)
+            raise RobotError(f"there is no algorithm {name!r}; the algorithms are {known}")
+    return list(dict.fromkeys(chosen)) or list(ALGORITHMS)
+
+
+def task_options(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of `codegen.graphs` that the arguments of `add_task` state."""
+    return {
+        "frames": tuple(args.frames),
+        "external": tuple(args.external),
+        "parameters": tuple(args.parameters),
+    }
+
+
+def build_options(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of `codegen.build` that the arguments of `add_build` state."""
+    return {**task_options(args), "dtype": args.dtype}

@@ -1,0 +1,267 @@
+"""Positions that close the loops: Newton's method on phi, and what the loops determine, found numerically.
+
+A node's implicit constraints may hold equations that say nothing (a spatial closure of a planar linkage); which
+ones count, and whether the dependent joints follow from them, is read off K at configurations that close the loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from casadi import SX, Function
+
+from codegen.errors import RobotError
+from codegen.frames import canonical
+from codegen.loops import constraints
+from codegen.spatial import Transform, placement_steps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from codegen.model import Model
+
+CLOSED = 1e-12  # residual (m, rad) at which a loop counts as closed
+DISTINCT = 1e-7  # singular values below this part of the largest count as zero
+STEPS = 60
+STARTS = 40
+SPREAD = 0.3  # how far random starts lie from the neutral configuration (rad, m)
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The implicit constraints of one node, as numeric functions of its position coordinates."""
+
+    evaluate: Function
+    quaternions: tuple[slice, ...]
+    own: tuple[int, ...]
+    neutral: tuple[float, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of position coordinates."""
+        return int(self.evaluate.size1_in(0))
+
+    def at(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """phi, K and T at x."""
+        phi, K, T = self.evaluate(x)
+        return np.array(phi).ravel(), np.array(K), np.array(T)
+
+    def close(self, x: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """The closed configuration that Newton's method reaches from x, or None."""
+        for _ in range(STEPS):
+            phi, K, T = self.at(x)
+            if not np.isfinite(phi).all() or not np.isfinite(K).all():
+                return None
+            if np.abs(phi).max(initial=0.0) < CLOSED:
+                return x
+            step = T @ (np.linalg.pinv(K, rcond=1e-9) @ phi)
+            x = x - step * min(1.0, 0.5 / max(float(np.abs(step).max()), 1e-300))
+            for part in self.quaternions:
+                x[part] /= np.linalg.norm(x[part])
+        return None
+
+    def start(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        """A random configuration near the neutral one, not closed."""
+        x = np.array(self.neutral) + rng.uniform(-SPREAD, SPREAD, self.size)
+        for part in self.quaternions:
+            x[part] /= np.linalg.norm(x[part])
+        return x
+
+    def random(self, rng: np.random.Generator) -> NDArray[np.float64] | None:
+        """A random closed configuration at which the dependent joints follow well, or None."""
+        for _ in range(STARTS):
+            x = self.close(self.start(rng))
+            if x is not None and self._follows(x):
+                return x
+        return None
+
+    def _follows(self, x: NDArray[np.float64]) -> bool:
+        K = self.at(x)[1]
+        values = np.linalg.svd(np.delete(K, self.own, axis=1), compute_uv=False)
+        wanted = K.shape[1] - len(self.own)
+        return len(values) >= wanted and (not wanted or values[wanted - 1] > 1e-3 * values[0])
+
+
+@lru_cache(maxsize=64)
+def closings(model: Model) -> tuple[Closing | None, ...]:
+    """By nodes: the implicit constraints, or None where nothing has to be closed. RobotError as in `constraints`."""
+    inner, moves = canonical(model)
+
+    def transform(b: int, q: SX) -> Transform:
+        return Transform(placement_steps(inner.bodies[b].placement) + inner.joints[b].transform(q))
+
+    found: list[Closing | None] = []
+    for i, node in enumerate(inner.nodes):
+        if not node.loops:
+            found.append(None)
+            continue
+        joints = [inner.joints[b] for b in inner.position_bodies[i]]
+        x = SX.sym("x", sum(joint.nq for joint in joints))
+        own = constraints(inner, i, x, transform, moves)
+        if own.phi.size1() == 0:
+            found.append(None)
+            continue
+        starts = np.cumsum([0, *(joint.nq for joint in joints)])
+        found.append(
+            Closing(
+                Function("closing", [x], [own.phi, own.K, own.T]),
+                tuple(
+                    slice(int(at) + joint.nq - 4, int(at) + joint.nq)
+                    for at, joint in zip(starts, joints, strict=False)
+                    if joint.nq - joint.nv == 1
+                ),
+                own.own,
+                tuple(float(v) for joint in joints for v in joint.neutral()),
+            )
+        )
+    return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def neutral(model: Model) -> tuple[tuple[float, ...] | None, ...]:
+    """By nodes: the closed configuration nearest to neutral, or None where nothing has to be closed."""
+    rng = np.random.default_rng(0)
+    configurations = []
+    for i, closing in enumerate(closings(model)):
+        x = None if closing is None else closing.close(np.array(closing.neutral))
+        if closing is not None and x is None:
+            x = closing.random(rng)
+            if x is None:
+                raise RobotError(f"{_words(model, i)} found no configuration that closes it; check its two ends")
+        configurations.append(None if x is None else tuple(float(v) for v in x))
+    return tuple(configurations)
+
+
+@lru_cache(maxsize=64)
+def independent_rows(model: Model) -> tuple[tuple[int, ...], ...]:
+    """By nodes: the rows of phi that determine the dependent joints. RobotError if these do not follow."""
+    chosen: list[tuple[int, ...]] = []
+    for i, (closing, start) in enumerate(zip(closings(model), neutral(model), strict=True)):
+        if closing is None or start is None:
+            chosen.append(())
+            continue
+        points = _points(closing, np.array(start))
+        ranks = [_rank(K) for K in points]
+        K, rank = points[int(np.argmax(ranks))], max(ranks)
+        dependent = np.delete(K, closing.own, axis=1)
+        if dependent.shape[1] != rank:
+            raise RobotError(
+                f"{_words(model, i)} determines {rank} of {K.shape[1]} joint motions, but "
+                f"{dependent.shape[1]} joints are to follow; name {K.shape[1] - rank} independent joints"
+            )
+        if _rank(dependent) < rank:
+            raise RobotError(f"{_words(model, i)} does not move its dependent joints; name other independent joints")
+        chosen.append(_spread(K, rank))
+    return tuple(chosen)
+
+
+def _points(closing: Closing, start: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """K at the neutral configuration and at a few random closed ones."""
+    rng = np.random.default_rng(1)
+    found = [start, *(closing.close(closing.start(rng)) for _ in range(4))]
+    return [closing.at(x)[1] for x in found if x is not None]
+
+
+def _rank(K: NDArray[np.float64]) -> int:
+    values = np.linalg.svd(K, compute_uv=False)
+    return int((values > DISTINCT * max(float(values.max(initial=0.0)), 1e-300)).sum()) if values.size else 0
+
+
+def _spread(A: NDArray[np.float64], number: int) -> tuple[int, ...]:
+    """The rows of A, as many as asked, that are farthest from each other's span; in order."""
+    left, rows = A.copy(), []
+    for _ in range(number):
+        row = int(np.argmax(np.linalg.norm(left, axis=1)))
+        unit = left[row] / np.linalg.norm(left[row])
+        left = left - np.outer(left @ unit, unit)
+        left[row] = 0.0
+        rows.append(row)
+    return tuple(sorted(rows))
+
+
+def _words(model: Model, i: int) -> str:
+    names = ", ".join(repr(model.loops[n].name) for n in model.nodes[i].loops)
+    return f"{model.name}: loop {names}"
+
+
+def completed(model: Model) -> Model:
+    """The model with independent joints chosen for closures that name none; checked. RobotError as above."""
+    open_loops = [n for n, loop in enumerate(model.loops) if not loop.independent]
+    for n in open_loops:
+        model = _chosen(model, n)
+    if model.loops:
+        independent_rows(model)
+    return model
+
+
+def _chosen(model: Model, n: int) -> Model:
+    """The model with independent joints for loop n: those that are left when the best followers are taken."""
+    loop = model.loops[n]
+    if loop.kind == "coupling":
+        return _named(model, n, [loop.joints[-1]])
+    loose = _named(model, n, [])
+    i = next(i for i, node in enumerate(loose.nodes) if n in node.loops)
+    closing, start = closings(loose)[i], neutral(loose)[i]
+    assert closing is not None
+    assert start is not None
+    K = max(_points(closing, np.array(start)), key=_rank)
+    bodies = loose.position_bodies[i]
+    width = np.cumsum([0, *(loose.joints[b].nv for b in bodies)])
+    given = [c for c in range(K.shape[1]) if c not in closing.own]
+    candidates = [
+        int(width[place])
+        for place, b in enumerate(bodies)
+        if loose.bodies[b].joint.name in loop.joints and loose.joints[b].nv == 1 and int(width[place]) not in given
+    ]
+    followers = _followers(K, given, list(reversed(candidates)))
+    names = [loose.bodies[b].joint.name for place, b in enumerate(bodies) if int(width[place]) in followers]
+    return _named(model, n, names)
+
+
+def _followers(K: NDArray[np.float64], given: Sequence[int], candidates: Sequence[int]) -> set[int]:
+    """Columns that, with those given, span K's; a column within half of the best is taken in the order stated."""
+    left, taken = K.copy(), set()
+    for column in given:
+        left = _without_direction(left, column)
+    scale = np.linalg.norm(K, axis=0).max(initial=1e-300)
+    while candidates:
+        lengths = {column: float(np.linalg.norm(left[:, column])) for column in candidates if column not in taken}
+        best = max(lengths.values(), default=0.0)
+        if best < DISTINCT * scale:
+            break
+        column = next(c for c in candidates if lengths.get(c, 0.0) >= best / 2)
+        taken.add(column)
+        left = _without_direction(left, column)
+    return taken
+
+
+def _without_direction(A: NDArray[np.float64], column: int) -> NDArray[np.float64]:
+    length = np.linalg.norm(A[:, column])
+    if not length:
+        return A
+    unit = A[:, column] / length
+    return np.asarray(A - np.outer(unit, unit @ A))
+
+
+def _named(model: Model, n: int, dependent: Sequence[str]) -> Model:
+    """The model whose loop n has all its joints but `dependent` as independent ones."""
+    loop = model.loops[n]
+    independent = tuple(name for name in loop.joints if name not in dependent)
+    loops = (*model.loops[:n], replace(loop, independent=independent), *model.loops[n + 1 :])
+    return replace(model, loops=loops)
+
+
+def closed_positions(model: Model, rng: np.random.Generator | None) -> list[tuple[slice, NDArray[np.float64]]]:
+    """For every node with implicit loops its place in q and a closed configuration: random, or without rng neutral."""
+    found = []
+    for i, (closing, still) in enumerate(zip(closings(model), neutral(model), strict=True)):
+        if closing is None or still is None:
+            continue
+        x = None if rng is None else closing.random(rng)
+        places = [model.q_slices[b] for b in model.position_bodies[i]]
+        found.append((slice(places[0].start, places[-1].stop), np.array(still) if x is None else x))
+    return found

@@ -1,0 +1,144 @@
+"""Description -> Model: checked, merged into a moving tree, loops clustered, every link kept as a frame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codegen.description import snap as snapping
+from codegen.description.clusters import nodes
+from codegen.description.description import SCALAR_JOINTS
+from codegen.description.files import shown
+from codegen.description.loops import resolve
+from codegen.description.merge import merge
+from codegen.description.validate import check
+from codegen.errors import RobotError
+from codegen.geometry import Inertia, vec3
+from codegen.model import Body, Frame, Joint, Model
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from codegen.description.description import Base, DescribedJoint, Description
+    from codegen.description.merge import Merged, Order
+    from codegen.model import Convention, Loop
+
+SNAP = 1e-11
+
+
+def assemble(
+    description: Description,
+    base: Base | None = None,
+    convention: Convention = "pinocchio",
+    order: Order = "file",
+    snap: float = SNAP,
+    gravity: Sequence[float] | None = None,
+) -> Model:
+    """The model of a description.
+
+    `base` None keeps what the description says; "floating" puts a floating joint under the root link (under
+    the only child of an empty root called "world"); "fixed" welds the joints that float in the world, at
+    their zero position. `order` "file" keeps the document's order of joints, "name" sorts children by joint
+    name. `snap` is the tolerance of `codegen.description.snap`; `gravity` (m/s^2) replaces the description's.
+    Raises RobotError, in one sentence, on anything that cannot be used.
+    """
+    _check_options(base, convention, order, snap)
+    if gravity is not None:
+        description = replace(description, gravity=vec3(gravity))
+    root, notes = check(description)
+    loops = resolve(description)
+    tree = merge(description, root, base, order, snap)
+    sequence, clustered = nodes(tree.parents, _ties(description, loops, tree), tree.ranks)
+    number = {old: new for new, old in enumerate(sequence)} | {-1: -1}
+    return Model(
+        name=description.name,
+        bodies=tuple(_body(tree, old, number, snap) for old in sequence),
+        nodes=clustered,
+        frames=_frames(description, tree, number, snap),
+        loops=loops,
+        gravity=description.gravity,
+        convention=convention,
+        source=description.source,
+        notes=(*description.notes, *notes, *_remarks(description, tree)),
+    )
+
+
+def _check_options(base: str | None, convention: str, order: str, snap: float) -> None:
+    choices: tuple[tuple[str, str | None, tuple[str | None, ...]], ...] = (
+        ("base", base, (None, "fixed", "floating")),
+        ("convention", convention, ("pinocchio", "mujoco")),
+        ("order", order, ("file", "name")),
+    )
+    for name, value, allowed in choices:
+        if value not in allowed:
+            raise RobotError(f"{name}={value!r} is not known; use one of {', '.join(map(repr, allowed))}")
+    if not 0.0 <= snap <= 1e-3:
+        raise RobotError(f"snap={snap!r} must be a tolerance from 0 (off) to 0.001")
+
+
+def _ties(description: Description, loops: Sequence[Loop], tree: Merged) -> list[list[int]]:
+    """The bodies that each loop ties."""
+    body = {joint.name: i for i, joint in enumerate(tree.joints)}
+    ties = []
+    for loop in loops:
+        still = [name for name in loop.joints if name not in body]
+        if still:
+            raise RobotError(
+                f"{description.where or description.name}: loop {shown(loop.name)} ties joint "
+                f"{shown(still[0])}, which does not move; let it move or remove the loop"
+            )
+        ties.append([body[name] for name in loop.joints])
+    return ties
+
+
+def _body(tree: Merged, old: int, number: Mapping[int, int], snap: float) -> Body:
+    stated = tree.joints[old]
+    return Body(
+        name=stated.child,
+        parent=number[tree.parents[old]],
+        joint=_joint(stated, snap),
+        placement=tree.placements[old],
+        inertia=tree.inertias[old],
+    )
+
+
+def _joint(stated: DescribedJoint, snap: float) -> Joint:
+    """Joints with several coordinates have no axis; a planar joint's normal is z by construction."""
+    if stated.type not in SCALAR_JOINTS:
+        return Joint(stated.name, stated.type, armature=stated.armature)
+    return Joint(
+        stated.name,
+        stated.type,
+        snapping.axis(stated.axis, snap),
+        stated.lower,
+        stated.upper,
+        stated.velocity,
+        stated.effort,
+        stated.armature,
+    )
+
+
+def _frames(description: Description, tree: Merged, number: Mapping[int, int], snap: float) -> tuple[Frame, ...]:
+    """Every link as a frame, in the order of the file, then the frames that the file declares."""
+    frames = []
+    for link in description.links:
+        body, pose = tree.links[link.name]
+        frames.append(Frame(link.name, number[body], pose))
+    for stated in description.frames:
+        body, pose = tree.links[stated.link]
+        placed = snapping.pose(pose @ snapping.pose(stated.placement, snap), snap)
+        frames.append(Frame(stated.name, number[body], placed))
+    return tuple(frames)
+
+
+def _remarks(description: Description, tree: Merged) -> list[str]:
+    """What the merged tree leaves out or cannot accelerate by itself."""
+    remarks = []
+    still = [link.name for link in description.links if tree.links[link.name][0] < 0 and link.inertia != Inertia()]
+    if still:
+        remarks.append(f"The inertia of what does not move is ignored: {', '.join(map(shown, still[:5]))}.")
+    carrying = set(tree.parents)
+    for i, (joint, inertia) in enumerate(zip(tree.joints, tree.inertias, strict=True)):
+        if inertia == Inertia() and i not in carrying and not joint.armature:
+            remarks.append(f"Body {shown(joint.child)} moves without inertia; forward dynamics is singular there.")
+    return remarks

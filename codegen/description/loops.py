@@ -1,0 +1,157 @@
+"""Loops of a description: what they tie, checked against the tree. Nothing here is ever evaluated.
+
+The layout of a loop's data is that of `robot.schema.json`; the kinds are
+  linear      q_dependent = matrix q_independent + offset (mimic, gears, belts)
+  coupling    ratio * (sum of q from the common ancestor to predecessor) = (the same to successor)
+  closure     two frames, one on each of two links, stay together in some of their components
+  expression  `explicit`: dependent joints as texts, or `implicit`: texts that stay zero
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from codegen.description.description import SCALAR_JOINTS
+from codegen.description.files import shown
+from codegen.errors import RobotError
+from codegen.model import Loop
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
+    from codegen.description.description import DescribedJoint, DescribedLoop, Description
+
+    Above: TypeAlias = Mapping[str, DescribedJoint | None]
+
+FUNCTIONS = frozenset({"sin", "cos", "tan", "sqrt", "exp", "atan2", "pi"})
+LONGEST_TEXT = 10_000
+_TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z_]\w*)|\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|[-+*/^(),])")
+
+
+def canonical(data: Mapping[str, Any]) -> str:
+    """The one JSON text of a loop's data: sorted keys, no spaces, ASCII, floats but for indices."""
+    return json.dumps(_floats(data), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _floats(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: [int(k) for k in item] if key == "components" else _floats(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_floats(item) for item in value]
+    return float(value) + 0.0 if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+def joints_between(above: Above, predecessor: str, successor: str) -> list[str]:
+    """The moving joints on the two paths from the common ancestor, predecessor's path first, root to tip.
+
+    `above` names the joint above each link, None for the root.
+    """
+    paths = [_path(above, predecessor), _path(above, successor)]
+    shared = {joint.name for joint in paths[0]} & {joint.name for joint in paths[1]}
+    return [
+        joint.name for path in paths for joint in reversed(path) if joint.name not in shared and joint.type != "fixed"
+    ]
+
+
+def _path(above: Above, link: str) -> list[DescribedJoint]:
+    """The joints from a link up to the root; ends where a broken file would go round in circles."""
+    path: list[DescribedJoint] = []
+    seen: set[str] = set()
+    while link not in seen and (joint := above.get(link)) is not None:
+        seen.add(link)
+        path.append(joint)
+        link = joint.parent
+    return path
+
+
+def resolve(description: Description) -> tuple[Loop, ...]:
+    """The loops of a checked tree as the model states them; RobotError names the loop that does not fit."""
+    joints = {joint.name: joint for joint in description.joints}
+    above: Above = {link.name: None for link in description.links}
+    above = {**above, **{joint.child: joint for joint in description.joints}}
+    return tuple(_resolved(description, loop, joints, above) for loop in description.loops)
+
+
+def _resolved(
+    description: Description,
+    loop: DescribedLoop,
+    joints: Mapping[str, DescribedJoint],
+    above: Above,
+) -> Loop:
+    words = f"{description.where or description.name}: loop {shown(loop.name)}"
+    data = json.loads(loop.data)
+    independent = tuple(data.get("independent", ()))
+    if loop.kind == "linear":
+        dependent = tuple(data["dependent"])
+        _check_linear(words, data)
+        tied = (*independent, *dependent)
+    elif loop.kind == "expression":
+        _check_expression(words, data)
+        tied = tuple(dict.fromkeys((*data["variables"].values(), *independent, *data.get("explicit", {}))))
+    else:
+        tied = _tied_by_ends(words, loop.kind, data, above)
+    unknown = [name for name in (*tied, *independent) if name not in joints]
+    if unknown:
+        raise RobotError(f"{words} names the unknown joint {shown(unknown[0])}; name joints of this file")
+    if set(independent) - set(tied):
+        extra = min(set(independent) - set(tied))
+        raise RobotError(f"{words} calls {shown(extra)} independent, which it does not tie; leave it out")
+    if loop.kind != "closure":
+        _check_scalar(words, [joints[name] for name in tied])
+    if len(set(tied)) < len(tied):
+        raise RobotError(f"{words} names a joint as both dependent and independent, or twice; name it once")
+    return Loop(loop.name, loop.kind, tied, independent, loop.data)
+
+
+def _check_scalar(words: str, joints: Sequence[DescribedJoint]) -> None:
+    for joint in joints:
+        if joint.type not in SCALAR_JOINTS:
+            raise RobotError(
+                f"{words} ties joint {shown(joint.name)}, which is {joint.type}; "
+                "only revolute and prismatic joints can be tied so"
+            )
+
+
+def _check_linear(words: str, data: Mapping[str, Any]) -> None:
+    rows, columns = len(data["dependent"]), len(data["independent"])
+    if len(data["matrix"]) != rows or any(len(row) != columns for row in data["matrix"]):
+        raise RobotError(f"{words}: the matrix must have {rows} rows of {columns} numbers")
+    if len(data.get("offset", [0.0] * rows)) != rows:
+        raise RobotError(f"{words}: the offset must have {rows} numbers")
+
+
+def _check_expression(words: str, data: Mapping[str, Any]) -> None:
+    if ("explicit" in data) == ("implicit" in data):
+        raise RobotError(f"{words} needs either 'explicit' or 'implicit'; state one of them")
+    if len(data.get("scale", data.get("independent", ()))) != len(data.get("independent", ())):
+        raise RobotError(f"{words}: 'scale' must have one number for each independent joint")
+    for text in (*data.get("explicit", {}).values(), *data.get("implicit", ())):
+        _check_text(words, text, frozenset(data["variables"]))
+
+
+def _check_text(words: str, text: str, variables: frozenset[str]) -> None:
+    at = 0
+    while text[at:].strip() and len(text) <= LONGEST_TEXT:
+        token = _TOKEN.match(text, at)
+        if token is None:
+            raise RobotError(f"{words}: the expression {shown(text)} is not plain arithmetic at place {at}")
+        name = token["name"]
+        if name and name not in FUNCTIONS and name not in variables:
+            raise RobotError(f"{words}: the expression {shown(text)} uses {shown(name)}, which is no variable")
+        at = token.end()
+    if at == 0:
+        raise RobotError(f"{words}: an expression is empty or longer than {LONGEST_TEXT} characters")
+
+
+def _tied_by_ends(words: str, kind: str, data: Mapping[str, Any], above: Above) -> tuple[str, ...]:
+    ends = [data[side] if kind == "coupling" else data[side]["link"] for side in ("predecessor", "successor")]
+    for link in ends:
+        if link not in above:
+            raise RobotError(f"{words} names the unknown link {shown(link)}; name a link of this file")
+    tied = tuple(joints_between(above, ends[0], ends[1]))
+    if not tied:
+        raise RobotError(f"{words} ties two links that do not move against each other; remove it")
+    return tied

@@ -1,0 +1,157 @@
+"""The checks that every description passes, whatever its format: names, numbers, the tree, the inertias."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codegen.description.description import JOINT_TYPES, SCALAR_JOINTS
+from codegen.description.files import shown
+from codegen.errors import RobotError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from codegen.description.description import DescribedJoint, Description
+    from codegen.geometry import Inertia, Pose
+
+MOST_JOINTS = 1000
+LARGEST = 1e12
+_TOLERANCE = 1e-9
+
+
+def check(description: Description) -> tuple[str, list[str]]:
+    """The name of the root link, and notes on what is odd; RobotError on what cannot be used."""
+    where = description.where or description.name
+    _check_names(where, description)
+    moving = sum(joint.type != "fixed" for joint in description.joints)
+    if moving > MOST_JOINTS:
+        raise RobotError(f"{where}: {moving} moving joints are more than the {MOST_JOINTS} that rigidc takes")
+    root = _check_tree(where, description)
+    for joint in description.joints:
+        _check_joint(where, joint)
+    for frame in description.frames:
+        _check_pose(f"{where}: frame {shown(frame.name)}", frame.placement)
+    _check_finite(f"{where}: gravity", description.gravity)
+    thin = [link.name for link in description.links if _check_inertia(where, link.name, link.inertia)]
+    return root, [f"No solid has such moments of inertia: {_listed(thin)}."] if thin else []
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(shown, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def _check_names(where: str, description: Description) -> None:
+    _check_name(where, "robot", description.name)
+    kinds: tuple[tuple[str, Iterable[str]], ...] = (
+        ("link", (link.name for link in description.links)),
+        ("joint", (joint.name for joint in description.joints)),
+        ("loop", (loop.name for loop in description.loops)),
+    )
+    for kind, names in kinds:
+        for name, times in Counter(names).items():
+            _check_name(where, kind, name)
+            if times > 1:
+                raise RobotError(f"{where}: {times} {kind}s are called {shown(name)}; give each its own name")
+    frames = Counter(link.name for link in description.links) + Counter(f.name for f in description.frames)
+    for frame in description.frames:
+        _check_name(where, "frame", frame.name)
+        if frames[frame.name] > 1:
+            raise RobotError(
+                f"{where}: the frame name {shown(frame.name)} is taken by another frame or link; choose another"
+            )
+
+
+def _check_name(where: str, kind: str, name: str) -> None:
+    if not name:
+        raise RobotError(f"{where}: a {kind} has an empty name; give it one")
+    if not name.isprintable():
+        raise RobotError(f"{where}: the {kind} name {shown(name)} has unprintable characters; rename it")
+
+
+def _check_tree(where: str, description: Description) -> str:
+    links = {link.name for link in description.links}
+    if not links:
+        raise RobotError(f"{where}: there are no links; a robot has at least one")
+    children: dict[str, list[str]] = {}
+    above: dict[str, str] = {}
+    for joint in description.joints:
+        for role, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in links:
+                raise RobotError(
+                    f"{where}: joint {shown(joint.name)} has the unknown {role} link {shown(link)}; "
+                    "name a link of this file"
+                )
+        if joint.child in above:
+            raise RobotError(
+                f"{where}: link {shown(joint.child)} is the child of two joints, {shown(above[joint.child])} "
+                f"and {shown(joint.name)}; state the second as a loop"
+            )
+        above[joint.child] = joint.name
+        children.setdefault(joint.parent, []).append(joint.child)
+    for frame in description.frames:
+        if frame.link not in links:
+            raise RobotError(
+                f"{where}: frame {shown(frame.name)} is on the unknown link {shown(frame.link)}; "
+                "name a link of this file"
+            )
+    roots = [link.name for link in description.links if link.name not in above]
+    if len(roots) > 1:
+        raise RobotError(f"{where}: there are {len(roots)} root links, {_listed(roots)}; connect them to one")
+    reached, stack = set(), roots[:]
+    while stack:
+        link = stack.pop()
+        reached.add(link)
+        stack += children.get(link, [])
+    if len(reached) < len(links):
+        stray = next(link.name for link in description.links if link.name not in reached)
+        raise RobotError(f"{where}: link {shown(stray)} hangs on a cycle of joints; cut it and state a loop")
+    return roots[0]
+
+
+def _check_joint(where: str, joint: DescribedJoint) -> None:
+    words = f"{where}: joint {shown(joint.name)}"
+    if joint.type not in JOINT_TYPES:
+        raise RobotError(f"{words} has the unknown type {shown(joint.type)}; use one of {', '.join(JOINT_TYPES)}")
+    _check_pose(words, joint.placement)
+    _check_pose(words, joint.attachment)
+    if joint.type in (*SCALAR_JOINTS, "planar"):
+        _check_finite(f"{words}, axis", joint.axis)
+        if not any(abs(x) > 1e-9 for x in joint.axis):
+            raise RobotError(f"{words} has a zero axis; state the direction of its motion")
+    if not joint.lower <= joint.upper:
+        raise RobotError(f"{words} has a lower limit {joint.lower!r} above its upper limit {joint.upper!r}; swap them")
+    _check_finite(f"{words}, armature", (joint.armature,))
+    if joint.armature < 0.0:
+        raise RobotError(f"{words} has a negative armature; state zero or more")
+
+
+def _check_finite(words: str, values: Iterable[float]) -> None:
+    for value in values:
+        if not abs(value) <= LARGEST:
+            raise RobotError(f"{words}: the number {value!r} is not finite or beyond {LARGEST:g}; correct it")
+
+
+def _check_pose(words: str, pose: Pose) -> None:
+    _check_finite(words, pose.translation)
+    for row in pose.rotation:
+        _check_finite(words, row)
+    R = pose.R
+    if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0:
+        raise RobotError(f"{words} has a rotation that is not a rotation matrix; make it orthonormal")
+
+
+def _check_inertia(where: str, name: str, inertia: Inertia) -> bool:
+    """Whether the moments break the triangle inequality, which is odd but usable."""
+    words = f"{where}: link {shown(name)}"
+    _check_finite(words, (inertia.mass, *inertia.com, *(x for row in inertia.moment for x in row)))
+    if inertia.mass < 0.0:
+        raise RobotError(f"{words} has the negative mass {inertia.mass!r}; state zero or more")
+    if not any(x for row in inertia.moment for x in row):
+        return False
+    low, middle, high = (float(x) for x in np.linalg.eigvalsh(inertia.moment))
+    if low < -_TOLERANCE * max(high, -low):
+        raise RobotError(f"{words} has an inertia with the negative principal moment {low:.6g}; correct it")
+    return low + middle < high * (1.0 - 1e-6)

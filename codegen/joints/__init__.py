@@ -1,0 +1,61 @@
+"""The joints: one small class per file, one line per joint in `JOINTS`.
+
+A joint moves its body's frame in the joint frame (the body's `placement`). Every class states
+  nq, nv                 widths of its positions and velocities
+  transform(q)           the steps from the joint frame to the moving frame
+  subspace(q)            S, 6 x nv, [angular; linear] in the moving frame
+  drift(q, v)            classical acceleration of the moving origin in the joint frame at zero vdot, moving axes
+  integrate(q, dv)       the configuration reached by the constant velocity dv over unit time
+  difference(q0, q1)     the dv that takes q0 to q1
+  neutral(), random()    valid positions, in NumPy
+The angular velocity of every joint here is S_ang v with constant S_ang, so drift is linear only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from codegen.joints.floating import Floating
+from codegen.joints.planar import Planar
+from codegen.joints.prismatic import Prismatic
+from codegen.joints.revolute import Revolute
+from codegen.joints.spherical import Spherical
+
+if TYPE_CHECKING:
+    import numpy as np
+    from casadi import SX
+    from numpy.typing import NDArray
+
+    from codegen.geometry import Vec3
+    from codegen.spatial import Step
+
+
+class JointType(Protocol):
+    """What the recursion asks of a joint; see the module docstring."""
+
+    @property
+    def nq(self) -> int: ...
+    @property
+    def nv(self) -> int: ...
+    def neutral(self) -> NDArray[np.float64]: ...
+    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]: ...
+    def transform(self, q: SX) -> tuple[Step, ...]: ...
+    def subspace(self, q: SX) -> SX: ...
+    def drift(self, q: SX, v: SX) -> SX: ...
+    def integrate(self, q: SX, dv: SX) -> SX: ...
+    def difference(self, q0: SX, q1: SX) -> SX: ...
+
+
+class JointFactory(Protocol):
+    """A joint class: made from an axis (a coordinate axis, up to sign) and a base-velocity convention."""
+
+    def __call__(self, axis: Vec3, convention: Literal["pinocchio", "mujoco"]) -> JointType: ...
+
+
+JOINTS: dict[str, JointFactory] = {
+    "revolute": Revolute,
+    "prismatic": Prismatic,
+    "planar": Planar,
+    "spherical": Spherical,
+    "floating": Floating,
+}

@@ -1,0 +1,75 @@
+"""Planar joint: motion in the x-y plane of the joint frame, as (x, y, angle).
+
+Velocities are [v_x, v_y, w_z] in the moving axes (convention `pinocchio`) or with v_x, v_y along the joint
+frame's axes (convention `mujoco`, where v is the rate of q).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from casadi import SX, cos, sin, vertcat
+
+from codegen.spatial import AxisTurn, Shift, Step, so2_jacobian, zeros
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from codegen.geometry import Vec3
+
+
+@dataclass(frozen=True, slots=True)
+class Planar:
+    """q: (x, y, angle) in m and rad; the plane's normal is the joint frame's z axis."""
+
+    axis: Vec3
+    convention: str
+    nq: ClassVar[int] = 3
+    nv: ClassVar[int] = 3
+
+    def neutral(self) -> NDArray[np.float64]:
+        return np.zeros(3)
+
+    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
+        return rng.uniform([-1.0, -1.0, -math.pi], [1.0, 1.0, math.pi])
+
+    def transform(self, q: SX) -> tuple[Step, ...]:
+        return (Shift(vertcat(q[0], q[1], SX(1, 1))), AxisTurn(2, cos(q[2]), sin(q[2])))
+
+    def subspace(self, q: SX) -> SX:
+        S = SX(6, 3)
+        S[2, 2] = 1
+        S[3:5, 0:2] = self._axes(q)
+        return S
+
+    def _axes(self, q: SX) -> SX:
+        """The directions of v_x and v_y in the moving axes."""
+        if self.convention == "pinocchio":
+            return SX.eye(2)
+        c, s = cos(q[2]), sin(q[2])
+        return vertcat(SX([[1, 0]]) * c + SX([[0, 1]]) * s, SX([[0, 1]]) * c - SX([[1, 0]]) * s)
+
+    def drift(self, q: SX, v: SX) -> SX:
+        if self.convention == "mujoco":
+            return zeros(3)
+        return vertcat(-v[2] * v[1], v[2] * v[0], SX(1, 1))
+
+    def integrate(self, q: SX, dv: SX) -> SX:
+        if self.convention == "mujoco":
+            return q + dv
+        c, s = cos(q[2]), sin(q[2])
+        step = so2_jacobian(dv[2]) @ dv[:2]
+        return vertcat(q[0] + c * step[0] - s * step[1], q[1] + s * step[0] + c * step[1], q[2] + dv[2])
+
+    def difference(self, q0: SX, q1: SX) -> SX:
+        dq = q1 - q0
+        if self.convention == "mujoco":
+            return dq
+        c, s = cos(q0[2]), sin(q0[2])
+        local = vertcat(c * dq[0] + s * dq[1], c * dq[1] - s * dq[0])
+        J = so2_jacobian(dq[2])
+        det = J[0, 0] * J[0, 0] + J[1, 0] * J[1, 0]
+        return vertcat(J.T @ local / det, dq[2])

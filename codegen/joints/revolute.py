@@ -1,0 +1,52 @@
+"""Revolute joint: one angle about one axis of the joint frame (a continuous joint is one without limits)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from casadi import SX, cos, sin
+
+from codegen.spatial import AxisTurn, Step, unit_axis, zeros
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from codegen.geometry import Vec3
+
+
+@dataclass(frozen=True, slots=True)
+class Revolute:
+    """q: the angle (rad), v: its rate, both about `axis`."""
+
+    axis: Vec3
+    convention: str
+    nq: ClassVar[int] = 1
+    nv: ClassVar[int] = 1
+
+    def neutral(self) -> NDArray[np.float64]:
+        return np.zeros(1)
+
+    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
+        return rng.uniform(max(lower, -math.pi), min(upper, math.pi), 1)
+
+    def transform(self, q: SX) -> tuple[Step, ...]:
+        k, sign = unit_axis(self.axis)
+        return (AxisTurn(k, cos(q), sign * sin(q)),)
+
+    def subspace(self, q: SX) -> SX:
+        k, sign = unit_axis(self.axis)
+        S = SX(6, 1)
+        S[k] = sign
+        return S
+
+    def drift(self, q: SX, v: SX) -> SX:
+        return zeros(3)
+
+    def integrate(self, q: SX, dv: SX) -> SX:
+        return q + dv
+
+    def difference(self, q0: SX, q1: SX) -> SX:
+        return q1 - q0

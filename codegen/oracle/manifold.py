@@ -1,0 +1,90 @@
+"""The configuration manifold for the oracle: steps of constant velocity over unit time, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codegen.oracle.rotations import (
+    cross_matrix,
+    from_vector,
+    matrix,
+    mean_rotation,
+    multiply,
+    scalar_last,
+    stored,
+    to_vector,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from codegen.model import Model
+
+    Array = NDArray[np.float64]
+
+_CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])
+
+
+def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> Array:
+    """The configuration (nq) that the constant velocity dv (nv) reaches from q (nq) in unit time."""
+    q, dv = np.asarray(q, float), np.asarray(dv, float)
+    steps = zip(model.bodies, model.q_slices, model.v_slices, strict=True)
+    return np.concatenate([_moved(body.joint.type, model.convention, q[i], dv[j]) for body, i, j in steps])
+
+
+def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
+    """The shortest dv (nv) with integrate(q0, dv) = q1 (quaternions up to sign)."""
+    q0, q1 = np.asarray(q0, float), np.asarray(q1, float)
+    steps = zip(model.bodies, model.q_slices, strict=True)
+    return np.concatenate([_between(body.joint.type, model.convention, q0[i], q1[i]) for body, i in steps])
+
+
+def _moved(joint: str, convention: str, q: Array, dv: Array) -> Array:
+    if joint == "spherical":
+        return _turned(q, dv, convention)
+    if joint == "floating":
+        start = np.eye(3) if convention == "mujoco" else matrix(scalar_last(q[3:], convention))
+        drift = np.eye(3) if convention == "mujoco" else mean_rotation(cross_matrix(dv[3:]))
+        return np.append(q[:3] + start @ drift @ dv[:3], _turned(q[3:], dv[3:], convention))
+    if joint == "planar" and convention == "pinocchio":
+        step = _in_plane(q[2]) @ mean_rotation(_spin(dv[2])) @ dv[:2]
+        return np.append(q[:2] + step, q[2] + dv[2])
+    return q + dv
+
+
+def _between(joint: str, convention: str, q0: Array, q1: Array) -> Array:
+    if joint == "spherical":
+        return _turn(q0, q1, convention)
+    if joint == "floating":
+        step, turn = q1[:3] - q0[:3], _turn(q0[3:], q1[3:], convention)
+        if convention == "pinocchio":
+            start = matrix(scalar_last(q0[3:], convention))
+            body_step = np.linalg.solve(mean_rotation(cross_matrix(turn)), start.T @ step)
+            return np.append(body_step, turn)
+        return np.append(step, turn)
+    if joint == "planar" and convention == "pinocchio":
+        angle = q1[2] - q0[2]
+        local = _in_plane(q0[2]).T @ (q1[:2] - q0[:2])
+        return np.append(np.linalg.solve(mean_rotation(_spin(angle)), local), angle)
+    return q1 - q0
+
+
+def _turned(quaternion: Array, turn: Array, convention: str) -> Array:
+    """A stored quaternion turned by a rotation vector in its own (moving) axes."""
+    return stored(multiply(scalar_last(quaternion, convention), from_vector(turn)), convention)
+
+
+def _turn(start: Array, end: Array, convention: str) -> Array:
+    """The rotation vector, in the axes of `start`, between two stored quaternions."""
+    return to_vector(multiply(scalar_last(start, convention) * _CONJUGATE, scalar_last(end, convention)))
+
+
+def _spin(rate: float) -> Array:
+    return np.array([[0.0, -rate], [rate, 0.0]])
+
+
+def _in_plane(angle: float) -> Array:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s], [s, c]])

@@ -1,0 +1,83 @@
+"""Rotations for the oracle: quaternions, rotation vectors, and their exponential, by dense matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Array = NDArray[np.float64]
+
+
+def cross_matrix(w: ArrayLike) -> Array:
+    """[w]x, so that cross_matrix(w) @ x = cross(w, x)."""
+    return np.cross(np.eye(3), np.asarray(w, float))
+
+
+def about(axis: ArrayLike, angle: float) -> Array:
+    """The rotation by `angle` (rad) about `axis` (of any length)."""
+    W = cross_matrix(np.asarray(axis, float) / np.linalg.norm(axis))
+    return np.asarray(np.eye(3) + np.sin(angle) * W + (1.0 - np.cos(angle)) * W @ W)
+
+
+def scalar_last(quaternion: Array, convention: str) -> Array:
+    """A stored quaternion as (x, y, z, w): `mujoco` stores (w, x, y, z), `pinocchio` (x, y, z, w)."""
+    return np.roll(quaternion, -1) if convention == "mujoco" else quaternion
+
+
+def stored(quaternion: Array, convention: str) -> Array:
+    """The inverse of `scalar_last`."""
+    return np.roll(quaternion, 1) if convention == "mujoco" else quaternion
+
+
+def multiply(a: Array, b: Array) -> Array:
+    """The quaternion product a b, scalar last."""
+    vector = a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3])
+    return np.append(vector, a[3] * b[3] - a[:3] @ b[:3])
+
+
+def matrix(quaternion: Array) -> Array:
+    """The rotation x -> q x q* of a quaternion, scalar last, whatever its length."""
+    conjugate = quaternion * [-1.0, -1.0, -1.0, 1.0]
+    turned = [multiply(multiply(quaternion, np.append(e, 0.0)), conjugate)[:3] for e in np.eye(3)]
+    return np.array(turned).T / (quaternion @ quaternion)
+
+
+def from_vector(turn: Array) -> Array:
+    """The quaternion, scalar last, of a rotation vector (rad); exact at zero."""
+    half = np.linalg.norm(turn) / 2.0
+    return np.append(turn * np.sinc(half / np.pi) / 2.0, np.cos(half))
+
+
+def to_vector(quaternion: Array) -> Array:
+    """The rotation vector of a quaternion, scalar last, by the short way round (at most pi long)."""
+    sine = float(np.linalg.norm(quaternion[:3]))
+    if sine == 0.0:
+        return np.zeros(3)
+    sign = -1.0 if quaternion[3] < 0.0 else 1.0
+    return quaternion[:3] * (2.0 * sign * float(np.arctan2(sine, abs(quaternion[3]))) / sine)
+
+
+def exponential(A: Array) -> Array:
+    """The matrix exponential, by scaling, Taylor series and squaring (for norms of a few units)."""
+    squarings = max(0, math.ceil(math.log2(max(float(np.linalg.norm(A)), 1e-300))) + 2)
+    scaled = A / 2.0**squarings
+    term = total = np.eye(len(A))
+    for order in range(1, 19):
+        term = term @ scaled / order
+        total = total + term
+    return np.asarray(np.linalg.matrix_power(total, 2**squarings))
+
+
+def mean_rotation(W: Array) -> Array:
+    """The integral of exp(s W) over s from 0 to 1: the corner block of one larger exponential.
+
+    A body that moves with constant twist (u, w) in its own axes for unit time is displaced by
+    mean_rotation([w]x) u, in its starting axes. W may be 2 x 2 (motion in a plane) or 3 x 3.
+    """
+    n = len(W)
+    return exponential(np.block([[W, np.eye(n)], [np.zeros((n, 2 * n))]]))[:n, n:]

@@ -1,0 +1,54 @@
+"""The passes: one idea per file, each `Graph -> Graph`, none of them aware of robots.
+
+A pass may be added anywhere in `DEFAULT`; `run` checks the graph before and after each one and repeats the
+sequence until nothing changes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codegen.graph import Graph, verify
+from codegen.passes.angles import pair_angles
+from codegen.passes.constants import fold_constants
+from codegen.passes.dead import drop_dead
+from codegen.passes.reciprocals import share_reciprocals
+from codegen.passes.subexpressions import share_subexpressions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Pass = Callable[[Graph], Graph]
+
+__all__ = [
+    "DEFAULT",
+    "drop_dead",
+    "fold_constants",
+    "pair_angles",
+    "run",
+    "share_reciprocals",
+    "share_subexpressions",
+]
+
+DEFAULT: tuple[Pass, ...] = (
+    fold_constants,
+    share_subexpressions,
+    drop_dead,
+    share_reciprocals,
+    drop_dead,
+    pair_angles,
+)
+
+_ROUNDS = 8
+
+
+def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT) -> Graph:
+    """The graph after the passes, in order, again and again until nothing changes (eight times at most)."""
+    verify(graph)
+    for _ in range(_ROUNDS):
+        before = graph
+        for step in passes:
+            graph = verify(step(graph))
+        if graph == before:
+            break
+    return graph

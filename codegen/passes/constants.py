@@ -1,0 +1,242 @@
+"""Constants are folded, identities applied, and signs pushed outwards to where a sum absorbs them.
+
+Exact for finite numbers: nothing is reassociated (doubling commutes with rounding). Zero times anything
+counts as zero, and x - x as zero; the sign of a zero may change. A rule never adds an operation: it moves a
+negation out of a product only when nothing else uses it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codegen.operations import CONST, INPUT, OPERATIONS
+from codegen.passes.rewriting import Draft, rewrite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from codegen.graph import Graph, Value
+
+
+def fold_constants(graph: Graph) -> Graph:
+    """Every operation in its simplest form."""
+
+    def rule(draft: Draft, value: Value) -> int:
+        if value.op == CONST or value.op == INPUT:
+            return draft.put(value)
+        return make(draft, value.op, *draft.args(value))
+
+    return rewrite(graph, rule)
+
+
+def make(draft: Draft, name: str, *args: int) -> int:
+    """Where the draft holds this operation on new values, in its simplest form."""
+    values = draft.values
+    if all(values[arg].op == CONST for arg in args):
+        with np.errstate(all="ignore"):
+            number = float(OPERATIONS[name].numpy(*[values[arg].constant for arg in args]))
+        if math.isfinite(number):
+            return draft.const(number)
+    rule = _RULES.get(name)
+    place = rule(draft, *args) if rule else None
+    return draft.op(name, *args) if place is None else place
+
+
+def _number(draft: Draft, place: int) -> float | None:
+    value = draft.values[place]
+    return value.constant if value.op == CONST else None
+
+
+def _inside(draft: Draft, op: str, place: int) -> int | None:
+    """The argument of `op` at this place, if that is what stands there."""
+    value = draft.values[place]
+    return value.args[0] if value.op == op else None
+
+
+def _lone(draft: Draft, op: str, place: int) -> int | None:
+    """The same, if moreover nothing else uses the value at this place."""
+    return _inside(draft, op, place) if draft.uses[place] == 0 else None
+
+
+def _add(draft: Draft, a: int, b: int) -> int | None:
+    for x, y in ((a, b), (b, a)):
+        number, positive = _number(draft, y), _inside(draft, "neg", y)
+        if number == 0:
+            return x
+        if number is not None and number < 0:
+            return make(draft, "sub", x, draft.const(-number))
+        if positive is not None:
+            return make(draft, "sub", x, positive)
+    return make(draft, "twice", a) if a == b else None
+
+
+def _sub(draft: Draft, a: int, b: int) -> int | None:
+    if a == b:
+        return draft.const(0.0)
+    if _number(draft, a) == 0:
+        return make(draft, "neg", b)
+    number, positive = _number(draft, b), _inside(draft, "neg", b)
+    if number is not None and number <= 0:
+        return make(draft, "add", a, draft.const(-number))
+    if positive is not None:
+        return make(draft, "add", a, positive)
+    positive = _lone(draft, "neg", a)
+    return None if positive is None else make(draft, "neg", make(draft, "add", positive, b))
+
+
+def _neg(draft: Draft, a: int) -> int | None:
+    value = draft.values[a]
+    if value.op == "neg":
+        return value.args[0]
+    if draft.uses[a]:
+        return None
+    if value.op == "sub":
+        return draft.op("sub", value.args[1], value.args[0])
+    if value.op == "twice":
+        return draft.op("mul", value.args[0], draft.const(-2.0))
+    if value.op == "inv":
+        return draft.op("div", draft.const(-1.0), value.args[0])
+    if value.op == "mul":
+        for x, y in (value.args, value.args[::-1]):
+            number = _number(draft, y)
+            if number is not None:
+                return make(draft, "mul", x, draft.const(-number))
+    if value.op == "div":
+        number = _number(draft, value.args[0])
+        if number is not None:
+            return make(draft, "div", draft.const(-number), value.args[1])
+    return None
+
+
+def _mul(draft: Draft, a: int, b: int) -> int | None:
+    if a == b:
+        return make(draft, "sq", a)
+    for x, y in ((a, b), (b, a)):
+        number = _number(draft, y)
+        if number is not None:
+            return _scaled(draft, x, number)
+    return _signed(draft, "mul", a, b)
+
+
+def _scaled(draft: Draft, x: int, number: float) -> int | None:
+    """x times a constant."""
+    if number == 0:
+        return draft.const(0.0)
+    if number == 1:
+        return x
+    if number == -1:
+        return make(draft, "neg", x)
+    if number == 2:
+        return make(draft, "twice", x)
+    negated, doubled = _inside(draft, "neg", x), _lone(draft, "twice", x)
+    if negated is not None:
+        return make(draft, "mul", negated, draft.const(-number))
+    if doubled is not None and math.isfinite(2.0 * number):
+        return make(draft, "mul", doubled, draft.const(2.0 * number))
+    return None
+
+
+def _signed(draft: Draft, name: str, a: int, b: int) -> int | None:
+    """A product or quotient with its arguments' signs taken out."""
+    both = _inside(draft, "neg", a), _inside(draft, "neg", b)
+    if both[0] is not None and both[1] is not None:
+        return make(draft, name, both[0], both[1])
+    left, right = _lone(draft, "neg", a), _lone(draft, "neg", b)
+    if left is not None:
+        return make(draft, "neg", make(draft, name, left, b))
+    return None if right is None else make(draft, "neg", make(draft, name, a, right))
+
+
+def _div(draft: Draft, a: int, b: int) -> int | None:
+    above, below = _number(draft, a), _number(draft, b)
+    if above == 0:
+        return draft.const(0.0)
+    if above == 1:
+        return make(draft, "inv", b)
+    if below == 1:
+        return a
+    if below == -1:
+        return make(draft, "neg", a)
+    up, down = _inside(draft, "neg", a), _inside(draft, "neg", b)
+    if above is not None and down is not None:
+        return make(draft, "div", draft.const(-above), down)
+    if below is not None and up is not None:
+        return make(draft, "div", up, draft.const(-below))
+    return _signed(draft, "div", a, b)
+
+
+def _twice(draft: Draft, a: int) -> int | None:
+    negated = _inside(draft, "neg", a)
+    if negated is not None:
+        return draft.op("mul", negated, draft.const(-2.0))
+    doubled = _lone(draft, "twice", a)
+    if doubled is not None:
+        return draft.op("mul", doubled, draft.const(4.0))
+    value = draft.values[a]
+    if value.op == "mul" and draft.uses[a] == 0:
+        for x, y in (value.args, value.args[::-1]):
+            number = _number(draft, y)
+            if number is not None and math.isfinite(2.0 * number):
+                return make(draft, "mul", x, draft.const(2.0 * number))
+    return None
+
+
+def _inv(draft: Draft, a: int) -> int | None:
+    negated = _inside(draft, "neg", a)
+    return None if negated is None else draft.op("div", draft.const(-1.0), negated)
+
+
+def _sin(draft: Draft, a: int) -> int | None:
+    negated = _lone(draft, "neg", a)
+    return None if negated is None else make(draft, "neg", make(draft, "sin", negated))
+
+
+def _even(name: str) -> Callable[..., int | None]:
+    def rule(draft: Draft, a: int) -> int | None:
+        negated = _inside(draft, "neg", a)
+        return None if negated is None else make(draft, name, negated)
+
+    return rule
+
+
+def _pow(draft: Draft, a: int, b: int) -> int | None:
+    exponent = _number(draft, b)
+    if exponent == 0:
+        return draft.const(1.0)
+    if exponent == 1:
+        return a
+    simple = {2.0: "sq", -1.0: "inv", 0.5: "sqrt"}.get(exponent) if exponent is not None else None
+    return None if simple is None else make(draft, simple, a)
+
+
+def _if_else_zero(draft: Draft, test: int, a: int) -> int | None:
+    known = _number(draft, test)
+    if known == 0 or _number(draft, a) == 0:
+        return draft.const(0.0)
+    return None if known is None else a
+
+
+def _extremum(draft: Draft, a: int, b: int) -> int | None:
+    return a if a == b else None
+
+
+_RULES: dict[str, Callable[..., int | None]] = {
+    "add": _add,
+    "sub": _sub,
+    "neg": _neg,
+    "mul": _mul,
+    "div": _div,
+    "sq": _even("sq"),
+    "cos": _even("cos"),
+    "fabs": _even("fabs"),
+    "twice": _twice,
+    "inv": _inv,
+    "sin": _sin,
+    "pow": _pow,
+    "if_else_zero": _if_else_zero,
+    "fmin": _extremum,
+    "fmax": _extremum,
+}

@@ -1,0 +1,31 @@
+"""Values that no result depends on are left out."""
+
+from __future__ import annotations
+
+from codegen.graph import Graph, Value
+
+
+def drop_dead(graph: Graph) -> Graph:
+    """The same results from the values they need, in the same order."""
+    values = graph.values
+    live = [False] * len(values)
+    for result in graph.results:
+        for index in result:
+            live[index] = True
+    for index in range(len(values) - 1, -1, -1):
+        if live[index]:
+            for arg in values[index].args:
+                live[arg] = True
+    if all(live):
+        return graph
+    moved = [-1] * len(values)
+    kept: list[Value] = []
+    for index, value in enumerate(values):
+        if live[index]:
+            moved[index] = len(kept)
+            args = tuple([moved[arg] for arg in value.args])
+            kept.append(
+                value if args == value.args else Value(value.op, args, value.constant, value.port, value.element)
+            )
+    results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
+    return Graph(graph.name, graph.inputs, graph.outputs, tuple(kept), results)

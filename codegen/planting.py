@@ -1,0 +1,169 @@
+"""From a model to its tree over SX: canonical frames, regrouped inertias, loops, symbolic parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from casadi import SX, diagcat, vertcat
+
+from codegen.closing import independent_rows
+from codegen.errors import RobotError
+from codegen.frames import Canonical, canonical
+from codegen.geometry import Pose, times
+from codegen.loops import Spanning, constraints, free, spanning
+from codegen.model import Contact, Model
+from codegen.regroup import regrouped
+from codegen.spatial import (
+    NodeInertia,
+    NodeTransform,
+    RigidInertia,
+    Subspace,
+    Transform,
+    constant,
+    placement_steps,
+)
+from codegen.tree import Held, Part, Tree
+
+
+def symbolic_tree(
+    model: Model,
+    q: SX,
+    frames: Sequence[str] = (),
+    external: Sequence[str] = (),
+    parameters: Mapping[str, SX] | None = None,
+    contacts: Sequence[Contact] = (),
+) -> Tree:
+    """The tree of `model` at configuration q (symbols); `parameters` replace numbers of the model by symbols."""
+    parameters = parameters or {}
+    reframed = canonical(model)
+    inner = reframed.model
+    fixed = [_offset(model, reframed, b, parameters) for b in range(len(inner.bodies))]
+
+    def transform(b: int, at: SX) -> Transform:
+        steps = placement_steps(inner.bodies[b].placement, fixed[b])
+        return Transform(steps + inner.joints[b].transform(at))
+
+    own = _spanning(model, reframed, q, transform)
+    positions = {
+        b: at for node, s in zip(inner.nodes, own, strict=True) for b, at in zip(node.bodies, s.positions, strict=True)
+    }
+    inertias = _inertias(inner, parameters)
+    owner = {b: i for i, node in enumerate(inner.nodes) for b in node.bodies}
+    parts = tuple(
+        Part(
+            body.parent,
+            owner[b],
+            joint,
+            positions[b],
+            transform(b, positions[b]),
+            joint.subspace(positions[b]),
+            inertias[b],
+        )
+        for b, (body, joint) in enumerate(zip(inner.bodies, inner.joints, strict=True))
+    )
+    X = tuple(_node_transform(inner, parts, i) for i in range(len(inner.nodes)))
+    S = tuple(Subspace(X[i], tuple(parts[b].S for b in node.bodies), own[i].G) for i, node in enumerate(inner.nodes))
+    rigid = (NodeInertia(tuple(parts[b].I for b in node.bodies)) for node in inner.nodes)
+    ends = np.cumsum([s.size for s in S])
+    return Tree(
+        model=inner,
+        q=q,
+        parts=parts,
+        parent=tuple(node.parent for node in inner.nodes),
+        X=X,
+        S=S,
+        spanning=own,
+        I=(*rigid, NodeInertia((RigidInertia.none(),))),
+        armature=tuple(_armature(inner, i, s) for i, s in enumerate(S)),
+        dofs=tuple(slice(int(end) - s.size, int(end)) for s, end in zip(S, ends, strict=True)),
+        gravity=parameters.get("gravity", constant(model.gravity)),
+        frames=tuple(inner.frame(name) for name in frames),
+        external=tuple(inner.frame(name) for name in external),
+        contacts=_held(inner, owner, contacts),
+    )
+
+
+def _spanning(
+    model: Model, reframed: Canonical, q: SX, transform: Callable[[int, SX], Transform]
+) -> tuple[Spanning, ...]:
+    """By nodes: all joints of its bodies in terms of its own coordinates."""
+    inner, found = reframed.model, []
+    for i, node in enumerate(inner.nodes):
+        places = [inner.q_slices[b] for b in inner.position_bodies[i]]
+        if not node.loops:
+            found.append(free(inner.joints[node.bodies[0]], q[places[0]]))
+            continue
+        x = q[places[0].start : places[-1].stop]
+        tied = constraints(inner, i, x, transform, reframed.moves)
+        found.append(spanning(tied, independent_rows(model)[i]))
+    return tuple(found)
+
+
+def _node_transform(model: Model, parts: Sequence[Part], i: int) -> NodeTransform:
+    """X of node i; the bodies of a node hang on one body of its parent node, or on each other."""
+    node = model.nodes[i]
+    around = model.nodes[node.parent].bodies if node.parent >= 0 else (-1,)
+    own = {b: place for place, b in enumerate(node.bodies)}
+    links = tuple((own.get(parts[b].parent, -1), parts[b].X) for b in node.bodies)
+    return NodeTransform(around.index(parts[node.bodies[0]].parent), len(around), links)
+
+
+def _armature(model: Model, i: int, S: Subspace) -> SX:
+    """The armatures of a node's joints, as its own coordinates feel them."""
+    diagonal = [constant(model.bodies[b].joint.armature * np.eye(model.joints[b].nv)) for b in model.nodes[i].bodies]
+    return S.G.T @ diagcat(*diagonal) @ S.G
+
+
+def _held(model: Model, owner: Mapping[int, int], contacts: Sequence[Contact]) -> tuple[Held, ...]:
+    """The contacts in canonical frames; one on the world itself is of no use to anybody."""
+    held, start = [], 0
+    for contact in contacts:
+        frame = model.frame(contact.frame.name)
+        if frame.body < 0:
+            raise RobotError(
+                f"{model.name}: the contact on {frame.name!r} holds nothing that moves; name another frame"
+            )
+        place = placement_steps(frame.placement)
+        own = Transform(place).force(constant(contact.rows).T)
+        bodies = model.nodes[owner[frame.body]].bodies
+        stacked = vertcat(*[own if b == frame.body else SX(6, own.size2()) for b in bodies])
+        held.append(Held(frame.body, owner[frame.body], slice(start, start + own.size2()), stacked, own))
+        start += own.size2()
+    return tuple(held)
+
+
+def _offset(model: Model, reframed: Canonical, b: int, parameters: Mapping[str, SX]) -> SX | None:
+    """A symbolic joint offset, carried over to the canonical frames."""
+    body = model.bodies[b]
+    symbol = parameters.get(f"offset:{body.joint.name}")
+    if symbol is None:
+        return None
+    parent = reframed.moves[body.parent] if body.parent >= 0 else Pose()
+    slide = times(body.placement.R, reframed.moves[b].p) - parent.p
+    return constant(parent.R.T) @ (symbol + constant(slide))
+
+
+def _inertias(model: Model, parameters: Mapping[str, SX]) -> tuple[RigidInertia, ...]:
+    """The regrouped rigid inertias by bodies, with symbolic payloads added."""
+    shifting = {name.removeprefix("offset:") for name in parameters if name.startswith("offset:")}
+    inertias = [RigidInertia(SX(ten.m), constant(ten.h), constant(ten.I)) for ten in regrouped(model, shifting)]
+    for name, symbol in parameters.items():
+        kind, _, target = name.partition(":")
+        if kind == "payload":
+            frame = model.frame(target)
+            if frame.body >= 0:
+                carried = Transform(placement_steps(frame.placement)).inertia(payload(symbol))
+                inertias[frame.body] = inertias[frame.body] + carried
+    return tuple(inertias)
+
+
+def payload(ten: SX) -> RigidInertia:
+    """A payload from [mass, com (3), Ixx, Iyy, Izz, Ixy, Ixz, Iyz about its centre of mass]."""
+    m, x, y, z = ten[0], ten[1], ten[2], ten[3]
+    xx, yy, zz = ten[4] + m * (y * y + z * z), ten[5] + m * (x * x + z * z), ten[6] + m * (x * x + y * y)
+    xy, xz, yz = ten[7] - m * x * y, ten[8] - m * x * z, ten[9] - m * y * z
+    moment = SX(3, 3)
+    for (r, c), value in {(0, 0): xx, (1, 1): yy, (2, 2): zz, (0, 1): xy, (0, 2): xz, (1, 2): yz}.items():
+        moment[r, c] = moment[c, r] = value
+    return RigidInertia(m, m * ten[1:4], moment)

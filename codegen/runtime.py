@@ -1,0 +1,266 @@
+"""The callable that users hold: NumPy in, NumPy out, compiled C in between.
+
+It keeps no buffers, so any number of threads may call it at once; cffi lets go of the GIL during the call.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from dataclasses import dataclass
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from codegen.errors import BuildError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from codegen.artifact import Artifact
+    from codegen.counting import Count
+    from codegen.graph import Port
+
+    Array = np.ndarray[Any, Any]
+    Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    """The compiled functions, and what every call needs at hand."""
+
+    kernel: Callable[..., None]
+    batch: Callable[..., None]
+    view: Callable[..., Any]
+    pointer: Any
+    dtype: np.dtype[Any]
+    shapes: tuple[Shape, ...]
+    results: tuple[Shape, ...]
+    pack: Callable[..., Any] | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Function:
+    """A generated function on NumPy arrays.
+
+    Call it with one array per input, in order or by name. An input has its port's shape, with any batch
+    shape in front; batch shapes broadcast, and the results carry the batch shape. `out` takes the result (a
+    tuple of arrays if there are several): right dtype and shape, C-contiguous; it may overlap the inputs.
+
+    Raises TypeError for arguments that are missing, unknown or no real numbers, ValueError for wrong shapes.
+    """
+
+    artifact: Artifact
+    _bound: _Binding
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(map(str, self.inputs))
+        outputs = ", ".join(map(str, self.outputs))
+        return f"<Function {self.artifact.symbol}({inputs}) -> {outputs}, {self.dtype}, {self.count}>"
+
+    @property
+    def name(self) -> str:
+        """The algorithm's name."""
+        return self.artifact.name
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """The arguments, in order."""
+        return self.artifact.inputs
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """The results, in order."""
+        return self.artifact.outputs
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The real type of the C."""
+        return self._bound.dtype
+
+    @property
+    def count(self) -> Count:
+        """Operations as emitted: exactly the operators of the C."""
+        return self.artifact.count
+
+    @property
+    def count_written(self) -> Count:
+        """Operations of the algorithm as written, before any pass."""
+        return self.artifact.count_written
+
+    @property
+    def source(self) -> str:
+        """The emitted C."""
+        return self.artifact.source
+
+    @property
+    def header(self) -> str:
+        """The emitted header."""
+        return self.artifact.header
+
+    def __call__(self, *arrays: Any, out: Any = None, **named: Any) -> Any:
+        """The result for one state or a batch of them; see the class."""
+        if named or len(arrays) != len(self._bound.shapes):
+            arrays = self._ordered(arrays, named)
+        bound = self._bound
+        dtype, view, pointer = bound.dtype, bound.view, bound.pointer
+        # One state, everything as the C wants it: nothing to convert, nothing to broadcast.
+        pointers = []
+        for array, shape in zip(arrays, bound.shapes, strict=True):
+            if type(array) is not np.ndarray or array.dtype is not dtype or array.shape != shape:
+                return self._general(arrays, out)
+            flags = array.flags
+            if not (flags.c_contiguous and flags.aligned):
+                return self._general(arrays, out)
+            pointers.append(view(pointer, array))
+        results: Any
+        if out is None:
+            results = [np.empty(shape, dtype) for shape in bound.results]
+        elif self._ready(out):
+            results = (out,)
+        else:
+            results = self._taken(out, ())
+        pointers += [view(pointer, result) for result in results]
+        bound.kernel(*pointers)
+        return results[0] if bound.pack is None else bound.pack(*results)
+
+    def _ordered(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        names = [port.name for port in self.inputs]
+        takes = f"{self.name} takes {', '.join(names) or 'no arguments'}"
+        if len(arrays) > len(names):
+            raise TypeError(f"{takes}: {len(names)} arguments, not {len(arrays)}")
+        for name in named:
+            if name not in names:
+                raise TypeError(f"{takes}; there is no argument {name!r}")
+            if name in names[: len(arrays)]:
+                raise TypeError(f"{takes}; {name} is given twice")
+        missing = [name for name in names[len(arrays) :] if name not in named]
+        if missing:
+            raise TypeError(f"{takes}; missing: {', '.join(missing)}")
+        return (*arrays, *(named[name] for name in names[len(arrays) :]))
+
+    def _ready(self, out: Any) -> bool:
+        """Whether the caller's array can take the only result as it is; a shortcut past `_taken`."""
+        bound = self._bound
+        if bound.pack is not None or type(out) is not np.ndarray or out.dtype is not bound.dtype:
+            return False
+        return out.shape == bound.results[0] and out.flags.carray
+
+    def _general(self, given: tuple[Any, ...], out: Any) -> Any:
+        """Any real arrays, any batch shapes."""
+        bound = self._bound
+        arrays = [self._converted(port, array) for port, array in zip(self.inputs, given, strict=True)]
+        leads = [a.shape[: a.ndim - len(s)] for a, s in zip(arrays, bound.shapes, strict=True)]
+        batch = self._batch_shape(leads)
+        if out is None:
+            results = [np.empty(batch + shape, bound.dtype) for shape in bound.results]
+        else:
+            results = self._taken(out, batch)
+        arguments: list[Any] = []
+        for array, lead, shape in zip(arrays, leads, bound.shapes, strict=True):
+            if lead and lead != batch:
+                array, lead = np.broadcast_to(array, batch + shape), batch
+            array = np.require(array, requirements=["C", "A"])
+            if out is not None and any(np.may_share_memory(array, result) for result in results):
+                array = array.copy()
+            arguments += [bound.view(bound.pointer, array), math.prod(shape) if lead else 0]
+        for result, shape in zip(results, bound.results, strict=True):
+            arguments += [bound.view(bound.pointer, result), math.prod(shape)]
+        bound.batch(math.prod(batch), *arguments)
+        return results[0] if bound.pack is None else bound.pack(*results)
+
+    def _converted(self, port: Port, given: Any) -> Array:
+        """The argument as an array of the C's real type that ends in the port's shape."""
+        expected = f"real numbers of shape {_shape_text(port.shape)}"
+        try:
+            array = np.asarray(given)
+        except ValueError:
+            raise ValueError(f"{self.name}: {port.name} must be {expected}, not ragged lists") from None
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"{self.name}: {port.name} must be {expected}, not {array.dtype}")
+        if array.shape[array.ndim - len(port.shape) :] != port.shape or array.ndim < len(port.shape):
+            raise ValueError(f"{self.name}: {port.name} must be {expected}, not {array.shape}")
+        return array.astype(self._bound.dtype, copy=False)
+
+    def _batch_shape(self, leads: Sequence[Shape]) -> Shape:
+        try:
+            return np.broadcast_shapes(*leads)
+        except ValueError:
+            shapes = [f"{p.name} {lead}" for p, lead in zip(self.inputs, leads, strict=True) if lead]
+            raise ValueError(f"{self.name}: the batch shapes do not broadcast: {', '.join(shapes)}") from None
+
+    def _taken(self, out: Any, batch: Shape) -> list[Array]:
+        """The arrays that a caller wants the results in, checked."""
+        bound = self._bound
+        arrays: list[Any] = [out] if bound.pack is None else list(out) if isinstance(out, tuple | list) else []
+        if len(arrays) != len(bound.results):
+            raise TypeError(
+                f"{self.name}: out must be a tuple of {len(bound.results)} arrays, not {type(out).__name__}"
+            )
+        for port, array in zip(self.outputs, arrays, strict=True):
+            if not isinstance(array, np.ndarray) or array.dtype != bound.dtype:
+                given = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+                raise TypeError(f"{self.name}: out for {port.name} must be an array of {bound.dtype}, not {given}")
+            shape = batch + port.shape
+            if array.shape != shape:
+                raise ValueError(f"{self.name}: out for {port.name} must have shape {shape}, not {array.shape}")
+            if not array.flags.carray:
+                raise ValueError(f"{self.name}: out for {port.name} must be writable, aligned and C-contiguous")
+        for k, array in enumerate(arrays):
+            if any(np.may_share_memory(array, other) for other in arrays[:k]):
+                raise ValueError(f"{self.name}: the arrays in out overlap")
+        return arrays
+
+
+def _shape_text(shape: Shape) -> str:
+    return f"(..., {', '.join(map(str, shape))})" if shape else "(...)"
+
+
+def load(artifact: Artifact, extension: Path) -> Function:
+    """The callable of a compiled artifact; BuildError if the extension does not load."""
+    try:
+        ffi, library = _module(extension) if extension.name.startswith("_rigidc_") else _shared(artifact, extension)
+        kernel = getattr(library, artifact.symbol)
+        batch = getattr(library, f"{artifact.symbol}_batch")
+    except (ImportError, OSError, AttributeError) as error:
+        raise BuildError(
+            f"{artifact.name}: the compiled extension does not load ({error}); `rigidc cache clear` removes it"
+        ) from error
+    names = [port.name for port in artifact.outputs]
+    several: Any = namedtuple(f"{artifact.symbol}_results", names, rename=True) if len(names) > 1 else None
+    real = "double" if artifact.dtype == "float64" else "float"
+    binding = _Binding(
+        kernel=kernel,
+        batch=batch,
+        view=ffi.from_buffer,
+        pointer=ffi.typeof(f"{real}[]"),
+        dtype=np.dtype(artifact.dtype),
+        shapes=tuple(port.shape for port in artifact.inputs),
+        results=tuple(port.shape for port in artifact.outputs),
+        pack=several,
+    )
+    return Function(artifact, binding)
+
+
+def _module(extension: Path) -> tuple[Any, Any]:
+    """A cffi extension module: its ffi and its functions."""
+    name = extension.name.split(".")[0]
+    loader = ExtensionFileLoader(name, str(extension))
+    spec = spec_from_loader(name, loader)
+    if spec is None:
+        raise ImportError(name)
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module.ffi, module.lib
+
+
+def _shared(artifact: Artifact, extension: Path) -> tuple[Any, Any]:
+    """A plain shared object, opened through its declarations."""
+    import cffi
+
+    ffi = cffi.FFI()
+    ffi.cdef(artifact.declarations)
+    return ffi, ffi.dlopen(str(extension))

@@ -1,0 +1,49 @@
+"""Coordinate axes, numbered cyclically: after axis k come i = k + 1 and j = k + 2 (mod 3)."""
+
+from __future__ import annotations
+
+import numpy as np
+from casadi import DM, SX, sparsify, vertcat
+from numpy.typing import ArrayLike
+
+from codegen.geometry import Vec3
+
+
+def zeros(rows: int, columns: int = 1) -> SX:
+    """A matrix of structural zeros."""
+    return SX(rows, columns)
+
+
+def constant(values: ArrayLike) -> SX:
+    """Numbers as an SX whose zeros are structural."""
+    return SX(sparsify(DM(np.asarray(values, float))))
+
+
+def others(k: int) -> tuple[int, int]:
+    """The two axes after k, in cyclic order."""
+    return (k + 1) % 3, (k + 2) % 3
+
+
+def unit_axis(axis: Vec3) -> tuple[int, float]:
+    """The number and sign of a coordinate axis; ValueError if `axis` is not one."""
+    k = max(range(3), key=lambda n: abs(axis[n]))
+    if abs(axis[k]) != 1.0 or any(axis[n] != 0.0 for n in others(k)):
+        raise ValueError(f"{axis} is not a coordinate axis; the model's frames must be canonical")
+    return k, axis[k]
+
+
+def cross3(a: SX, b: SX) -> SX:
+    """The cross product of two 3-vectors; structural zeros cost nothing and stay zeros."""
+    return vertcat(
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    )
+
+
+def skew3(a: SX) -> SX:
+    """The cross-product matrix [a]x."""
+    S = SX(3, 3)
+    S[0, 1], S[0, 2], S[1, 2] = -a[2], a[1], -a[0]
+    S[1, 0], S[2, 0], S[2, 1] = a[2], -a[1], a[0]
+    return S

@@ -1,0 +1,174 @@
+"""Inertias over SX: a rigid body's ten numbers, and the twenty-one of an articulated body.
+
+An articulated inertia acts on motions as [n; f] = [I H; H' M] [wdot; a], with I and M symmetric; a rigid
+body has H = [h]x and M = m 1. Formulas of the turns and shifts: the entries are those of R A R' and of the
+parallel-axis theorem, written for one axis k with i, j the next two (c, s cosine and sine).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from casadi import SX, horzcat, is_equal, mtimes, vertcat
+
+from codegen.spatial.axes import cross3, others, skew3
+from codegen.spatial.solve import LDL
+from codegen.spatial.steps import congruence, rotate_rows
+
+
+def _turn_symmetric(A: SX, k: int, c: SX, s: SX) -> SX:
+    """Rot_k A Rot_k' for symmetric A: four multiplications in the plane of the turn, four across it."""
+    i, j = others(k)
+    a, b, d = A[i, i], A[i, j], A[j, j]
+    t = s * (a - d) + c * (2 * b)
+    st = s * t
+    B = SX(A)
+    B[i, i], B[j, j] = a - st, d + st
+    B[i, j] = B[j, i] = c * t - b
+    B[i, k] = B[k, i] = c * A[i, k] - s * A[j, k]
+    B[j, k] = B[k, j] = s * A[i, k] + c * A[j, k]
+    return B
+
+
+def _turn_general(A: SX, k: int, c: SX, s: SX) -> SX:
+    """Rot_k A Rot_k' for any A."""
+    i, j = others(k)
+    a, b, d, e = A[i, i], A[i, j], A[j, j], A[j, i]
+    t = s * (a - d) + c * (b + e)
+    st, ct = s * t, c * t
+    B = SX(A)
+    B[i, i], B[j, j] = a - st, d + st
+    B[i, j], B[j, i] = ct - e, ct - b
+    B[i, k], B[j, k] = c * A[i, k] - s * A[j, k], s * A[i, k] + c * A[j, k]
+    B[k, i], B[k, j] = c * A[k, i] - s * A[k, j], s * A[k, i] + c * A[k, j]
+    return B
+
+
+@dataclass(frozen=True, slots=True)
+class RigidInertia:
+    """Mass m, first moment h, and rotational inertia I about the frame's origin."""
+
+    m: SX
+    h: SX
+    I: SX
+
+    @classmethod
+    def none(cls) -> RigidInertia:
+        """No inertia at all: where sums over children begin."""
+        return cls(SX(1, 1), SX(3, 1), SX(3, 3))
+
+    def __add__(self, other: RigidInertia) -> RigidInertia:
+        return RigidInertia(self.m + other.m, self.h + other.h, self.I + other.I)
+
+    def __matmul__(self, S: SX) -> SX:
+        """The spatial momenta or forces (6 x c) that go with the motions S."""
+        w, v = S[:3, :], S[3:, :]
+        return vertcat(self.I @ w + skew3(self.h) @ v, self.m * v - skew3(self.h) @ w)
+
+    def force(self, Omega: SX, ac: SX) -> SX:
+        """The spatial force on a body whose points r accelerate classically as ac + Omega r.
+
+        With J = tr(I)/2 1 - I, the body's second moment, the moment about the origin is twice the axial vector of
+        Omega J, and that of the origin's acceleration.
+        """
+        half = (self.I[0, 0] + self.I[1, 1] + self.I[2, 2]) / 2
+        N = Omega @ (half * SX.eye(3) - self.I)
+        n = vertcat(N[2, 1] - N[1, 2], N[0, 2] - N[2, 0], N[1, 0] - N[0, 1])
+        return vertcat(n + cross3(self.h, ac), self.m * ac + Omega @ self.h)
+
+    def articulated(self) -> ArticulatedInertia:
+        """The same body as an articulated inertia."""
+        return ArticulatedInertia(self.I, skew3(self.h), self.m * SX.eye(3))
+
+    def turned(self, k: int, c: SX, s: SX) -> RigidInertia:
+        return RigidInertia(self.m, rotate_rows(self.h, k, c, s), _turn_symmetric(self.I, k, c, s))
+
+    def rotated(self, R: SX) -> RigidInertia:
+        return RigidInertia(self.m, R @ self.h, congruence(R, self.I))
+
+    def shifted(self, k: int, p: SX) -> RigidInertia:
+        i, j = others(k)
+        h, B = SX(self.h), SX(self.I)
+        h[k] = self.h[k] + self.m * p
+        both = p * (self.h[k] + h[k])
+        B[i, i], B[j, j] = self.I[i, i] + both, self.I[j, j] + both
+        B[i, k] = B[k, i] = self.I[i, k] - p * self.h[i]
+        B[j, k] = B[k, j] = self.I[j, k] - p * self.h[j]
+        return RigidInertia(self.m, h, B)
+
+
+@dataclass(frozen=True, slots=True)
+class ArticulatedInertia:
+    """The blocks I, H, M of a symmetric 6 x 6 inertia [I H; H' M]."""
+
+    I: SX
+    H: SX
+    M: SX
+
+    @classmethod
+    def none(cls) -> ArticulatedInertia:
+        """No inertia at all: where sums over children begin."""
+        return cls(SX(3, 3), SX(3, 3), SX(3, 3))
+
+    def articulated(self) -> ArticulatedInertia:
+        """Itself."""
+        return self
+
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(self.I + other.I, self.H + other.H, self.M + other.M)
+
+    def __matmul__(self, S: SX) -> SX:
+        """The spatial forces (6 x c) that go with the accelerations S."""
+        w, a = S[:3, :], S[3:, :]
+        return vertcat(self.I @ w + self.H @ a, self.H.T @ w + self.M @ a)
+
+    def without(self, U: SX, D: LDL, free: Iterable[int] = ()) -> ArticulatedInertia:
+        """This inertia less U D^-1 U'; the difference is known to vanish in the rows and columns `free`."""
+        W = D.half(U.T)
+        V = D.scale(W)
+        held = set(free)
+        entry = {
+            (r, c): SX(1, 1) if r in held or c in held else mtimes(W[:, r].T, V[:, c])
+            for r in range(6)
+            for c in range(r, 6)
+        }
+        full = vertcat(*[horzcat(*[entry[min(r, c), max(r, c)] for c in range(6)]) for r in range(6)])
+        left = vertcat(horzcat(self.I, self.H), horzcat(self.H.T, self.M)) - full
+        for r in held:
+            left[r, :] = SX(1, 6)
+            left[:, r] = SX(6, 1)
+        return ArticulatedInertia(left[:3, :3], left[:3, 3:], left[3:, 3:])
+
+    def turned(self, k: int, c: SX, s: SX) -> ArticulatedInertia:
+        return ArticulatedInertia(
+            _turn_symmetric(self.I, k, c, s), _turn_general(self.H, k, c, s), _turn_symmetric(self.M, k, c, s)
+        )
+
+    def rotated(self, R: SX) -> ArticulatedInertia:
+        return ArticulatedInertia(congruence(R, self.I), R @ self.H @ R.T, congruence(R, self.M))
+
+    def shifted(self, k: int, p: SX) -> ArticulatedInertia:
+        i, j = others(k)
+        A, H, M = self.I, SX(self.H), self.M
+        H[i, :] = self.H[i, :] - p * M[j, :]
+        H[j, :] = self.H[j, :] + p * M[i, :]
+        B = SX(A)
+        B[i, i] = A[i, i] - p * (self.H[i, j] + H[i, j])
+        B[j, j] = A[j, j] + p * (self.H[j, i] + H[j, i])
+        B[i, j] = B[j, i] = A[i, j] + p * (self.H[i, i] - H[j, j])
+        B[i, k] = B[k, i] = A[i, k] - p * H[k, j]
+        B[j, k] = B[k, j] = A[j, k] + p * H[k, i]
+        return ArticulatedInertia(B, H, M)
+
+
+def rows_set_free(S: SX, U: SX, D: LDL) -> set[int]:
+    """The spatial axes in which nothing is left: those along which a joint without armature moves freely."""
+    if not is_equal(D.A, S.T @ U, 1):
+        return set()
+    axes = set()
+    for column in range(S.size2()):
+        rows = [r for r in range(6) if not S[r, column].is_zero()]
+        if len(rows) == 1 and S[rows[0], column].is_constant():
+            axes.update(rows)
+    return axes if len(axes) == S.size2() else set()

@@ -1,0 +1,61 @@
+"""The motion transform X from a parent to its child, as the steps that it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from casadi import SX
+
+from codegen.spatial.axes import zeros
+from codegen.spatial.steps import Carried, Step
+
+I = TypeVar("I", bound=Carried)
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """X, outermost step first. `X @ A` takes motions to the child; the other methods bring things back."""
+
+    steps: tuple[Step, ...]
+
+    def __matmul__(self, A: SX) -> SX:
+        """X A: motions (6 x c) of the parent, in the child's frame."""
+        for step in self.steps:
+            A = step.motion(A)
+        return A
+
+    def force(self, F: SX) -> SX:
+        """X' F: forces (6 x c) on the child, in the parent's frame."""
+        for step in reversed(self.steps):
+            F = step.force(F)
+        return F
+
+    def inertia(self, inertia: I) -> I:
+        """X' inertia X: an inertia of the child, in the parent's frame."""
+        for step in reversed(self.steps):
+            inertia = step.carry(inertia)
+        return inertia
+
+    def vector(self, x: SX) -> SX:
+        """Free vectors (3 x c) of the parent, along the child's axes."""
+        for step in self.steps:
+            x = step.vector(x)
+        return x
+
+    def outward(self, x: SX) -> SX:
+        """Free vectors (3 x c) of the child, along the parent's axes."""
+        for step in reversed(self.steps):
+            x = step.outward(x)
+        return x
+
+    def point(self, x: SX) -> SX:
+        """A point of the child, in the parent's frame."""
+        for step in reversed(self.steps):
+            x = step.point(x)
+        return x
+
+    @property
+    def origin(self) -> SX:
+        """The child's origin in the parent's frame."""
+        return self.point(zeros(3))

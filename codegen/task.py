@@ -1,0 +1,119 @@
+"""What to generate: a robot, an algorithm and its options; and its tracing into a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from casadi import SX, Function, reshape, vec
+
+from codegen.algorithms import ALGORITHMS, QUANTITIES, Algorithm
+from codegen.errors import RobotError
+from codegen.graph import Graph, Port, from_casadi
+from codegen.names import identifier
+from codegen.planting import symbolic_tree
+
+if TYPE_CHECKING:
+    from codegen.model import Contact, Model
+
+PARAMETERS = {"gravity": 3, "payload": 10, "offset": 3}
+ABOUT = {
+    "gravity": "acceleration of free fall in world axes (m/s^2)",
+    "payload": "payload [mass, com (3), Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the com] in frame {}",
+    "offset": "origin of joint {} in its parent body (m)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One function to generate.
+
+    `frames` are those of fk and jacobian (default: the tips of the tree), `external` the frames that carry
+    external wrenches, `parameters` the numbers left symbolic: `gravity`, `payload:FRAME`, `offset:JOINT`.
+    """
+
+    model: Model
+    algorithm: str
+    frames: tuple[str, ...] = ()
+    external: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    contacts: tuple[Contact, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.algorithm} of {self.model.name}"
+
+    @property
+    def request(self) -> str:
+        """Everything that the generated text depends on, as text."""
+        options = (self.algorithm, self.frames, self.external, self.parameters, self.contacts)
+        return f"{self.model.name} {self.model.digest} {options!r}"
+
+    @property
+    def entry(self) -> Algorithm:
+        """The algorithm's registry entry; RobotError if there is none of that name."""
+        if self.algorithm not in ALGORITHMS:
+            known = ", ".join(ALGORITHMS)
+            raise RobotError(f"there is no algorithm {self.algorithm!r}; the algorithms are {known}")
+        return ALGORITHMS[self.algorithm]
+
+    @property
+    def signature(self) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+        """The inputs and outputs of the generated function."""
+        entry = self.entry
+        inputs = [self._port(name) for name in entry.inputs if name != "f_ext" or self.external]
+        inputs += [parameter_port(self.model, spec) for spec in self.parameters]
+        return tuple(inputs), tuple(self._port(name) for name in entry.outputs)
+
+    def chosen_frames(self) -> tuple[str, ...]:
+        """The frames asked for, or the tips of the tree."""
+        return self.frames or self.model.tips
+
+    def chosen_contacts(self) -> tuple[Contact, ...]:
+        """The contacts asked for, or all six rows of every tip."""
+        return self.contacts or tuple(self.model.contact(tip) for tip in self.model.tips)
+
+    def _port(self, name: str) -> Port:
+        sizes = {
+            "nq": self.model.nq,
+            "nv": self.model.nv,
+            "frames": len(self.chosen_frames()),
+            "external": len(self.external),
+            "contacts": sum(len(contact.rows) for contact in self.chosen_contacts()),
+        }
+        quantity = QUANTITIES[name]
+        shape = tuple(sizes[width] if isinstance(width, str) else width for width in quantity.shape)
+        return Port(name, shape, quantity.about)
+
+
+def parameter_port(model: Model, spec: str) -> Port:
+    """The argument of one symbolic parameter; RobotError if it names nothing in the model."""
+    kind, colon, target = spec.partition(":")
+    if kind not in PARAMETERS or (kind == "gravity") == bool(colon):
+        raise RobotError(f"parameter {spec!r}: write gravity, payload:FRAME or offset:JOINT")
+    if kind == "payload":
+        model.frame(target)
+    if kind == "offset" and target not in model.joint_names:
+        raise RobotError(f"parameter {spec!r}: {model.name} has no joint {target!r}")
+    name = f"{kind}_{identifier(target)}" if target else kind
+    return Port(name, (PARAMETERS[kind],), ABOUT[kind].format(repr(target)))
+
+
+def trace(task: Task) -> Graph:
+    """The algorithm's graph as written: the SX of the algorithm, specialised to the model."""
+    entry, model = task.entry, task.model
+    inputs, outputs = task.signature
+    symbols = [SX.sym(port.name, port.size) for port in inputs]
+    given = {port.name: shaped(x, port.shape) for x, port in zip(symbols, inputs, strict=True)}
+    parameters = dict(zip(task.parameters, symbols[len(symbols) - len(task.parameters) :], strict=True))
+    given.setdefault("f_ext", SX(0, 6))
+    q, *others = (given[name] for name in entry.inputs)
+    tree = symbolic_tree(model, q, task.chosen_frames(), task.external, parameters, task.chosen_contacts())
+    results = entry.run(tree, *others)
+    columns = [vec(result.T) for result in (results if isinstance(results, tuple) else (results,))]
+    traced = Function(task.algorithm, symbols, columns, {"live_variables": False})
+    return from_casadi(traced, inputs, outputs, task.algorithm)
+
+
+def shaped(column: SX, shape: tuple[int, ...]) -> SX:
+    """A flat row-major column as a matrix whose columns are the last axis."""
+    return column if len(shape) < 2 else reshape(column, shape[-1], column.size1() // shape[-1]).T

@@ -1,0 +1,40 @@
+"""Where the templates are, and how their slots are filled."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+
+def template_folder() -> Traversable | Path:
+    """The templates as installed (`codegen.templates`), else those of the checkout."""
+    checkout = Path(__file__).resolve().parent.parent / "templates"
+    try:
+        return resources.files("codegen.templates")
+    except ModuleNotFoundError:
+        return checkout
+
+
+@lru_cache(maxsize=1)
+def _environment() -> jinja2.Environment:
+    folder = template_folder()
+    return jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+
+
+def render(template: str, **slots: Any) -> str:
+    """A template with its slots filled; a slot that is not given is an error."""
+    return _environment().get_template(template).render(**slots)

@@ -1,0 +1,15 @@
+"""Operation counts: of one algorithm for one robot, in tables, and against the committed baseline.
+
+    import opcount
+    opcount.count("talos", "aba").total                      # as emitted: the operators of the C file
+    opcount.count("talos", "aba", stage="written").total     # as the algorithm's expressions stand
+
+An operation is any instruction but an input, an output or a constant; `codegen.counting` defines the classes.
+"""
+
+from __future__ import annotations
+
+from codegen.counting import Count
+from opcount.count import count
+
+__all__ = ["Count", "count"]

@@ -1,0 +1,118 @@
+"""The committed counts: what every algorithm costs for every bundled tree-structured robot.
+
+`python -m opcount.baseline` prints what has changed against baseline.json and exits with 1 if a total rose;
+`--write` writes today's counts. A test holds every total to the committed one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codegen.algorithms import ALGORITHMS
+from codegen.cli.table import Cell, Table
+from codegen.description import bundled, load
+from codegen.operations import KINDS
+from opcount.count import STAGES, both
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+FILE = Path(__file__).with_name("baseline.json")
+HEADER = ("robot", "algorithm", "stage", "baseline", "now", "change", "percent")
+
+Key = tuple[str, str, str]  # robot, algorithm, stage
+Counts = dict[Key, dict[str, int]]  # operations by class, and their total
+
+
+def trees() -> tuple[str, ...]:
+    """The bundled robots that are trees."""
+    return tuple(name for name in bundled() if not load(name).loops)
+
+
+def read(file: Path = FILE) -> Counts:
+    """The counts in a baseline file."""
+    content = json.loads(file.read_text(encoding="utf-8"))
+    return {
+        (robot, algorithm, stage): counts
+        for robot, algorithms in content.items()
+        for algorithm, stages in algorithms.items()
+        for stage, counts in stages.items()
+    }
+
+
+def written(counts: Mapping[Key, Mapping[str, int]]) -> str:
+    """The text of a baseline file: one line per robot, algorithm and stage, so that differences read well."""
+    robots: dict[str, dict[str, list[str]]] = {}
+    for (robot, algorithm, stage), by_class in counts.items():
+        lines = robots.setdefault(robot, {}).setdefault(algorithm, [])
+        lines.append(f"      {json.dumps(stage)}: {json.dumps(by_class)}")
+    blocks = [
+        f"  {json.dumps(robot)}: {{\n"
+        + ",\n".join(f"    {json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n    }" for name, lines in inner.items())
+        + "\n  }"
+        for robot, inner in robots.items()
+    ]
+    return "{\n" + ",\n".join(blocks) + "\n}\n"
+
+
+def measure(work: Iterable[tuple[str, str]]) -> Counts:
+    """Today's counts of (robot, algorithm) pairs, in the order given, on all processors."""
+    counts: Counts = {}
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for part in pool.map(measure_one, work):
+            counts.update(part)
+    return counts
+
+
+def measure_one(work: tuple[str, str]) -> Counts:
+    """Today's counts of one robot and algorithm at both stages."""
+    robot, algorithm = work
+    counted = both(robot, algorithm)
+    return {
+        (robot, algorithm, stage): {
+            **{kind: getattr(counted[stage], kind) for kind in KINDS},
+            "total": counted[stage].total,
+        }
+        for stage in STAGES
+    }
+
+
+def differences(before: Counts, now: Counts) -> Table:
+    """The totals that differ; a row with an empty cell is new, or gone."""
+    rows: list[tuple[Cell, ...]] = []
+    for key in dict.fromkeys((*before, *now)):
+        old, new = (counts[key]["total"] if key in counts else None for counts in (before, now))
+        if old is None or new is None:
+            rows.append((*key, old, new, None, None))
+        elif old != new:
+            rows.append((*key, old, new, new - old, f"{100 * (new - old) / max(old, 1):+.1f}"))
+    return Table(HEADER, tuple(rows))
+
+
+def risen(before: Counts, now: Counts) -> tuple[Key, ...]:
+    """What costs more operations than the baseline allows."""
+    return tuple(key for key in now if key in before and now[key]["total"] > before[key]["total"])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Compare with the baseline, or write it."""
+    parser = argparse.ArgumentParser(prog="python -m opcount.baseline", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write today's counts to baseline.json")
+    args = parser.parse_args(argv)
+    before = read() if FILE.exists() else {}
+    now = measure([(robot, name) for robot in trees() for name in ALGORITHMS])
+    changed = differences(before, now)
+    if args.write:
+        FILE.write_text(written(now), encoding="utf-8")
+    print(changed.text() if changed.rows else f"no change in {len(now)} counts")
+    return 1 if risen(before, now) and not args.write else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

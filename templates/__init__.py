@@ -1,0 +1,3 @@
+"""The Jinja2 templates of everything that rigidc emits; once installed they are the package
+`codegen.templates`.
+"""

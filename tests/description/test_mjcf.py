@@ -1,0 +1,206 @@
+"""MJCF: against MuJoCo's own kinematics and mass matrix, and against the URDF of the same robot."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+import pytest
+from mujoco_peer import inertia_matrix
+
+from codegen.description import load, read, write_json
+from codegen.errors import RobotError
+from codegen.oracle import dynamics
+from codegen.oracle.kinematics import motions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _numbers(draw: random.Random, count: int = 3) -> str:
+    return " ".join(str(round(draw.uniform(-1, 1), 3)) for _ in range(count))
+
+
+def _body(draw: random.Random, name: str, joints: str, inner: str = "") -> str:
+    return (
+        f'<body name="{name}" pos="{_numbers(draw)}" euler="{_numbers(draw)}">{joints}{inner}'
+        f'<geom type="box" size="0.1 0.2 0.3" pos="{_numbers(draw)}" euler="{_numbers(draw)}"/>'
+        f'<site name="{name}" pos="{_numbers(draw)}"/></body>'
+    )
+
+
+def _joint(draw: random.Random, name: str, kind: str) -> str:
+    ref = f'ref="{round(draw.uniform(-1, 1), 3)}"' if kind in ("hinge", "slide") else ""
+    axis = f'axis="{_numbers(draw)}"' if ref else ""
+    return f'<joint name="{name}" type="{kind}" pos="{_numbers(draw)}" {axis} {ref} armature="0.1"/>'
+
+
+def _robot(seed: int) -> str:
+    """Free base, several joints on one body, anchors off the origin, refs, a ball, a welded body."""
+    draw = random.Random(seed)
+    tip = _body(draw, "tip", _joint(draw, "ball", "ball"))
+    welded = _body(draw, "welded", "", _body(draw, "wrist", _joint(draw, "w", "hinge")))
+    arm = _body(draw, "arm", "".join(_joint(draw, f"a{i}", k) for i, k in enumerate(("hinge", "slide", "hinge"))), tip)
+    return (
+        '<mujoco model="random"><compiler angle="radian"/><option gravity="1 2 -3"/><worldbody>'
+        + _body(draw, "base", "<freejoint/>", welded + arm)
+        + _body(draw, "other", _joint(draw, "o", "hinge"))
+        + "</worldbody></mujoco>"
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kinematics_and_mass_matrix_are_mujocos(tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "r.xml"
+    path.write_text(_robot(seed), encoding="utf-8")
+    model = load(path, convention="mujoco")
+    peer = mujoco.MjModel.from_xml_string(_robot(seed))
+    data = mujoco.MjData(peer)
+    q, _, _ = model.random(seed)
+    assert (model.nq, model.nv) == (peer.nq, peer.nv)
+    data.qpos[:] = q
+    mujoco.mj_forward(peer, data)
+    moving = motions(model, q)
+    for frame in model.frames:
+        kind = mujoco.mjtObj.mjOBJ_SITE if frame.name.endswith("_site") else mujoco.mjtObj.mjOBJ_BODY
+        index = mujoco.mj_name2id(peer, kind, frame.name.removesuffix("_site"))
+        if index < 0 or frame.body < 0:
+            continue
+        pose = moving[frame.body].at(frame.placement)
+        at, turn = (data.site_xpos, data.site_xmat) if frame.name.endswith("_site") else (data.xpos, data.xmat)
+        np.testing.assert_allclose(pose.p, at[index], atol=1e-12)
+        np.testing.assert_allclose(pose.R.ravel(), turn[index].ravel(), atol=1e-12)
+    assert model.gravity == (1.0, 2.0, -3.0)
+    np.testing.assert_allclose(dynamics.crba(model, q), inertia_matrix(peer, data), atol=1e-9, rtol=1e-10)
+
+
+INERTIAL = '<inertial pos="0.1 0.2 0.3" mass="2" fullinertia="0.5 0.6 0.7 0.01 0.02 0.03"/>'
+URDF_INERTIAL = (
+    '<inertial><origin xyz="0.1 0.2 0.3"/><mass value="2"/>'
+    '<inertia ixx="0.5" iyy="0.6" izz="0.7" ixy="0.01" ixz="0.02" iyz="0.03"/></inertial>'
+)
+
+
+def test_the_same_robot_as_urdf_and_as_mjcf(tmp_path: Path) -> None:
+    mjcf, urdf = tmp_path / "r.xml", tmp_path / "r.urdf"
+    mjcf.write_text(
+        '<mujoco model="r"><compiler angle="degree"/><worldbody><body name="base">'
+        f'{INERTIAL}<body name="a" pos="1 2 3" euler="90 0 0"><joint name="ja" axis="0 0 1" range="-90 180"/>'
+        f'{INERTIAL}<body name="b" pos="0 0 1"><joint name="jb" type="slide" axis="0 3 4"/>{INERTIAL}'
+        f'<body name="c" pos="0 1 0">{INERTIAL}</body></body></body></body></worldbody></mujoco>',
+        encoding="utf-8",
+    )
+    links = "".join(f'<link name="{name}">{URDF_INERTIAL}</link>' for name in ("base", "a", "b", "c"))
+    urdf.write_text(
+        f'<robot name="r"><link name="world"/>{links}'
+        '<joint name="base_fixed" type="fixed"><parent link="world"/><child link="base"/></joint>'
+        '<joint name="ja" type="revolute"><parent link="base"/><child link="a"/>'
+        '<origin xyz="1 2 3" rpy="1.5707963267948966 0 0"/><axis xyz="0 0 1"/>'
+        '<limit lower="-1.5707963267948966" upper="3.141592653589793"/></joint>'
+        '<joint name="jb" type="prismatic"><parent link="a"/><child link="b"/><origin xyz="0 0 1"/>'
+        '<axis xyz="0 3 4"/></joint><joint name="jc" type="fixed"><parent link="b"/><child link="c"/>'
+        '<origin xyz="0 1 0"/></joint></robot>',
+        encoding="utf-8",
+    )
+    for base in ("fixed", "floating"):
+        one, other = load(mjcf, base=base), load(urdf, base=base)
+        assert one.joint_names == other.joint_names
+        assert [f.name for f in one.frames] == [f.name for f in other.frames]
+        for a, b in zip(one.bodies, other.bodies, strict=True):
+            assert (a.name, a.parent, a.joint.type) == (b.name, b.parent, b.joint.type)
+            assert a.placement == b.placement
+            assert a.joint.axis == pytest.approx(b.joint.axis, abs=1e-15)
+            assert (a.joint.lower, a.joint.upper) == (b.joint.lower, b.joint.upper)
+            assert a.inertia == b.inertia
+
+
+def _write(path: Path, worldbody: str, rest: str = "") -> Path:
+    path.write_text(f"<mujoco><worldbody>{worldbody}</worldbody>{rest}</mujoco>", encoding="utf-8")
+    return path
+
+
+MESH = '<asset><mesh name="m" file="/dev/zero.stl"/><material name="k"/></asset>'
+
+
+def test_meshes_are_not_needed_where_the_inertia_is_stated(tmp_path: Path) -> None:
+    body = f'<body name="a"><joint/>{INERTIAL}<geom type="mesh" mesh="m" material="k"/></body>'
+    model = load(_write(tmp_path / "m.xml", body, MESH))
+    assert model.bodies[0].inertia.mass == 2.0
+
+
+def test_a_mass_from_a_mesh_is_refused(tmp_path: Path) -> None:
+    body = '<body name="a"><joint/><geom type="mesh" mesh="m"/></body>'
+    with pytest.raises(RobotError, match="mass of body 'a' comes from the mesh 'm'"):
+        load(_write(tmp_path / "m.xml", body, MESH))
+
+
+def test_includes_and_defaults(tmp_path: Path) -> None:
+    (tmp_path / "part.xml").write_text(
+        '<mujocoinclude><body name="a"><joint name="j"/><geom size="1"/></body></mujocoinclude>',
+        encoding="utf-8",
+    )
+    model = load(_write(tmp_path / "r.xml", '<include file="part.xml"/>', '<default><joint axis="0 1 0"/></default>'))
+    assert model.bodies[0].joint.axis == (0.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("file", ["/dev/zero", "missing.xml", ".", "a\\0b"])
+def test_included_files_must_be_regular_and_relative(tmp_path: Path, file: str) -> None:
+    with pytest.raises(RobotError, match="included file") as caught:
+        load(_write(tmp_path / "r.xml", f'<include file="{file}"/>'))
+    assert "\n" not in str(caught.value)
+
+
+LOOPED = (
+    '<body name="a"><joint name="ja" ref="0.5"/><geom size="1"/></body>'
+    '<body name="b"><joint name="jb" ref="-0.25"/><geom size="1"/></body>'
+)
+
+
+def test_equalities_become_loops(tmp_path: Path) -> None:
+    rest = (
+        '<equality><joint name="gear" joint1="ja" joint2="jb" polycoef="0.1 3"/>'
+        '<connect body1="a" body2="b" anchor="1 0 0"/><joint joint1="ja" joint2="jb" polycoef="0 0 2"/>'
+        "</equality>"
+        '<compiler angle="radian"/>'
+    )
+    model = load(_write(tmp_path / "r.xml", LOOPED, rest))
+    assert [loop.kind for loop in model.loops] == ["linear", "closure", "expression"]
+    assert model.loops[0].independent == ("jb",)
+    # q_a - 0.5 = 0.1 + 3 (q_b + 0.25)
+    assert '"matrix":[[3.0]]' in model.loops[0].data
+    assert '"offset":[1.35]' in model.loops[0].data
+    assert model.loops[2].independent == ("jb",)
+    assert len(model.nodes) == 1
+    assert model.nodes[0].loops == (0, 1, 2)
+
+
+def test_what_is_left_out_is_noted_once_and_nothing_is_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _write(
+        tmp_path / "r.xml",
+        '<body><joint name="j" damping="1" stiffness="2"/><geom size="1"/></body>',
+        '<actuator><motor joint="j"/></actuator>',
+    )
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    model = load(path)
+    assert model.notes == ("Not part of the model: damping, stiffness, actuators.",)
+    assert list(empty.iterdir()) == []
+
+
+def test_json_of_mjcf_is_the_same_robot(tmp_path: Path) -> None:
+    path, copy = tmp_path / "r.xml", tmp_path / "r.json"
+    path.write_text(_robot(7), encoding="utf-8")
+    copy.write_text(write_json(read(path)), encoding="utf-8")
+    assert read(copy) == read(path)
+    assert load(copy) == load(path)
+
+
+def test_without_mujoco_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "mujoco", None)
+    with pytest.raises(RobotError, match=r"pip install rigidc\[mjcf\]"):
+        load(_write(tmp_path / "r.xml", LOOPED))

@@ -1,0 +1,205 @@
+"""URDF: against Pinocchio where it reads the same thing, and by hand where it does not."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from codegen.description import load, read
+from codegen.errors import RobotError
+from codegen.geometry import Pose
+from codegen.oracle.kinematics import motions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INERTIAL = (
+    '<inertial><origin xyz="0.1 -0.2 0.3" rpy="0.4 0.5 -0.6"/><mass value="{mass}"/>'
+    '<inertia ixx="0.4" ixy="0.01" ixz="-0.02" iyy="0.5" iyz="0.03" izz="0.6"/></inertial>'
+)
+JOINTS = (
+    # name, type, parent, child, axis: names are out of alphabetical order on purpose
+    ("zulu", "revolute", "base", "a", "1 2 3"),
+    ("alpha", "continuous", "a", "b", "0 0 -2"),
+    ("mike", "fixed", "b", "plate", None),
+    ("yankee", "prismatic", "plate", "c", "0 1 1"),
+    ("bravo", "fixed", "plate", "tool", None),
+    ("xray", "planar", "b", "d", "0 0 1"),
+    ("charlie", "floating", "d", "e", None),
+    ("lima", "revolute", "base", "f", None),
+    ("delta", "fixed", "base", "camera", None),
+)
+
+
+def _urdf() -> str:
+    links = "".join(
+        f'<link name="{name}">{INERTIAL.format(mass=1 + i) if name != "tool" else ""}</link>'
+        for i, name in enumerate(("base", *(child for _, _, _, child, _ in JOINTS)))
+    )
+    joints = "".join(
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="0.{i + 1} {i} -0.3" rpy="{0.1 * i} -0.5 {1.3 - 0.2 * i}"/>'
+        + (f'<axis xyz="{axis}"/>' if axis else "")
+        + ('<limit lower="-1" upper="2" effort="30" velocity="4"/>' if kind in ("revolute", "prismatic") else "")
+        + "</joint>"
+        for i, (name, kind, parent, child, axis) in enumerate(JOINTS)
+    )
+    return f'<robot name="all_joints">{links}{joints}</robot>'
+
+
+def write(path: Path, links: str, joints: str = "") -> Path:
+    path.write_text(f'<robot name="r">{links}{joints}</robot>', encoding="utf-8")
+    return path
+
+
+def joint(kind: str, inner: str = "", *, name: str = "j", parent: str = "base", child: str = "a") -> str:
+    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{inner}</joint>'
+
+
+TWO = '<link name="base"/><link name="a"/>'
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> Path:
+    path = tmp_path / "all.urdf"
+    path.write_text(_urdf(), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_tree_placements_inertias_and_frames_are_pinocchios(robot: Path, base: str) -> None:
+    root = [pin.JointModelFreeFlyer()] if base == "floating" else []
+    peer = pin.buildModelFromXML(_urdf(), *root)
+    model = load(robot, base=base, order="name", snap=0.0)
+    assert list(model.joint_names)[len(root) :] == list(peer.names)[1 + len(root) :]
+    for i, body in enumerate(model.bodies, start=1):
+        assert peer.parents[i] == body.parent + 1
+        placement, inertia = peer.jointPlacements[i], peer.inertias[i]
+        np.testing.assert_allclose(body.placement.R, placement.rotation, atol=1e-14)
+        np.testing.assert_allclose(body.placement.p, placement.translation, atol=1e-14)
+        assert body.inertia.mass == pytest.approx(inertia.mass, rel=1e-15)
+        np.testing.assert_allclose(body.inertia.com, inertia.lever, atol=1e-14)
+        np.testing.assert_allclose(body.inertia.moment, inertia.inertia, atol=1e-12)
+    for frame in model.frames:
+        peer_frame = peer.frames[peer.getFrameId(frame.name, pin.FrameType.BODY)]
+        assert peer_frame.parentJoint == frame.body + 1
+        np.testing.assert_allclose(frame.placement.R, peer_frame.placement.rotation, atol=1e-14)
+        np.testing.assert_allclose(frame.placement.p, peer_frame.placement.translation, atol=1e-14)
+
+
+def test_file_order_is_depth_first_in_document_order(robot: Path) -> None:
+    assert load(robot).joint_names == ("zulu", "alpha", "yankee", "xray", "charlie", "lima")
+    assert load(robot, order="name").joint_names == ("lima", "zulu", "alpha", "yankee", "xray", "charlie")
+
+
+def test_limits_axes_and_types(robot: Path) -> None:
+    joints = {body.joint.name: body.joint for body in load(robot).bodies}
+    assert joints["zulu"].axis == pytest.approx(np.array([1, 2, 3]) / math.sqrt(14), abs=1e-15)
+    assert (joints["zulu"].lower, joints["zulu"].upper) == (-1.0, 2.0)
+    assert (joints["zulu"].velocity, joints["zulu"].effort) == (4.0, 30.0)
+    assert joints["alpha"].type == "revolute"
+    assert joints["alpha"].axis == (0.0, 0.0, -1.0)
+    assert joints["alpha"].lower == -math.inf
+    assert joints["lima"].axis == (1.0, 0.0, 0.0)
+
+
+def test_base_choices_and_the_root_frame(robot: Path) -> None:
+    fixed, floating = load(robot), load(robot, base="floating")
+    assert fixed.frame("base").body == fixed.frame("camera").body == -1
+    assert any("'base'" in note for note in fixed.notes)
+    assert floating.bodies[0].name == "base"
+    assert floating.bodies[0].joint.name == "floating_base"
+    assert floating.frame("base").body == floating.frame("camera").body == 0
+    assert floating.nodes[0].parent == -1
+
+
+def test_floating_base_of_an_empty_world_link(tmp_path: Path) -> None:
+    links = f'<link name="world"/><link name="base">{INERTIAL.format(mass=1)}</link>'
+    origin = '<origin xyz="1 2 3"/>'
+    path = write(tmp_path / "w.urdf", links, joint("fixed", origin, parent="world", child="base"))
+    model = load(path, base="floating")
+    assert model.bodies[0].name == "base"
+    assert model.bodies[0].placement == Pose()
+    assert model.frame("world").body == -1
+
+
+def test_fixed_base_welds_a_floating_joint(tmp_path: Path) -> None:
+    path = write(tmp_path / "f.urdf", TWO, joint("floating"))
+    assert load(path).floating
+    welded = load(path, base="fixed")
+    assert welded.bodies == ()
+    assert load(path, base="floating") == load(path)
+
+
+def test_planar_joint_moves_across_its_axis(tmp_path: Path) -> None:
+    axis = np.array([0.48, 0.6, 0.64])
+    inner = '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="0.48 0.6 0.64"/>'
+    link = f'<link name="base"/><link name="a">{INERTIAL.format(mass=2)}</link>'
+    model = load(write(tmp_path / "p.urdf", link, joint("planar", inner)))
+    stated = read(tmp_path / "p.urdf").joints[0].placement
+    frame = model.frame("a")
+    for q in ([0.0, 0.0, 0.0], [0.3, -0.4, 0.0], [0.0, 0.0, 0.7]):
+        moved = motions(model, q)[0].at(frame.placement)
+        inside = stated.R.T @ (moved.p - stated.p)
+        assert inside @ axis == pytest.approx(0.0, abs=1e-15)
+        assert np.linalg.norm(inside) == pytest.approx(math.hypot(q[0], q[1]), abs=1e-15)
+        turned = stated.R.T @ moved.R
+        np.testing.assert_allclose(turned @ axis, axis, atol=1e-15)
+        assert np.trace(turned) == pytest.approx(1 + 2 * math.cos(q[2]))
+    # The inertia is the link's, wherever the body frame points.
+    own = model.bodies[0].inertia.moved(frame.placement.inverse())
+    np.testing.assert_allclose(own.moment, read(tmp_path / "p.urdf").links[1].inertia.moment, atol=1e-15)
+
+
+@pytest.mark.parametrize("axis", ["0 0 1", "0 0 -1", "1 0 0", "1e-9 0 -1", "-3 2 0.1"])
+def test_planar_frames_keep_the_link_in_place(tmp_path: Path, axis: str) -> None:
+    model = load(write(tmp_path / "p.urdf", TWO, joint("planar", f'<axis xyz="{axis}"/>')))
+    placed = model.bodies[0].placement @ model.frame("a").placement
+    np.testing.assert_allclose(placed.R, np.eye(3), atol=1e-15)
+    normal = np.array([float(x) for x in axis.split()])
+    np.testing.assert_allclose(model.bodies[0].placement.R[:, 2], normal / np.linalg.norm(normal), atol=1e-15)
+
+
+def test_spherical_extension_and_defaults(tmp_path: Path) -> None:
+    model = load(write(tmp_path / "s.urdf", TWO, joint("spherical")))
+    assert (model.nq, model.nv) == (4, 3)
+    assert model.bodies[0].placement == Pose()
+    assert any("without inertia" in note for note in model.notes)
+
+
+def test_right_angles_become_exact_and_can_be_kept(tmp_path: Path) -> None:
+    inner = '<origin xyz="0 1e-15 2" rpy="1.57079632679 0 3.14159265359"/>'
+    path = write(tmp_path / "n.urdf", TWO, joint("revolute", inner))
+    exact = load(path).bodies[0].placement
+    assert exact.rotation == ((-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0))
+    assert exact.translation == (0.0, 0.0, 2.0)
+    kept = load(path, snap=0.0).bodies[0].placement
+    assert kept.rotation[1][1] != 0.0
+    assert kept.translation[1] == 1e-15
+
+
+def test_meshes_and_simulator_tags_are_never_looked_at(tmp_path: Path) -> None:
+    links = (
+        '<link name="base"><visual><geometry><mesh filename="/dev/zero"/></geometry></visual>'
+        '<collision><geometry><mesh filename="file:///dev/stdin" scale="nan x"/></geometry></collision>'
+        "</link>"
+        '<transmission name="t"/><gazebo reference="nowhere"/>'
+    )
+    assert load(write(tmp_path / "m.urdf", links)).bodies == ()
+
+
+def test_options_are_checked(robot: Path) -> None:
+    for options in ({"base": "loose"}, {"order": "size"}, {"convention": "x"}, {"snap": -1.0}):
+        with pytest.raises(RobotError):
+            load(robot, **options)
+
+
+def test_gravity_replaces_the_files(robot: Path) -> None:
+    assert load(robot).gravity == (0.0, 0.0, -9.81)
+    assert load(robot, gravity=(0, 1, 2)).gravity == (0.0, 1.0, 2.0)
+    with pytest.raises(RobotError, match="gravity"):
+        load(robot, gravity=(0, math.nan, 2))

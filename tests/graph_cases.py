@@ -1,0 +1,87 @@
+"""Graphs to test with: drawn at random, one with every operation, and one of a small mechanism."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi
+import numpy as np
+from hypothesis import strategies as st
+
+from codegen.counting import count
+from codegen.graph import Graph, Port, Value, from_casadi
+from codegen.operations import CONST, INPUT, OPERATIONS
+from codegen.sheet import Header, JointRow, Kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hypothesis.strategies import DrawFn
+
+# The sign of a zero, which passes may change, decides these; and NumPy's power rounds differently from x*x.
+DISCONTINUOUS = {"copysign", "atan2", "pow", "remainder", "fmod", "sign"}
+SMOOTH = tuple(sorted(set(OPERATIONS) - DISCONTINUOUS))
+PRODUCTS = ("mul", "div", "inv", "neg", "sq", "fabs", "twice")
+
+_CONSTANTS = (0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.25, 3.0, 0.1, -7.3)
+
+
+@st.composite
+def graphs(draw: DrawFn, operations: Sequence[str] = SMOOTH, longest: int = 25) -> Graph:
+    """A graph of x[3] with a few constants, random operations on them, and up to four results."""
+    values = [Value(INPUT, port=0, element=k) for k in range(3)]
+    numbers = draw(st.lists(st.sampled_from(_CONSTANTS), max_size=4))
+    values += [Value(CONST, constant=number) for number in numbers]
+    for name in draw(st.lists(st.sampled_from(operations), min_size=1, max_size=longest)):
+        arity = OPERATIONS[name].arity
+        # Mostly recent values, so that chains grow long enough for the rules to meet.
+        places = st.integers(0, len(values) - 1) | st.integers(max(0, len(values) - 4), len(values) - 1)
+        values.append(Value(name, tuple(draw(places) for _ in range(arity))))
+    last = len(values) - 1
+    result = tuple(draw(st.lists(st.integers(max(0, last - 5), last), min_size=1, max_size=4)))
+    return Graph("random", (Port("x", (3,)),), (Port("y", (len(result),)),), tuple(values), (result,))
+
+
+def everything(graph: Graph) -> Graph:
+    """The same graph with every value as a result."""
+    size = len(graph.values)
+    return Graph(graph.name, graph.inputs, (Port("y", (size,)),), graph.values, (tuple(range(size)),))
+
+
+def one_of_each() -> Graph:
+    """Every operation once, on a and b."""
+    values = [Value(INPUT, port=0, element=0), Value(INPUT, port=1, element=0)]
+    values += [Value(name, (0, 1)[: op.arity]) for name, op in OPERATIONS.items()]
+    result = tuple(range(2, len(values)))
+    ports = (Port("a", (), "a number"), Port("b", (1,), "another"))
+    return Graph("each", ports, (Port("y", (len(result),)),), tuple(values), (result,))
+
+
+def pendulum() -> Graph:
+    """Two links in a plane: mass matrix (row-major, symmetric), bias torque, and a structural zero."""
+    q, v = casadi.SX.sym("q", 2), casadi.SX.sym("v", 2)
+    c, s = casadi.cos(q[1]), casadi.sin(q[1])
+    M = [3.0 + 2.0 * c, 1.0 + c, 1.0 + c, casadi.SX(1.0)]
+    h = [-s * v[1] * (2 * v[0] + v[1]) + 9.81 * casadi.sin(q[0]), s * v[0] * v[0] / M[0]]
+    bias = casadi.SX(3, 1)
+    bias[0], bias[2] = h
+    function = casadi.Function("f", [q, v], [casadi.vertcat(*M), bias], {"live_variables": False})
+    inputs = (Port("q", (2,), "joint angles, rad"), Port("v", (2,), "joint velocities, rad/s"))
+    outputs = (Port("M", (2, 2), "mass matrix, kg m^2"), Port("h", (3,), "bias torques, N m"))
+    return from_casadi(function, inputs, outputs, "pendulum")
+
+
+def pendulum_by_hand(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What `pendulum` computes, for one state."""
+    c, s = np.cos(q[1]), np.sin(q[1])
+    M = np.array([[3 + 2 * c, 1 + c], [1 + c, 1.0]])
+    return M, np.array([-s * v[1] * (2 * v[0] + v[1]) + 9.81 * np.sin(q[0]), 0.0, s * v[0] ** 2 / M[0, 0]])
+
+
+def header(prefix: str = "arm", robot: str = "two-link arm") -> Header:
+    rows = tuple(JointRow(f"joint {k}", "revolute", (k, k + 1), (k, k + 1)) for k in range(2))
+    return Header(robot, prefix, 2, 2, rows, "fixed base", neutral=(0.0, 0.0), digest="0" * 64)
+
+
+def kernel(graph: Graph) -> Kernel:
+    return Kernel(graph, "a test", count(graph))

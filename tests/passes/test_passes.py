@@ -1,0 +1,231 @@
+"""Every pass: what it saves, and that it changes nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graph_cases import PRODUCTS, everything, graphs, one_of_each, pendulum
+from hypothesis import assume, given, settings
+
+from codegen import passes
+from codegen.counting import count
+from codegen.graph import Graph, Port, Value, verify
+from codegen.interpret import interpret
+from codegen.operations import CONST, INPUT
+
+EXACT = (passes.fold_constants, passes.share_subexpressions, passes.drop_dead, passes.pair_angles)
+
+
+class Build:
+    """A graph written as Python: values are places, results are given at the end."""
+
+    def __init__(self) -> None:
+        self.values = [Value(INPUT, port=0, element=k) for k in range(3)]
+
+    def __getattr__(self, op: str) -> object:
+        return lambda *args: self._put(Value(op, tuple(args)))
+
+    def const(self, number: float) -> int:
+        return self._put(Value(CONST, constant=number))
+
+    def _put(self, value: Value) -> int:
+        self.values.append(value)
+        return len(self.values) - 1
+
+    def graph(self, *result: int) -> Graph:
+        ports = (Port("x", (3,)),), (Port("y", (len(result),)),)
+        return verify(Graph("case", *ports, tuple(self.values), (result,)))
+
+
+def case(text: str) -> Graph:
+    """The graph of an expression list such as 'add(x, neg(y))'; x, y, z are inputs, c(1.0) a constant."""
+    b = Build()
+    names = {"x": 0, "y": 1, "z": 2, "c": b.const}
+    ops = ("add", "sub", "mul", "div", "neg", "inv", "sq", "twice", "sin", "cos", "pow", "sqrt", "fabs", "lt")
+    names |= {op: getattr(b, op) for op in (*ops, "if_else_zero", "fmin", "exp")}
+    results = eval(f"[{text}]", {}, names)
+    return b.graph(*results)
+
+
+def simplified(graph: Graph, *steps: passes.Pass) -> str:
+    """The operations left after the steps, dead values dropped."""
+    for step in steps:
+        graph = verify(step(graph))
+    ops = [v.op for v in passes.drop_dead(graph).values if v.op not in (INPUT, CONST)]
+    return " ".join(ops)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("add(x, c(0.0))", ""),
+        ("sub(x, c(0.0))", ""),
+        ("sub(c(0.0), x)", "neg"),
+        ("mul(x, c(1.0))", ""),
+        ("mul(c(0.0), x)", ""),
+        ("mul(x, c(-1.0))", "neg"),
+        ("mul(c(2.0), x)", "twice"),
+        ("mul(x, x)", "sq"),
+        ("add(x, x)", "twice"),
+        ("sub(x, x)", ""),
+        ("neg(neg(x))", ""),
+        ("div(x, c(1.0))", ""),
+        ("div(x, c(-1.0))", "neg"),
+        ("div(c(1.0), x)", "inv"),
+        ("div(c(0.0), x)", ""),
+        ("add(x, neg(y))", "sub"),
+        ("add(neg(x), y)", "sub"),
+        ("sub(x, neg(y))", "add"),
+        ("add(x, c(-3.0))", "sub"),
+        ("neg(sub(x, y))", "sub"),
+        ("add(mul(neg(x), y), z)", "mul sub"),
+        ("sub(z, mul(x, neg(y)))", "mul add"),
+        ("mul(neg(x), neg(y))", "mul"),
+        ("div(neg(x), neg(y))", "div"),
+        ("neg(mul(x, c(3.0)))", "mul"),
+        ("mul(neg(x), c(3.0))", "mul"),
+        ("sub(neg(x), y)", "add neg"),
+        ("mul(twice(x), c(3.0))", "mul"),
+        ("twice(mul(x, c(3.0)))", "mul"),
+        ("twice(neg(x))", "mul"),
+        ("neg(inv(x))", "div"),
+        ("cos(neg(x))", "cos"),
+        ("add(sin(neg(x)), y)", "sin sub"),
+        ("sq(neg(x))", "sq"),
+        ("pow(x, c(2.0))", "sq"),
+        ("pow(x, c(0.5))", "sqrt"),
+        ("pow(x, c(-1.0))", "inv"),
+        ("pow(x, c(0.0))", ""),
+        ("if_else_zero(c(1.0), x)", ""),
+        ("if_else_zero(lt(c(2.0), c(1.0)), x)", ""),
+        ("fmin(x, x)", ""),
+        ("sin(c(0.5))", ""),
+        ("exp(c(1000.0))", "exp"),
+    ],
+)
+def test_constants_and_signs(before: str, after: str) -> None:
+    graph = case(before)
+    assert simplified(graph, passes.fold_constants) == after
+    point = [0.7, -1.3, 0.4]
+    np.testing.assert_allclose(
+        interpret(passes.fold_constants(graph), point)[0], interpret(graph, point)[0], rtol=1e-15
+    )
+
+
+def test_shared_negations_are_not_pushed_where_they_would_multiply() -> None:
+    b = Build()
+    n = b.neg(0)
+    graph = b.graph(b.mul(n, 1), b.mul(n, 2), b.exp(n))
+    assert simplified(graph, passes.fold_constants) == "neg mul mul exp"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("add(x, y), add(y, x)", "add"),
+        ("add(mul(x, y), mul(y, x))", "mul add"),
+        ("mul(sub(x, y), sub(y, x))", "sub neg mul"),
+        ("add(mul(x, c(3.0)), mul(x, c(-3.0)))", "mul neg add"),
+        ("sub(x, y), sub(x, z)", "sub sub"),
+        ("div(x, y), div(y, x)", "div div"),
+        ("sin(x), sin(x), cos(x)", "sin cos"),
+    ],
+)
+def test_subexpressions(before: str, after: str) -> None:
+    assert simplified(case(before), passes.share_subexpressions) == after
+
+
+def test_constants_with_different_signs_of_zero_stay_apart() -> None:
+    graph = case("c(0.0), c(-0.0)")
+    kept = passes.drop_dead(passes.share_subexpressions(graph))
+    assert [np.signbit(value.constant) for value in kept.values] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("div(x, z), div(y, z)", "inv mul mul"),
+        ("div(x, z), inv(z)", "inv mul"),
+        ("div(x, z)", "div"),
+        ("div(x, y), div(x, z)", "div div"),
+        ("div(x, c(3.0))", "mul"),
+        ("div(x, c(0.0))", "div"),
+        ("div(x, c(1e-310))", "div"),
+        ("mul(x, inv(y))", "div"),
+        ("mul(inv(y), x), inv(z)", "div inv"),
+    ],
+)
+def test_reciprocals(before: str, after: str) -> None:
+    assert simplified(case(before), passes.share_reciprocals) == after
+
+
+def test_dead_values_go_and_order_stays() -> None:
+    b = Build()
+    b.exp(0)
+    graph = b.graph(b.sin(2), b.const(3.0))
+    kept = passes.drop_dead(graph)
+    assert [value.op for value in kept.values] == [INPUT, "sin", CONST]
+    assert passes.drop_dead(kept) is kept
+
+
+def test_sine_and_cosine_stand_together() -> None:
+    graph = case("sin(x), sin(y), exp(z), cos(y), cos(x), cos(z)")
+    assert simplified(graph, passes.pair_angles) == "sin cos sin cos exp cos"
+
+
+def _finite(graph: Graph, x: np.ndarray) -> bool:
+    return bool(np.isfinite(interpret(everything(graph), x)[0]).all())
+
+
+@pytest.mark.parametrize("step", EXACT, ids=lambda step: step.__name__)
+@settings(max_examples=150, deadline=None)
+@given(graph=graphs())
+def test_exact_passes_change_no_bit(step: passes.Pass, graph: Graph) -> None:
+    x = np.array([0.73, -1.31, 0.42])
+    assume(_finite(graph, x))
+    after = verify(step(graph))
+    np.testing.assert_array_equal(interpret(after, x)[0], interpret(graph, x)[0])
+    assert count(passes.drop_dead(after)).total <= count(graph).total
+
+
+@settings(max_examples=300, deadline=None)
+@given(graph=graphs(operations=PRODUCTS))
+def test_reciprocals_change_the_last_places_only(graph: Graph) -> None:
+    x = np.array([0.73, -1.31, 1.42])
+    assume(_finite(graph, x))
+    before = interpret(everything(graph), x)[0]
+    assume(((abs(before) > 1e-100) & (abs(before) < 1e100) | (before == 0)).all())
+    for after in (passes.share_reciprocals(graph), passes.run(graph)):
+        np.testing.assert_allclose(interpret(after, x)[0], interpret(graph, x)[0], rtol=1e-10)
+
+
+@settings(max_examples=100, deadline=None)
+@given(graph=graphs())
+def test_run_reaches_a_fixpoint_and_never_costs(graph: Graph) -> None:
+    after = passes.run(graph)
+    assert passes.run(after) == after
+    assert count(after).total <= count(graph).total + count(graph).div
+
+
+def test_run_on_a_mechanism() -> None:
+    before = pendulum()
+    after = passes.run(before)
+    assert count(after).total < count(before).total
+    rng = np.random.default_rng(1)
+    q, v = rng.standard_normal((2, 50, 2))
+    for a, b in zip(interpret(after, q, v), interpret(before, q, v), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-13)
+
+
+def test_every_operation_survives() -> None:
+    graph = one_of_each()
+    for a, b in zip(interpret(passes.run(graph), 0.6, [0.7]), interpret(graph, 0.6, [0.7]), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-15)
+
+
+def test_a_pass_that_breaks_the_graph_is_caught() -> None:
+    def broken(graph: Graph) -> Graph:
+        return Graph(graph.name, graph.inputs, graph.outputs, graph.values[1:], graph.results)
+
+    with pytest.raises(ValueError, match="pendulum"):
+        passes.run(pendulum(), (broken,))

@@ -1,0 +1,99 @@
+"""A robot of ours as a Pinocchio model, body by body, with no file and no parser in between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from codegen.geometry import Inertia, Pose
+    from codegen.model import Joint, Model
+
+
+def se3(pose: Pose) -> pin.SE3:
+    return pin.SE3(pose.R, pose.p)
+
+
+def inertia(value: Inertia) -> pin.Inertia:
+    return pin.Inertia(value.mass, np.array(value.com), np.array(value.moment))
+
+
+def joint_model(joint: Joint) -> object:
+    if joint.type == "revolute":
+        return pin.JointModelRevoluteUnaligned(np.array(joint.axis))
+    if joint.type == "prismatic":
+        return pin.JointModelPrismaticUnaligned(np.array(joint.axis))
+    if joint.type == "planar":
+        return pin.JointModelPlanar()
+    return {"spherical": pin.JointModelSpherical, "floating": pin.JointModelFreeFlyer}[joint.type]()
+
+
+def pinocchio_model(model: Model) -> pin.Model:
+    """The same robot; velocities, accelerations and forces are in the same order and convention."""
+    assert model.convention == "pinocchio"
+    peer = pin.Model()
+    for body in model.bodies:
+        index = peer.addJoint(body.parent + 1, joint_model(body.joint), se3(body.placement), body.joint.name)
+        peer.appendBodyToJoint(index, inertia(body.inertia), pin.SE3.Identity())
+    for frame in model.frames:
+        peer.addFrame(pin.Frame(frame.name, frame.body + 1, 0, se3(frame.placement), pin.FrameType.OP_FRAME))
+    peer.gravity.linear = np.array(model.gravity)
+    widths = [columns.stop - columns.start for columns in model.v_slices]
+    peer.armature = np.repeat([body.joint.armature for body in model.bodies], widths)
+    assert peer.nv == model.nv
+    return peer
+
+
+def positions(model: Model, q: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Our q as Pinocchio's: the angle of a planar joint becomes its cosine and sine."""
+    parts = []
+    for body, i in zip(model.bodies, model.q_slices, strict=True):
+        planar = body.joint.type == "planar"
+        parts.append(np.append(q[i][:2], [np.cos(q[i][2]), np.sin(q[i][2])]) if planar else q[i])
+    return np.concatenate(parts)
+
+
+def own_positions(model: Model, q: NDArray[np.float64], near: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Pinocchio's q as ours; angles of planar joints within pi of those of `near` (ours)."""
+    parts, start = [], 0
+    for body, i in zip(model.bodies, model.q_slices, strict=True):
+        if body.joint.type == "planar":
+            x, y, c, s = q[start : start + 4]
+            turns = np.arctan2(s, c) - near[i][2]
+            parts.append(np.array([x, y, near[i][2] + np.arctan2(np.sin(turns), np.cos(turns))]))
+            start += 4
+        else:
+            parts.append(q[start : start + i.stop - i.start])
+            start += i.stop - i.start
+    return np.concatenate(parts)
+
+
+def joint_wrenches(model: Model, external: tuple[str, ...], f_ext: NDArray[np.float64]) -> pin.StdVec_Force:
+    """Wrenches [force; moment] on frames, in their own axes, as Pinocchio's forces on joints."""
+    total = [pin.Force.Zero() for _ in range(len(model.bodies) + 1)]
+    for name, wrench in zip(external, f_ext, strict=True):
+        frame = model.frame(name)
+        total[frame.body + 1] += se3(frame.placement).act(pin.Force(wrench[:3], wrench[3:]))
+    forces = pin.StdVec_Force()
+    for force in total:
+        forces.append(force)
+    return forces
+
+
+def frame_outputs(
+    peer: pin.Model, names: tuple[str, ...], q: NDArray[np.float64], v: NDArray[np.float64]
+) -> tuple[tuple[NDArray[np.float64], ...], NDArray[np.float64]]:
+    """The outputs of `fk` and of `jacobian` on the named frames; q is Pinocchio's."""
+    data = peer.createData()
+    pin.forwardKinematics(peer, data, q, v)
+    pin.updateFramePlacements(peer, data)
+    axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+    ids = [peer.getFrameId(name) for name in names]
+    place = (np.array([data.oMf[i].translation for i in ids]), np.array([data.oMf[i].rotation for i in ids]))
+    speed = np.array([pin.getFrameVelocity(peer, data, i, axes).vector for i in ids])
+    J = np.array([pin.computeFrameJacobian(peer, peer.createData(), q, i, axes) for i in ids])
+    return (*place, speed), J

@@ -1,0 +1,197 @@
+"""The heart: what the compiled C computes is what the dense oracle computes, robot by robot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from compiled_cases import (
+    ALGORITHMS,
+    BUNDLED,
+    MECHANISMS,
+    TOLERANCE,
+    WITH_WRENCHES,
+    Mechanism,
+    Robot,
+    built,
+    inputs,
+    model_of,
+    worst_error,
+)
+from mechanisms_cases import aligned, error, mechanism, state
+
+import codegen
+from codegen.oracle import ORACLE
+
+SINGLE = 2e-5  # float32 carries 6e-8; forward dynamics loses two digits over these chains
+IDENTITY_CASES = (Robot("solo12", "floating", "pinocchio"), *MECHANISMS)
+
+
+def test_every_oracle_is_put_to_use():
+    assert set(ALGORITHMS) == set(ORACLE)
+    assert set(ALGORITHMS) <= set(codegen.ALGORITHMS)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("robot", BUNDLED, ids=str)
+def test_bundled_robot(robot, algorithm):
+    assert worst_error(built(robot, algorithm), model_of(robot), algorithm) < TOLERANCE
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("case", MECHANISMS, ids=str)
+def test_every_joint_type_off_its_axes(case, algorithm):
+    assert worst_error(built(case, algorithm), model_of(case), algorithm) < TOLERANCE
+
+
+@pytest.mark.parametrize("algorithm", WITH_WRENCHES)
+@pytest.mark.parametrize("case", [*MECHANISMS, Robot("solo12", "floating", "mujoco")], ids=str)
+def test_external_wrenches(case, algorithm):
+    """On bodies and tools, twice on one body, and on the root."""
+    model = model_of(case)
+    names = [frame.name for frame in model.frames if frame.body >= 0]
+    external = (names[1], names[0], names[-1], names[len(names) // 2])
+    function = built(case, algorithm, external=external)
+    assert worst_error(function, model, algorithm, external=external) < TOLERANCE
+
+
+@pytest.mark.parametrize("algorithm", ["fk", "jacobian"])
+@pytest.mark.parametrize("case", MECHANISMS, ids=str)
+def test_chosen_frames(case, algorithm):
+    """Frames in the order asked for, off the bodies' origins, one of them twice."""
+    frames = ("tool4", "tool0", "body3", "tool4")
+    function = built(case, algorithm, frames=frames)
+    assert worst_error(function, model_of(case), algorithm, frames=frames) < TOLERANCE
+
+
+PARAMETERS = {
+    "payload:tool2": np.array([2.0, 0.1, -0.2, 0.3, 0.05, 0.06, 0.07, 0.01, -0.02, 0.015]),
+    "gravity": np.array([1.0, -2.0, 3.0]),
+    "offset:joint3": np.array([0.3, 0.4, -0.5]),
+    "offset:joint1": np.array([-0.1, 0.7, 0.2]),
+    "payload:body5": np.array([0.3, 0.0, 0.2, 0.1, 0.02, 0.03, 0.04, 0.005, 0.001, 0.002]),
+}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS[:-2])
+@pytest.mark.parametrize("case", [MECHANISMS[0], MECHANISMS[3]], ids=str)
+def test_symbolic_parameters(case, algorithm):
+    model = model_of(case)
+    frames = ("tool1", "tool5") if algorithm in ("fk", "jacobian") else ()
+    external = ("tool4",) if algorithm in WITH_WRENCHES else ()
+    function = built(case, algorithm, frames=frames, external=external, parameters=tuple(PARAMETERS))
+    options = {"frames": frames, "external": external, "parameters": PARAMETERS}
+    assert worst_error(function, model, algorithm, states=4, **options) < TOLERANCE
+
+
+def test_a_symbolic_parameter_at_its_own_value_changes_nothing():
+    case = Mechanism("floating", "pinocchio")
+    model = model_of(case)
+    function = built(case, "aba", parameters=("gravity", "offset:joint2"))
+    q, v, _, tau = state(model, 5)
+    offset = np.array(model.bodies[2].placement.translation)
+    actual = function(q, v, tau, np.array(model.gravity), offset)
+    assert error(actual, ORACLE["aba"](model, q, v, tau)) < TOLERANCE
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("case", [Robot("solo12", "floating", "pinocchio"), MECHANISMS[0]], ids=str)
+def test_single_precision(case, algorithm):
+    model = model_of(case)
+    function = built(case, algorithm, dtype="float32")
+    for seed in range(5):
+        arguments = [np.asarray(x, np.float32) for x in inputs(model, algorithm, seed)]
+        expected = ORACLE[algorithm](model, *arguments)
+        actual = function(*arguments)
+        outputs = actual if isinstance(actual, tuple) else (actual,)
+        assert all(x.dtype == np.float32 for x in outputs)
+        if algorithm == "integrate":
+            actual = aligned(model, actual, expected)
+        assert error(actual, expected) < SINGLE
+
+
+@pytest.mark.parametrize("case", IDENTITY_CASES, ids=str)
+def test_forward_dynamics_inverts_inverse_dynamics(case):
+    model = model_of(case)
+    for seed in range(5):
+        q, v, a, _ = state(model, seed)
+        tau = built(case, "rnea")(q, v, a)
+        assert error(built(case, "aba")(q, v, tau), a) < TOLERANCE
+        assert error(built(case, "ltl")(q, v, tau), a) < TOLERANCE
+
+
+@pytest.mark.parametrize("case", IDENTITY_CASES, ids=str)
+def test_inverse_inertia_inverts_inertia(case):
+    model = model_of(case)
+    for seed in range(5):
+        q = state(model, seed)[0]
+        M, Minv = built(case, "crba")(q), built(case, "minverse")(q)
+        assert error(M @ Minv, np.eye(model.nv)) < TOLERANCE
+        assert np.array_equal(M, M.T)
+        assert np.array_equal(Minv, Minv.T)
+
+
+@pytest.mark.parametrize("case", IDENTITY_CASES, ids=str)
+def test_jacobian_is_the_velocity_of_fk(case):
+    model = model_of(case)
+    q, v, _, _ = state(model, 6)
+    velocity = built(case, "fk")(q, v)[2]
+    assert error(built(case, "jacobian")(q) @ v, velocity) < TOLERANCE
+
+
+ANGLES = (0.0, 1e-300, 1e-160, 1e-12, 1e-8, 1e-4, 0.0499, 0.0501, 1.0, 3.0, np.pi - 1e-6, np.pi - 1e-14)
+
+
+@pytest.mark.parametrize("angle", ANGLES)
+@pytest.mark.parametrize("case", MECHANISMS, ids=str)
+def test_steps_of_every_size(case, angle):
+    """Integrate, and difference back: at zero, tiny, where the series ends, near half a turn."""
+    model = model_of(case)
+    q, v, _, _ = state(model, 8)
+    dv = scaled_turns(model, v, angle)
+    q1 = built(case, "integrate")(q, dv)
+    expected = ORACLE["integrate"](model, q, dv)
+    assert np.abs(aligned(model, q1, expected) - expected).max() < 1e-14
+    assert np.abs(built(case, "difference")(q, q1) - dv).max() < 1e-13
+    assert np.abs(built(case, "difference")(q, flipped(model, q1)) - dv).max() < 1e-13
+
+
+def scaled_turns(model, v, angle):
+    """v with every angular part scaled to a turn by `angle`."""
+    dv = v.copy()
+    for body, j in zip(model.bodies, model.v_slices, strict=True):
+        angular = {
+            "revolute": slice(j.start, j.stop),
+            "planar": slice(j.start + 2, j.stop),
+            "spherical": slice(j.start, j.stop),
+            "floating": slice(j.start + 3, j.stop),
+        }.get(body.joint.type, slice(0, 0))
+        dv[angular] *= angle / max(float(np.linalg.norm(v[angular])), 1e-300)
+    return dv
+
+
+def flipped(model, q):
+    """q with every quaternion negated: the same configuration."""
+    q = q.copy()
+    for body, i in zip(model.bodies, model.q_slices, strict=True):
+        if body.joint.type in ("spherical", "floating"):
+            q[i.stop - 4 : i.stop] *= -1.0
+    return q
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("case", MECHANISMS, ids=str)
+def test_nothing_is_undefined_at_the_neutral_configuration_at_rest(case, algorithm):
+    model = model_of(case)
+    q, still = model.neutral(), np.zeros(model.nv)
+    count = len(inputs(model, algorithm, 0))
+    arguments = (q, q) if algorithm == "difference" else (q, still, still)[:count]
+    expected = ORACLE[algorithm](model, *arguments)
+    assert error(built(case, algorithm)(*arguments), expected) < TOLERANCE
+
+
+@pytest.mark.parametrize("algorithm", ["rnea", "crba", "aba", "minverse", "fk"])
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "planar", "spherical", "floating"])
+def test_one_joint_alone(kind, algorithm):
+    """The smallest robots: one body on one joint."""
+    model = mechanism((kind,), 90)
+    assert worst_error(codegen.build(model, algorithm), model, algorithm, states=3) < TOLERANCE

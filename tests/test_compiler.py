@@ -1,0 +1,83 @@
+"""Compilers found, refused and failing."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from compilers import COMPILERS
+from graph_cases import header, kernel, pendulum, pendulum_by_hand
+
+from codegen.compiler import compile_extension, module_name, toolchain
+from codegen.emit import emit_artifact
+from codegen.errors import BuildError
+from codegen.runtime import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ARTIFACT = emit_artifact(header(), kernel(pendulum()))
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("portable", [True, False])
+def test_every_compiler_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: str, portable: bool) -> None:
+    monkeypatch.setenv("RIGIDC_CC", compiler)
+    tools = toolchain(portable=portable)
+    assert tools.command[0].endswith(compiler)
+    assert ("-march=native" in tools.flags) is not portable
+    f = load(ARTIFACT, tmp_path / compile_extension(ARTIFACT, tmp_path, tools))
+    q, v = np.array([0.4, 1.1]), np.array([-0.3, 0.2])
+    np.testing.assert_allclose(f(q, v).h, pendulum_by_hand(q, v)[1], rtol=1e-14)
+
+
+def test_rigidc_cc_may_carry_flags(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RIGIDC_CC", f"{COMPILERS[0]} -g")
+    assert toolchain().command[1:] == ("-g",)
+
+
+def test_building_says_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    compile_extension(ARTIFACT, tmp_path)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_identities_differ_where_machine_code_may() -> None:
+    identities = {toolchain(compiler=c, portable=p).identity for c in COMPILERS for p in (True, False)}
+    assert len(identities) == 2 * len(COMPILERS)
+    assert toolchain().identity == toolchain().identity
+
+
+def test_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("RIGIDC_CC", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BuildError, match="install clang or gcc"):
+        toolchain()
+
+
+def test_a_compiler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RIGIDC_CC", "/no/such/cc")
+    with pytest.raises(BuildError, match="'/no/such/cc' was not found"):
+        toolchain()
+
+
+def test_a_compiler_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "cc"
+    broken.write_text("#!/bin/sh\necho 'note: hello' >&2\necho 'arm.c:1: error: no such luck' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(logs))
+    with pytest.raises(BuildError, match=r"'arm.c:1: error: no such luck'; the full log is in .*\.log") as caught:
+        compile_extension(ARTIFACT, tmp_path, toolchain(compiler=str(broken)))
+    assert "\n" not in str(caught.value)
+    (log,) = logs.iterdir()
+    assert str(log) in str(caught.value)
+    assert "note: hello" in log.read_text()
+
+
+def test_modules_are_named_by_content() -> None:
+    other = emit_artifact(header(), kernel(pendulum()), "float32")
+    assert module_name(ARTIFACT) == module_name(ARTIFACT) != module_name(other)
+    assert os.sep not in module_name(ARTIFACT)

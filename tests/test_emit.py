@@ -1,0 +1,276 @@
+"""The emitted C: what it computes, what it counts, who compiles it, and that it never varies."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compilers import COMPILERS, WARNINGS, compiled, output, written
+from graph_cases import header, kernel, one_of_each, pendulum, pendulum_by_hand
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codegen import passes
+from codegen.backends import BACKENDS
+from codegen.counting import Count, count
+from codegen.emit import arguments, emit_artifact, emit_batch, emit_folder, emit_source, write_folder
+from codegen.errors import RobotError
+from codegen.graph import Graph, Port, Value
+from codegen.interpret import interpret
+from codegen.operations import INPUT, KINDS
+
+PENDULUM = passes.run(pendulum())
+LITERAL = re.compile(r"\(-[0-9.]+(?:e[+-]?\d+)?f?\)|(?<![\w.])[0-9]+\.?[0-9]*(?:e[+-]?\d+)?f?(?![\w.\]])")
+
+
+def operators(source: str) -> Count:
+    """Operators of a C source, counted from its text alone."""
+    counted: Counter[str] = Counter()
+    for expression in re.findall(r"const T t\d+ = (.*);", source):
+        text = LITERAL.sub("c", expression)
+        called = re.match(r"(\w+)\(", text)
+        if called:
+            name = called[1].removesuffix("f") if called[1] in ("sinf", "cosf", "sqrtf") else called[1]
+            counted[name if name in ("sqrt", "sin", "cos") else "other"] += 1
+        elif "?" in text or text.startswith("(T)"):
+            counted["other"] += 1
+        else:
+            counted["mul"] += text.count("*")
+            counted["div"] += text.count("/")
+            counted["add"] += text.count("+") + text.count("-")
+    return Count(**{kind: counted[kind] for kind in KINDS})
+
+
+@pytest.mark.parametrize("dtype", list(BACKENDS))
+@pytest.mark.parametrize("chunk", [4, 10_000])
+@pytest.mark.parametrize("graph", [PENDULUM, one_of_each(), pendulum()], ids=["pendulum", "each", "written"])
+def test_the_count_is_the_number_of_operators(graph: Graph, chunk: int, dtype: str) -> None:
+    assert operators(emit_source(header(), kernel(graph), dtype, chunk)) == count(graph)
+
+
+def program(graph: Graph, inputs: list[np.ndarray], real: str) -> str:
+    """A main() that calls a kernel once and prints its results exactly."""
+    lines = ["#include <stdio.h>", '#include "arm.h"', "int main(void)", "{"]
+    for port, values in zip(graph.inputs, inputs, strict=True):
+        text = ", ".join(f"({real}){float(x)!r}" for x in values.ravel())
+        lines.append(f"const {real} {port.name}[] = {{{text}}};")
+    lines += [f"{real} {port.name}[{port.size}];" for port in graph.outputs]
+    names = ", ".join(port.name for port in (*graph.inputs, *graph.outputs))
+    lines.append(f"arm_{graph.name}({names});")
+    for port in graph.outputs:
+        lines.append(f'for (int k = 0; k < {port.size}; ++k) printf("%.17g\\n", (double){port.name}[k]);')
+    return "\n".join([*lines, "return 0;", "}", ""])
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("language", [("-std=c99",), ("-x", "c++", "-std=c++17")], ids=["c99", "c++17"])
+@pytest.mark.parametrize("dtype", list(BACKENDS))
+@pytest.mark.parametrize("chunk", [7, 10_000])
+def test_every_operation_in_c(tmp_path: Path, compiler: str, language: tuple[str, ...], dtype: str, chunk: int) -> None:
+    graph = one_of_each()
+    files = emit_folder(header(), (kernel(graph),), dtype, chunk)
+    files["batch.c"] = emit_batch(header(), kernel(graph))
+    inputs = [np.array(0.625), np.array([-0.75])]
+    files["main.c"] = program(graph, inputs, BACKENDS[dtype].real)
+    written(files, tmp_path)
+    sanitize = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    sources = ["main.c", "arm_each.c", "batch.c"]
+    libraries = ["-lm", "-lstdc++"] if "c++" in language else ["-lm"]
+    compiled(compiler, tmp_path, *language, *WARNINGS, *sanitize, *sources, *libraries, "-o", "main")
+    got = np.array([float(line) for line in output(tmp_path / "main").split()])
+    wanted = interpret(graph, *inputs)[0]
+    np.testing.assert_allclose(got, wanted, rtol=1e-14 if dtype == "float64" else 2e-6)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("chunk", [3, 10_000])
+def test_outputs_may_be_inputs(tmp_path: Path, compiler: str, chunk: int) -> None:
+    """A rotation and a swap in place."""
+    values = [Value(INPUT, port=0, element=k) for k in range(3)]
+    values += [Value("cos", (2,)), Value("sin", (2,)), Value("mul", (0, 3)), Value("mul", (1, 4))]
+    values += [Value("sub", (5, 6)), Value("add", (7, 0))]
+    ports = (Port("x", (3,)),), (Port("y", (3,)),)
+    graph = Graph("turn", *ports, tuple(values), ((8, 0, 1),))
+    files = emit_folder(header(), (kernel(graph),), chunk=chunk)
+    files["main.c"] = (
+        '#include <stdio.h>\n#include "arm.h"\nint main(void) { double x[3] = {1.5, 2.5, 0.3};\n'
+        'arm_turn(x, x); printf("%.17g %.17g %.17g", x[0], x[1], x[2]); return 0; }\n'
+    )
+    written(files, tmp_path)
+    compiled(compiler, tmp_path, "-std=c99", "-O2", *WARNINGS, "main.c", "arm_turn.c", "-lm", "-o", "main")
+    got = [float(word) for word in output(tmp_path / "main").split()]
+    np.testing.assert_allclose(got, interpret(graph, [1.5, 2.5, 0.3])[0], rtol=1e-15)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_double_literals_read_back_exactly(number: float) -> None:
+    assert float(BACKENDS["float64"].literal(number).strip("()")) == number
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_float_literals_read_back_exactly(number: float) -> None:
+    text = BACKENDS["float32"].literal(number).strip("()")
+    assert text.endswith("f")
+    assert struct.pack("f", float(text[:-1])) == struct.pack("f", number)
+    assert re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?f", text)
+    assert "." in text or "e" in text
+
+
+def test_constants_beyond_float_are_refused() -> None:
+    with pytest.raises(RobotError, match="float64"):
+        BACKENDS["float32"].literal(1e300)
+
+
+def test_the_text_does_not_depend_on_hash_seeds() -> None:
+    code = (
+        "import hashlib, sys; sys.path[:0] = sys.argv[1:]\n"
+        "from graph_cases import header, kernel, pendulum\n"
+        "from codegen import passes\nfrom codegen.emit import emit_folder\n"
+        "files = emit_folder(header(), (kernel(passes.run(pendulum())),), chunk=5)\n"
+        "print(hashlib.sha256(repr(list(files.items())).encode()).hexdigest())\n"
+    )
+    here = Path(__file__).resolve().parent
+    seen = set()
+    for seed in ("0", "1", "4242"):
+        command = [sys.executable, "-c", code, str(here), str(here.parent)]
+        done = subprocess.run(command, env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True)
+        seen.add(done.stdout)
+    assert len(seen) == 1
+
+
+def test_the_header_says_what_is_in_it() -> None:
+    text = emit_folder(header(), (kernel(PENDULUM),))["arm.h"]
+    for fact in (
+        "#define ARM_NQ 2",
+        "#define ARM_NV 2",
+        "#define ARM_PENDULUM_WORKSPACE 0",
+        "in  q[2] (2): joint angles, rad",
+        "out M[4] (2 x 2): mass matrix, kg m^2",
+        str(count(PENDULUM)),
+        "joint 1",
+        'extern "C"',
+        "0.0 0.0 -9.81",
+    ):
+        assert fact in text
+    assert re.search(r'#define ARM_CONTENT "[0-9a-f]{64}"', text)
+
+
+def test_the_content_hash_follows_the_sources() -> None:
+    def hashed(graph: Graph) -> str:
+        found = re.search(r'CONTENT "(\w+)"', emit_folder(header(), (kernel(graph),))["arm.h"])
+        assert found
+        return found[1]
+
+    assert hashed(PENDULUM) == hashed(PENDULUM) != hashed(pendulum())
+
+
+def test_hostile_names_reach_c_harmlessly(tmp_path: Path) -> None:
+    evil = '*/ int evil; /* " \\ ??/ \n#error é'
+    info = replace(header(robot=evil, prefix=evil), convention=evil, notes=(evil,), digest=evil)
+    info = replace(info, joints=tuple(replace(row, name=evil, type=evil) for row in info.joints))
+    ports = tuple(Port(name, (1,), evil) for name in ("t0", "T", "w", "int", "sin", "a b"))
+    values = tuple(Value(INPUT, port=k, element=0) for k in range(6))
+    values += (Value("sin", (0,)), Value("add", (1, 2)), Value("mul", (6, 5)))
+    graph = Graph("main", ports, (Port(evil, (3,)),), values, ((6, 7, 8),))
+    files = emit_folder(info, (kernel(graph),), chunk=2)
+    files["batch.c"] = emit_batch(info, kernel(graph))
+    written(files, tmp_path)
+    code = "".join(text for name, text in files.items() if name.endswith((".c", ".h")))
+    assert "evil;" not in re.sub(r"/\*.*?\*/", "", code, flags=re.DOTALL)
+    assert all("\n#error" not in text for text in files.values())
+    assert all(re.fullmatch(r"[\w.]+", name) for name in files)
+    for compiler in COMPILERS:
+        sources = [name for name in files if name.endswith(".c")]
+        compiled(compiler, tmp_path, "-std=c99", "-trigraphs", *WARNINGS, "-c", *sources)
+
+
+def test_names_that_cannot_be_told_apart_are_refused() -> None:
+    a, b = kernel(PENDULUM), kernel(replace(PENDULUM, name="Pendulum"))
+    with pytest.raises(RobotError, match="cannot be told apart"):
+        emit_folder(header(), (a, b))
+    twins = replace(PENDULUM, inputs=(Port("q", (2,)), Port("Q", (2,))))
+    with pytest.raises(RobotError, match="cannot be told apart"):
+        arguments(twins)
+    with pytest.raises(RobotError, match="name at least one"):
+        emit_folder(header(), ())
+
+
+CONSUMER = """
+cmake_minimum_required(VERSION 3.13)
+project(consumer LANGUAGES C)
+find_package(arm REQUIRED)
+add_executable(consumer example.c)
+target_link_libraries(consumer PRIVATE arm::arm)
+"""
+
+
+@pytest.mark.skipif(not shutil.which("cmake"), reason="needs CMake")
+def test_cmake_installs_a_package_that_others_find(tmp_path: Path) -> None:
+    def cmake(*arguments: str) -> None:
+        compiled("cmake", tmp_path, *arguments)
+
+    files = emit_folder(header(), (kernel(PENDULUM),))
+    written(files, tmp_path / "arm")
+    written({"CMakeLists.txt": CONSUMER, "example.c": files["example.c"]}, tmp_path / "consumer")
+    root = f"-DCMAKE_INSTALL_PREFIX={tmp_path / 'root'}"
+    cmake("-S", "arm", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INSTALL_LIBDIR=lib", root)
+    cmake("--build", "build", "--target", "install")
+    cmake("-S", "consumer", "-B", "use", f"-DCMAKE_PREFIX_PATH={tmp_path / 'root'}")
+    cmake("--build", "use")
+    assert output(tmp_path / "use" / "consumer").startswith("M[0] =  5")
+    if shutil.which("pkg-config"):
+        found = tmp_path / "root" / "lib" / "pkgconfig" / "arm.pc"
+        command = ["pkg-config", "--cflags", "--libs", str(found)]
+        flags = subprocess.run(command, capture_output=True, text=True, check=True)
+        (tmp_path / "flat").mkdir()
+        sources = [str(tmp_path / "consumer" / "example.c"), *flags.stdout.split()]
+        compiled(COMPILERS[0], tmp_path / "flat", *sources, "-o", "example")
+        assert output(tmp_path / "flat" / "example").startswith("M[0] =  5")
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_the_folder_builds_by_itself(tmp_path: Path, compiler: str) -> None:
+    folder = tmp_path / "new" / "arm"
+    paths = write_folder(emit_folder(header(), (kernel(PENDULUM), kernel(one_of_each()))), folder)
+    assert {path.name for path in paths} == {path.name for path in folder.iterdir()}
+    sources = sorted(path.name for path in folder.glob("*.c"))
+    compiled(compiler, folder, "-std=c99", *WARNINGS, *sources, "-lm", "-o", "example")
+    printed = [float(line.split("=")[1]) for line in output(folder / "example").splitlines()]
+    np.testing.assert_allclose(printed, pendulum_by_hand(np.zeros(2), np.zeros(2))[0].ravel())
+    assert [path.name for path in folder.parent.iterdir()] == ["arm"]
+
+
+def test_write_folder_replaces_its_own_files_only(tmp_path: Path) -> None:
+    files = emit_folder(header(), (kernel(PENDULUM),))
+    write_folder(files, tmp_path)
+    write_folder(files, tmp_path)
+    (tmp_path / "arm.h").write_text("mine")
+    (tmp_path / "example.c").unlink()
+    with pytest.raises(RobotError, match=r"arm\.h was not generated by rigidc"):
+        write_folder(files, tmp_path)
+    assert (tmp_path / "arm.h").read_text() == "mine"
+    assert not (tmp_path / "example.c").exists()
+    with pytest.raises(RobotError, match="is a file"):
+        write_folder(files, tmp_path / "arm.h")
+    with pytest.raises(RobotError, match="no plain name"):
+        write_folder({"../out.c": ""}, tmp_path)
+    with pytest.raises(RobotError, match="cannot be written"):
+        write_folder(files, tmp_path / "arm.h" / "below")
+
+
+def test_artifacts_go_to_facts_and_back() -> None:
+    from codegen.artifact import from_facts
+
+    artifact = emit_artifact(header(), kernel(PENDULUM), "float32")
+    assert from_facts(artifact.facts(), artifact.files) == artifact
+    assert "const float *q" in artifact.declarations
+    assert artifact.header.startswith("/* Generated by rigidc")
+    assert "arm_pendulum" in artifact.source

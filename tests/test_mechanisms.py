@@ -1,0 +1,131 @@
+"""Parametric mechanisms: their shape, their names, and that they are the same everywhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from codegen import mechanisms
+from codegen.description import load
+from codegen.errors import RobotError
+
+if TYPE_CHECKING:
+    from codegen.model import Model
+
+
+def _depths(model: Model) -> list[int]:
+    depths: list[int] = []
+    for body in model.bodies:
+        depths.append(1 if body.parent < 0 else depths[body.parent] + 1)
+    return depths
+
+
+def test_chain() -> None:
+    model = mechanisms.chain(20)
+    assert [body.parent for body in model.bodies] == list(range(-1, 19))
+    assert {body.joint.axis for body in model.bodies} == {(0.0, 0.0, 1.0)}
+    assert model.frame("tip").body == 19
+    axes = [body.joint.axis for body in mechanisms.chain(4, "alternate").bodies]
+    assert axes == [(0.0, 0.0, 1.0), (0.0, 1.0, 0.0)] * 2
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4])
+def test_binary_tree(depth: int) -> None:
+    model = mechanisms.binary_tree(depth)
+    assert model.nv == 3 * (2**depth - 1)
+    assert len(model.tips) == 2 ** (depth - 1)
+    assert max(_depths(model)) == 3 * depth
+    children = Counter(body.parent for body in model.bodies)
+    assert sum(count == 2 for count in children.values()) == 2 ** (depth - 1) - 1
+    assert max(children.values()) <= 2
+    leaves = {model.frame(frame.name).body for frame in model.frames if frame.name.startswith("tip")}
+    assert {model.bodies[body].name for body in leaves} == set(model.tips)
+
+
+def test_stem() -> None:
+    model = mechanisms.stem(50, 4, 10)
+    assert model.floating
+    assert len(model.bodies) == 50 + 2 * 4 * 10
+    assert len(model.tips) == 8
+    depths = _depths(model)
+    assert Counter(depths[model.frame(f"tip{i}").body] for i in range(8)) == {11: 4, 60: 4}
+    assert mechanisms.stem(1, 1).tips == ("near0_6", "far0_6")
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_random_tree_has_every_joint_off_its_axes(floating: bool) -> None:
+    model = mechanisms.random_tree(3, 15, floating=floating)
+    types = [body.joint.type for body in model.bodies[floating:]]
+    assert Counter(types) == dict.fromkeys(mechanisms.JOINT_TYPES, 3)
+    for body in model.bodies[floating:]:
+        if body.joint.type in ("revolute", "prismatic"):
+            assert min(map(abs, body.joint.axis)) > 0.05
+        assert np.abs(body.placement.R).min() > 0.0
+        assert np.abs(body.inertia.moment).min() > 0.0
+        assert np.linalg.eigvalsh(body.inertia.moment)[0] > 0.0
+    if floating:
+        assert (model.bodies[0].joint.type, model.bodies[0].parent) == ("floating", -1)
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [
+        ("chain:5", mechanisms.chain(5)),
+        ("chain:5,alternate", mechanisms.chain(5, "alternate")),
+        ("chain:5,z,7", mechanisms.chain(5, "z", 7)),
+        ("binary_tree:3", mechanisms.binary_tree(3)),
+        ("binary_tree:3,2,1", mechanisms.binary_tree(3, 2, 1)),
+        ("stem:6,2", mechanisms.stem(6, 2)),
+        ("stem:6,2,3", mechanisms.stem(6, 2, 3)),
+        ("random_tree:4,9", mechanisms.random_tree(4, 9)),
+    ],
+)
+def test_names(name: str, made: Model) -> None:
+    assert load(name) == made
+    assert load(name).digest == made.digest
+
+
+def test_seeds_differ_and_bases_can_be_exchanged() -> None:
+    assert mechanisms.chain(3).bodies != mechanisms.chain(3, seed=1).bodies
+    assert load("chain:3", base="floating").nv == 9
+    assert load("stem:3,1,1", base="fixed").nv == 4
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["chain", "chain:", "chain:x", "chain:-1", "chain:0", "chain:5,y", "chain:1,z,1,1", "random_tree:1"],
+)
+def test_bad_chains_get_one_sentence(name: str) -> None:
+    _refused(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "stem:4",
+        "binary_tree:40",
+        "stem:900,100",
+        "random_tree:1",
+        "chain:1e2",
+        "chain:٣",
+        "chain:" + "9" * 5000,
+    ],
+)
+def test_bad_names_get_one_sentence(name: str) -> None:
+    _refused(name)
+
+
+def _refused(name: str) -> None:
+    with pytest.raises(RobotError) as caught:
+        load(name)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_names_suggest_near_ones() -> None:
+    with pytest.raises(RobotError, match="did you mean talos"):
+        load("taloss")
+    with pytest.raises(RobotError, match="the robots are atlas"):
+        load("zzzzzzz")

@@ -1,0 +1,265 @@
+"""The callable: shapes, dtypes, batches, out=, names, threads, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from graph_cases import header, kernel, pendulum, pendulum_by_hand
+
+from codegen import passes
+from codegen.artifact import Artifact
+from codegen.compiler import compile_extension, toolchain
+from codegen.counting import Count, count
+from codegen.emit import emit_artifact
+from codegen.errors import BuildError
+from codegen.graph import Graph, Port, Value
+from codegen.operations import CONST, INPUT
+from codegen.runtime import Function, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Q, V = np.array([0.3, -1.2]), np.array([0.7, 2.0])
+READ_ONLY = np.frombuffer(bytes(32)).reshape(2, 2)
+M, H = pendulum_by_hand(Q, V)
+
+
+def built(graph: Graph, folder: Path, dtype: str = "float64", *, api: bool = True) -> Function:
+    artifact = emit_artifact(header(), kernel(graph), dtype)
+    return load(artifact, folder / compile_extension(artifact, folder, toolchain(api=api)))
+
+
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory: pytest.TempPathFactory) -> Function:
+    return built(passes.run(pendulum()), tmp_path_factory.mktemp("arm"))
+
+
+@pytest.fixture(scope="module")
+def step(tmp_path_factory: pytest.TempPathFactory) -> Function:
+    """y = 2x + (0, 1, 2), a function with one result."""
+    values = [Value(INPUT, port=0, element=k) for k in range(3)]
+    values += [Value("twice", (k,)) for k in range(3)]
+    values += [Value(CONST, constant=float(k)) for k in range(3)]
+    values += [Value("add", (3 + k, 6 + k)) for k in range(3)]
+    graph = Graph("step", (Port("x", (3,)),), (Port("y", (3,)),), tuple(values), ((9, 10, 11),))
+    return built(graph, tmp_path_factory.mktemp("step"))
+
+
+def stepped(x: Any) -> Any:
+    return 2 * np.asarray(x, float) + np.arange(3)
+
+
+def test_one_state(arm: Function) -> None:
+    result = arm(Q, V)
+    np.testing.assert_allclose(result.M, M, rtol=1e-14)
+    np.testing.assert_allclose(result[1], H, rtol=1e-14)
+    assert result.h.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f: f(q=Q, v=V),
+        lambda f: f(Q, v=V),
+        lambda f: f(v=V, q=Q),
+        lambda f: f(list(Q), tuple(V)),
+        lambda f: f(np.repeat(Q, 2)[::2], V[::-1][::-1]),
+        lambda f: f(Q.astype(">f8"), V.astype(np.longdouble)),
+        lambda f: f(np.frombuffer(b"\0" + Q.tobytes(), offset=1), V),
+        lambda f: f(np.frombuffer(Q.tobytes()), V),
+        lambda f: f(np.ma.masked_array(Q), V),
+    ],
+    ids=["names", "mixed", "order", "lists", "strides", "dtypes", "unaligned", "read-only", "subclass"],
+)
+def test_however_it_is_called(arm: Function, call: Callable[[Function], Any]) -> None:
+    np.testing.assert_allclose(call(arm).h, H, rtol=1e-14)
+
+
+def test_integers_booleans_and_halves_are_converted(step: Function) -> None:
+    for dtype in (np.int64, np.uint8, np.bool_, np.float16, np.float32):
+        x = np.array([1, 0, 1], dtype)
+        np.testing.assert_array_equal(step(x), stepped([1, 0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("q", "v", "batch"),
+    [((5,), (), (5,)), ((), (4,), (4,)), ((5,), (5,), (5,)), ((3, 1), (1, 4), (3, 4)), ((2, 3), (3,), (2, 3)),
+     ((0,), (), (0,)), ((3, 0), (1, 1), (3, 0)), ((1,), (), (1,))],
+)  # fmt: skip
+def test_batches_broadcast(arm: Function, q: tuple[int, ...], v: tuple[int, ...], batch: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    qs, vs = rng.standard_normal((*q, 2)), rng.standard_normal((*v, 2))
+    result = arm(qs, vs)
+    assert result.M.shape == (*batch, 2, 2)
+    assert result.h.shape == (*batch, 3)
+    wide_q, wide_v = np.broadcast_to(qs, (*batch, 2)), np.broadcast_to(vs, (*batch, 2))
+    for index in np.ndindex(*batch):
+        wanted = pendulum_by_hand(wide_q[index], wide_v[index])
+        np.testing.assert_allclose(result.M[index], wanted[0], rtol=1e-13)
+        np.testing.assert_allclose(result.h[index], wanted[1], rtol=1e-13)
+
+
+def test_batches_of_transposed_and_sliced_arrays(arm: Function) -> None:
+    rng = np.random.default_rng(0)
+    q = np.asfortranarray(rng.standard_normal((6, 4)))[::2, 1:3]
+    np.testing.assert_allclose(arm(q, V).h[2], pendulum_by_hand(q[2], V)[1], rtol=1e-13)
+
+
+def test_out_takes_the_results(arm: Function, step: Function) -> None:
+    out = np.empty((2, 2)), np.empty(3)
+    result = arm(Q, V, out=out)
+    assert result.M is out[0]
+    assert result.h is out[1]
+    np.testing.assert_allclose(out[1], H, rtol=1e-14)
+    y = np.empty((4, 3))
+    assert step(np.ones((4, 3)), out=y) is y
+    np.testing.assert_array_equal(y, np.tile(stepped([1, 1, 1]), (4, 1)))
+    assert step(np.ones(3), out=y[1]) is not None
+    assert step(np.ones(3), out=(y[0],)[0]).base is y
+
+
+def test_out_may_overlap_the_inputs(step: Function) -> None:
+    rng = np.random.default_rng(0)
+    for first, second in ((slice(0, 6), slice(0, 6)), (slice(0, 6), slice(1, 7)), (slice(1, 7), slice(0, 6))):
+        memory = rng.standard_normal((7, 3))
+        wanted = stepped(memory[first])
+        np.testing.assert_array_equal(step(memory[first], out=memory[second]), wanted)
+    line = rng.standard_normal(5)
+    wanted = stepped(line[:3])
+    np.testing.assert_array_equal(step(line[:3], out=line[1:4]), wanted)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda f: f(Q), TypeError, "missing: v"),
+        (lambda f: f(Q, V, V), TypeError, "2 arguments, not 3"),
+        (lambda f: f(Q, V, q=Q), TypeError, "q is given twice"),
+        (lambda f: f(Q, V, tau=Q), TypeError, "no argument 'tau'"),
+        (lambda f: f(Q * 1j, V), TypeError, r"q must be real numbers of shape \(\.\.\., 2\), not complex128"),
+        (lambda f: f(["a", "b"], V), TypeError, "q must be real"),
+        (lambda f: f(None, V), TypeError, "q must be real"),
+        (lambda f: f(np.zeros(3), V), ValueError, r"q must be .* of shape \(\.\.\., 2\), not \(3,\)"),
+        (lambda f: f(Q, 1.0), ValueError, r"v must be .* not \(\)"),
+        (lambda f: f([[1.0], [1.0, 2.0]], V), ValueError, "q must be .* ragged"),
+        (lambda f: f([Q] * 3, [V] * 4), ValueError, r"do not broadcast: q \(3,\), v \(4,\)"),
+        (lambda f: f(Q, V, out=np.empty(3)), TypeError, "tuple of 2 arrays"),
+        (lambda f: f(Q, V, out=(np.empty(3),)), TypeError, "tuple of 2 arrays"),
+        (lambda f: f(Q, V, out=(np.empty((2, 2)), [1, 2, 3])), TypeError, "out for h must be an array of"),
+        (lambda f: f(Q, V, out=(np.empty((2, 2), np.float32), np.empty(3))), TypeError, "not float32"),
+        (lambda f: f(Q, V, out=(np.empty(4), np.empty(3))), ValueError, r"M must have shape \(2, 2\)"),
+        (lambda f: f(Q, V, out=(np.empty((2, 2)).T, np.empty(3))), ValueError, "C-contiguous"),
+        (lambda f: f(Q, V, out=(READ_ONLY, np.empty(3))), ValueError, "writable"),
+        (lambda f: f(Q[None], V, out=(np.empty((2, 2)), np.empty(3))), ValueError, r"shape \(1, 2, 2\)"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(
+    arm: Function, call: Callable[[Function], Any], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        call(arm)
+
+
+def test_outputs_that_overlap_each_other_are_refused(arm: Function) -> None:
+    memory = np.empty(6)
+    with pytest.raises(ValueError, match="overlap"):
+        arm(Q, V, out=(memory[:4].reshape(2, 2), memory[3:]))
+
+
+def test_what_it_says_of_itself(arm: Function) -> None:
+    assert repr(arm).startswith("<Function arm_pendulum(q[2], v[2]) -> M[2, 2], h[3], float64, ")
+    assert "\n" not in repr(arm)
+    assert arm.name == "pendulum"
+    assert [port.name for port in (*arm.inputs, *arm.outputs)] == ["q", "v", "M", "h"]
+    assert arm.count == arm.count_written == count(passes.run(pendulum()))
+    assert "void arm_pendulum(" in arm.source
+    assert "ARM_NQ" in arm.header
+    with pytest.raises(AttributeError):
+        arm.artifact = arm.artifact  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("api", [True, False], ids=["api", "abi"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_both_modes_and_types(tmp_path: Path, api: bool, dtype: str) -> None:
+    f = built(passes.run(pendulum()), tmp_path, dtype, api=api)
+    result = f(np.stack([Q, Q]), V)
+    assert f.dtype == result.h.dtype == np.dtype(dtype)
+    np.testing.assert_allclose(result.h[1], H, rtol=1e-13 if dtype == "float64" else 1e-5)
+
+
+def test_empty_and_scalar_ports(tmp_path: Path) -> None:
+    ports = (Port("none", (0,)), Port("a", ())), (Port("nothing", (0, 3)), Port("b", ()))
+    values = (Value(INPUT, port=1, element=0), Value("sq", (0,)))
+    f = built(Graph("odd", *ports, values, ((), (1,))), tmp_path)
+    nothing, b = f([], 3.0)
+    assert nothing.shape == (0, 3)
+    assert b.shape == ()
+    assert float(b) == 9.0
+    np.testing.assert_array_equal(f(np.zeros((2, 0)), [1.0, 2.0])[1], [1.0, 4.0])
+
+
+def test_many_threads_at_once(arm: Function) -> None:
+    rng = np.random.default_rng(0)
+    states = rng.standard_normal((8, 400, 2))
+    failures: list[int] = []
+
+    def work(k: int) -> None:
+        wanted = [pendulum_by_hand(q, V)[1] for q in states[k]]
+        for _ in range(5):
+            single = [arm(q, V).h for q in states[k]]
+            if not (np.allclose(single, wanted) and np.allclose(arm(states[k], V).h, wanted)):
+                failures.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_the_gil_is_released(arm: Function) -> None:
+    """The main thread keeps counting while another one is inside the C."""
+    q = np.zeros((3_000_000, 2))
+    spans: list[float] = []
+
+    def work() -> None:
+        start = time.perf_counter()
+        arm(q, V)
+        spans.append(time.perf_counter() - start)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    longest, last = 0.0, time.perf_counter()
+    while thread.is_alive():
+        now = time.perf_counter()
+        longest, last = max(longest, now - last), now
+    thread.join()
+    assert longest < 0.7 * spans[0]
+
+
+def test_a_call_costs_little_over_the_kernel(step: Function) -> None:
+    """Measured 1.5 to 2.5 microseconds; the bound leaves room for a loaded machine."""
+    x = np.ones(3)
+    best = min(_timed(lambda: step(x)) for _ in range(20))
+    assert best < 10e-6
+
+
+def _timed(call: Callable[[], Any], number: int = 1000) -> float:
+    start = time.perf_counter()
+    for _ in range(number):
+        call()
+    return (time.perf_counter() - start) / number
+
+
+def test_an_extension_that_does_not_load_is_reported(tmp_path: Path) -> None:
+    artifact = Artifact("f", "f", (), (), "float64", Count(), Count(), "void f(void);", (("f.h", ""), ("f.c", "")))
+    for name in ("f.so", "_rigidc_f.so"):
+        (tmp_path / name).write_bytes(b"no machine code")
+        with pytest.raises(BuildError, match="does not load"):
+            load(artifact, tmp_path / name)

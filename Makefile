@@ -27,7 +27,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/rigidc bench $(DEMO_ROBOT) -a rnea -a aba
 
 test: lint
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 lint: $(VENV)/.testing
 	$(BIN)/ruff check

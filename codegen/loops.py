@@ -9,7 +9,6 @@ Systems with Kinematic Loops, sec. III). Everything is symbolic; `codegen.closin
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -29,12 +28,6 @@ if TYPE_CHECKING:
     from codegen.model import Loop, Model
 
 TransformOf = Callable[[int, SX], Transform]
-
-
-def stated(loop: Loop) -> dict[str, Any]:
-    """The data of a loop, laid out as in the published schema."""
-    data: dict[str, Any] = json.loads(loop.data)
-    return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +180,7 @@ def _scales(model: Model, i: int) -> list[float]:
     factor = {
         name: scale
         for n in model.nodes[i].loops
-        for name, scale in zip(model.loops[n].independent, stated(model.loops[n]).get("scale", ()), strict=False)
+        for name, scale in zip(model.loops[n].independent, model.loops[n].stated.get("scale", ()), strict=False)
     }
     return [
         factor.get(model.bodies[b].joint.name, 1.0) for b in model.velocity_bodies[i] for _ in range(model.joints[b].nv)
@@ -219,7 +212,7 @@ def _explicit(model: Model, bodies: Sequence[int], given: Mapping[int, SX], loop
 
 def _linear_rows(model: Model, number: Mapping[str, int], loop: Loop) -> list[tuple[dict[int, float], float]]:
     """Rows (coefficients by body, right-hand side) of a linear loop or a coupling."""
-    data = stated(loop)
+    data = loop.stated
     if loop.kind == "coupling":
         coefficient: dict[int, float] = {}
         for side, sign in (("predecessor", data["ratio"]), ("successor", -1.0)):
@@ -243,7 +236,7 @@ def _linear_rows(model: Model, number: Mapping[str, int], loop: Loop) -> list[tu
 
 
 def _texts(number: Mapping[str, int], loop: Loop) -> list[tuple[int, str, dict[str, int]]]:
-    data = stated(loop)
+    data = loop.stated
     variables = {name: number[joint] for name, joint in data["variables"].items()}
     given = {number[joint] for joint in data["explicit"]}
     known = {name: b for name, b in variables.items() if b not in given}
@@ -298,7 +291,7 @@ def _implicit(
     model: Model, position: Mapping[int, SX], loop: Loop, transform: TransformOf, moves: Sequence[Pose]
 ) -> SX:
     """What an implicit loop wants to vanish."""
-    data = stated(loop)
+    data = loop.stated
     if loop.kind == "expression":
         number = {body.joint.name: b for b, body in enumerate(model.bodies)}
         variables = {name: position[number[joint]] for name, joint in data["variables"].items()}

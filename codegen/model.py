@@ -8,10 +8,11 @@ follow the bodies. A body's frame is its joint's moving frame: pose in the paren
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -95,6 +96,12 @@ class Loop:
     joints: tuple[str, ...]
     independent: tuple[str, ...]
     data: str
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The data, laid out as in the published schema."""
+        data: dict[str, Any] = json.loads(self.data)
+        return data
 
     @property
     def explicit(self) -> bool:
@@ -207,9 +214,10 @@ class Model:
 
     @property
     def tips(self) -> tuple[str, ...]:
-        """The frames of the bodies that carry no other body."""
+        """The frames of the bodies that carry no other body; rotors, which a loop drives outright, left out."""
         parents = {body.parent for body in self.bodies}
-        return tuple(body.name for i, body in enumerate(self.bodies) if i not in parents)
+        own = [b for bodies in self.position_bodies for b in bodies]
+        return tuple(self.bodies[b].name for b in own if b not in parents)
 
     def frame(self, name: str) -> Frame:
         """The frame called `name`; RobotError if there is none."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from codegen.artifact import Artifact
     from codegen.graph import Graph
-    from codegen.model import Model
+    from codegen.model import Contact, Model
     from codegen.runtime import Function
 
 CONVENTIONS = {
@@ -41,9 +41,33 @@ def graphs(
     frames: Sequence[str] = (),
     external: Sequence[str] = (),
     parameters: Sequence[str] = (),
+    contacts: Sequence[Contact | str] = (),
 ) -> tuple[Graph, Graph]:
     """The graph of an algorithm as written and as emitted; the options are those of `build`."""
-    return _graphs(Task(robot, algorithm, tuple(frames), tuple(external), tuple(parameters)))
+    return _graphs(_task(robot, algorithm, frames, external, parameters, contacts))
+
+
+def _task(
+    robot: Model,
+    algorithm: str,
+    frames: Sequence[str],
+    external: Sequence[str],
+    parameters: Sequence[str],
+    contacts: Sequence[Contact | str],
+) -> Task:
+    """The task of these options; a contact may be a text FRAME:ROWS."""
+    held = tuple(contact_of(robot, text) if isinstance(text, str) else text for text in contacts)
+    return Task(robot, algorithm, tuple(frames), tuple(external), tuple(parameters), held)
+
+
+def contact_of(robot: Model, text: str) -> Contact:
+    """The contact that a text FRAME:3 or FRAME:6 (or FRAME alone: all six rows) names."""
+    frame, colon, rows = text.rpartition(":")
+    if not colon:
+        return robot.contact(text)
+    if rows not in ("3", "6"):
+        raise RobotError(f"contact {text!r}: write FRAME:3 (a point) or FRAME:6 (a weld)")
+    return robot.contact(frame, int(rows))
 
 
 @lru_cache(maxsize=8)
@@ -59,16 +83,18 @@ def build(
     frames: Sequence[str] = (),
     external: Sequence[str] = (),
     parameters: Sequence[str] = (),
+    contacts: Sequence[Contact | str] = (),
     dtype: str = "float64",
 ) -> Function:
     """A compiled callable of one algorithm, specialised to one robot.
 
     `frames` are those of fk and jacobian (default: the tips), `external` the frames on which external wrenches
     act (rows of the argument f_ext), `parameters` the numbers that stay arguments: `gravity`,
-    `payload:FRAME`, `offset:JOINT`. RobotError for a name that does not exist, BuildError if no compiler works.
+    `payload:FRAME`, `offset:JOINT`, `contacts` the held frames (`Model.contact`, or texts FRAME:ROWS; default: all
+    six rows of every tip). RobotError for a name that does not exist, BuildError if no compiler works.
     """
     _check_dtype(dtype)
-    task = Task(robot, algorithm, tuple(frames), tuple(external), tuple(parameters))
+    task = _task(robot, algorithm, frames, external, parameters, contacts)
     assert task.signature  # names are checked before the cache is asked
 
     def make() -> Artifact:
@@ -86,6 +112,7 @@ def generate(
     frames: Sequence[str] = (),
     external: Sequence[str] = (),
     parameters: Sequence[str] = (),
+    contacts: Sequence[Contact | str] = (),
     dtype: str = "float64",
 ) -> tuple[Path, ...]:
     """Write a folder of C that builds by itself; the paths written.
@@ -93,7 +120,7 @@ def generate(
     `prefix` begins every symbol (default: the robot's name); the other options are those of `build`.
     """
     _check_dtype(dtype)
-    tasks = [Task(robot, name, tuple(frames), tuple(external), tuple(parameters)) for name in algorithms]
+    tasks = [_task(robot, name, frames, external, parameters, contacts) for name in algorithms]
     files = emit_folder(header(robot, prefix or robot.name), tuple(kernel(task) for task in tasks), dtype)
     return write_folder(files, Path(out))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from casadi import SX, Function, reshape, vec
+from casadi import SX, Function, reshape, vec, vertcat
 
 from codegen.algorithms import ALGORITHMS, QUANTITIES, Algorithm
 from codegen.errors import RobotError
@@ -107,6 +107,8 @@ def trace(task: Task) -> Graph:
     parameters = dict(zip(task.parameters, symbols[len(symbols) - len(task.parameters) :], strict=True))
     given.setdefault("f_ext", SX(0, 6))
     q, *others = (given[name] for name in entry.inputs)
+    if entry.view:
+        model, q = entry.view(model), q_of(entry.view(model), model, q)
     tree = symbolic_tree(model, q, task.chosen_frames(), task.external, parameters, task.chosen_contacts())
     results = entry.run(tree, *others)
     columns = [vec(result.T) for result in (results if isinstance(results, tuple) else (results,))]
@@ -117,3 +119,9 @@ def trace(task: Task) -> Graph:
 def shaped(column: SX, shape: tuple[int, ...]) -> SX:
     """A flat row-major column as a matrix whose columns are the last axis."""
     return column if len(shape) < 2 else reshape(column, shape[-1], column.size1() // shape[-1]).T
+
+
+def q_of(view: Model, model: Model, q: SX) -> SX:
+    """The coordinates of a view of a model, which has some of its joints, from the model's own."""
+    place = {body.joint.name: part for body, part in zip(model.bodies, model.q_slices, strict=True)}
+    return vertcat(*[q[place[body.joint.name]] for body in view.bodies])

@@ -106,7 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help="write today's counts to baseline.json")
     args = parser.parse_args(argv)
     before = read() if FILE.exists() else {}
-    now = measure([(robot, name) for robot in trees() for name in ALGORITHMS])
+    now = measure([(robot, name) for robot in trees() for name, entry in ALGORITHMS.items() if entry.group == "common"])
     changed = differences(before, now)
     if args.write:
         FILE.write_text(written(now), encoding="utf-8")

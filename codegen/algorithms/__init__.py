@@ -29,17 +29,25 @@ from codegen.algorithms.projected_osim import projected_osim
 from codegen.algorithms.projected_rnea import projected_rnea
 from codegen.algorithms.projection_fd import projection_fd
 from codegen.algorithms.rnea import rnea
+from codegen.independent import independent
+from codegen.model import Model
 
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`)."""
+    """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`).
+
+    `group` is what the command line calls it by: `common` (every robot), `delassus` (contacts), `loops` (the
+    baselines for robots with loops). `view` makes of the robot the one that the algorithm runs on.
+    """
 
     name: str
     run: Callable[..., Any]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     title: str
+    group: str = "common"
+    view: Callable[[Model], Model] | None = None
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(self.inputs)}) -> {', '.join(self.outputs)}: {self.title}"
@@ -71,40 +79,27 @@ QUANTITIES: dict[str, Quantity] = {
     "J": Quantity(("frames", 6, "nv"), "frame Jacobians, rows [linear; angular] in world axes"),
 }
 
+Q, STATE_AND_MOTION, STATE_AND_FORCE = ("q",), ("q", "v", "a", "f_ext"), ("q", "v", "tau", "f_ext")
+
 ALGORITHMS: dict[str, Algorithm] = {
-    algorithm.name: algorithm
-    for algorithm in (
+    entry.name: entry
+    for entry in (
         Algorithm("fk", fk, ("q", "v"), ("position", "rotation", "velocity"), "poses and velocities of frames"),
-        Algorithm("jacobian", jacobian, ("q",), ("J",), "geometric Jacobians of frames"),
-        Algorithm("rnea", rnea, ("q", "v", "a", "f_ext"), ("tau",), "inverse dynamics"),
-        Algorithm("crba", crba, ("q",), ("M",), "joint-space inertia matrix"),
-        Algorithm("aba", aba, ("q", "v", "tau", "f_ext"), ("a",), "forward dynamics, O(n)"),
-        Algorithm("ltl", ltl, ("q", "v", "tau", "f_ext"), ("a",), "forward dynamics by CRBA and LTL"),
-        Algorithm("minverse", minverse, ("q",), ("Minv",), "inverse inertia matrix"),
-        Algorithm("efpa", efpa, ("q",), ("W",), "Delassus matrix by extended force propagators"),
-        Algorithm(
-            "projected_rnea",
-            projected_rnea,
-            ("q", "v", "a", "f_ext"),
-            ("tau",),
-            "inverse dynamics, spanning tree projected",
-        ),
-        Algorithm(
-            "projection_fd",
-            projection_fd,
-            ("q", "v", "tau", "f_ext"),
-            ("a",),
-            "forward dynamics, projection method",
-        ),
-        Algorithm(
-            "lagrange_fd",
-            lagrange_fd,
-            ("q", "v", "tau", "f_ext"),
-            ("a",),
-            "forward dynamics, Lagrange multipliers",
-        ),
-        Algorithm("projected_osim", projected_osim, ("q",), ("W",), "Delassus matrix, spanning tree projected"),
+        Algorithm("jacobian", jacobian, Q, ("J",), "geometric Jacobians of frames"),
+        Algorithm("rnea", rnea, STATE_AND_MOTION, ("tau",), "inverse dynamics"),
+        Algorithm("crba", crba, Q, ("M",), "joint-space inertia matrix"),
+        Algorithm("aba", aba, STATE_AND_FORCE, ("a",), "forward dynamics, O(n)"),
+        Algorithm("ltl", ltl, STATE_AND_FORCE, ("a",), "forward dynamics by CRBA and LTL"),
+        Algorithm("minverse", minverse, Q, ("Minv",), "inverse inertia matrix"),
         Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold"),
         Algorithm("difference", difference, ("q0", "q1"), ("dv",), "difference of two configurations"),
+        Algorithm("efpa", efpa, Q, ("W",), "Delassus matrix by extended force propagators", group="delassus"),
+        Algorithm("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected", group="loops"),
+        Algorithm("projection_fd", projection_fd, STATE_AND_FORCE, ("a",), "projection method", group="loops"),
+        Algorithm("lagrange_fd", lagrange_fd, STATE_AND_FORCE, ("a",), "Lagrange multipliers", group="loops"),
+        Algorithm("projected_osim", projected_osim, Q, ("W",), "Delassus matrix, projected", group="loops"),
+        Algorithm("approximate_rnea", rnea, STATE_AND_MOTION, ("tau",), "RNEA, approximate", "loops", independent),
+        Algorithm("approximate_aba", aba, STATE_AND_FORCE, ("a",), "ABA, approximate", "loops", independent),
+        Algorithm("approximate_efpa", efpa, Q, ("W",), "Delassus matrix, approximate", "loops", independent),
     )
 }

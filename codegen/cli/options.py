@@ -101,6 +101,14 @@ def add_task(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         default=[],
         help="what stays an argument: gravity, payload:FRAME or offset:JOINT; repeatable",
     )
+    group.add_argument(
+        "--contact",
+        dest="contacts",
+        metavar="FRAME:ROWS",
+        action="append",
+        default=[],
+        help="a held frame: 3 rows (its origin) or 6 (all); repeatable (default: 6 at every tip)",
+    )
     return group
 
 
@@ -152,7 +160,7 @@ def load(args: argparse.Namespace, robot: str) -> Model:
 
 
 def algorithms(args: argparse.Namespace) -> list[str]:
-    """The chosen algorithms in the order given, all of them if none was; RobotError for a name unknown."""
+    """The chosen algorithms in the order given, the common ones if none was; RobotError for a name unknown."""
     from codegen.algorithms import ALGORITHMS
 
     chosen = [name.strip() for group in args.algorithms or () for name in group.split(",")]
@@ -160,7 +168,7 @@ def algorithms(args: argparse.Namespace) -> list[str]:
         if name not in ALGORITHMS:
             known = ", ".join(ALGORITHMS)
             raise RobotError(f"there is no algorithm {name!r}; the algorithms are {known}")
-    return list(dict.fromkeys(chosen)) or list(ALGORITHMS)
+    return list(dict.fromkeys(chosen)) or [name for name, entry in ALGORITHMS.items() if entry.group == "common"]
 
 
 def task_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -169,6 +177,7 @@ def task_options(args: argparse.Namespace) -> dict[str, Any]:
         "frames": tuple(args.frames),
         "external": tuple(args.external),
         "parameters": tuple(args.parameters),
+        "contacts": tuple(args.contacts),
     }
 
 

@@ -1,0 +1,77 @@
+"""The independent tree: a robot without the bodies that its loops drive, which it feels as armature only.
+
+The approximation of Chignoli et al. (arXiv 2311.13732), sec. II-C: a driven body (a rotor) is left out, and its
+inertia about its own axis, seen through the gear ratio, is added to the diagonal of the inertia matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codegen.errors import RobotError
+from codegen.geometry import times
+
+if TYPE_CHECKING:
+    from codegen.model import Body, Frame, Model
+
+
+def independent(model: Model) -> Model:
+    """The tree of the independent joints, with reflected inertias as armature; a tree comes back as it is.
+
+    RobotError if a loop drives a body that carries an independent one, for then no independent tree exists.
+    """
+    if not model.loops:
+        return model
+    own = [b for bodies in model.velocity_bodies for b in bodies]
+    number = {b: n for n, b in enumerate(own)} | {-1: -1}
+    for b in own:
+        if model.bodies[b].parent not in number:
+            raise RobotError(
+                f"{model.name}: body {model.bodies[b].name!r} is independent but hangs on one that a loop drives; "
+                "the approximate algorithms do not apply"
+            )
+    offset = reflected(model)
+    return replace(
+        model,
+        bodies=tuple(_kept(model.bodies[b], number, offset.get(b, 0.0)) for b in own),
+        nodes=tuple(
+            replace(node, bodies=(n,), parent=number[model.bodies[b].parent], loops=())
+            for n, b in enumerate(own)
+            for node in [next(node for node in model.nodes if b in node.bodies)]
+        ),
+        frames=tuple(_frame(frame, number) for frame in model.frames if frame.body in number),
+        loops=(),
+    )
+
+
+def reflected(model: Model) -> dict[int, float]:
+    """By independent body: the driven bodies' inertias about their own axes, through the squared gear ratios.
+
+    Only linear loops have constant ratios; what other loops drive is left out.
+    """
+    number = {body.joint.name: b for b, body in enumerate(model.bodies)}
+    offset: dict[int, float] = {}
+    for loop in model.loops:
+        if loop.kind != "linear":
+            continue
+        data = loop.stated
+        for name, row in zip(data["dependent"], data["matrix"], strict=True):
+            body = model.bodies[number[name]]
+            axis = np.array(body.joint.axis)
+            about = body.inertia.about_origin if body.joint.type == "revolute" else body.inertia.mass * np.eye(3)
+            inertia = float(axis @ times(about, axis)) + body.joint.armature
+            for leader, ratio in zip(data["independent"], row, strict=True):
+                offset[number[leader]] = offset.get(number[leader], 0.0) + ratio * ratio * inertia
+    return offset
+
+
+def _kept(body: Body, number: dict[int, int], armature: float) -> Body:
+    joint = replace(body.joint, armature=body.joint.armature + armature)
+    return replace(body, parent=number[body.parent], joint=joint)
+
+
+def _frame(frame: Frame, number: dict[int, int]) -> Frame:
+    return replace(frame, body=number[frame.body])

@@ -13,8 +13,9 @@ from codegen.graph import Port
 class Artifact:
     """The C text of one function and what its callable needs to know.
 
-    `files` are (name, text): the header first, the kernel second, then the loop over states. `declarations`
-    are the C declarations of the two functions, `symbol` the kernel's name and `symbol`_batch the loop's.
+    `files` are (name, text): the header first, the kernel second, then the loop over states and what both
+    include. `declarations` are the C declarations of the two functions, `symbol` the kernel's name and
+    `symbol`_aos the loop's, which takes `lanes` states at a time and needs `work` reals to work with.
     """
 
     name: str
@@ -22,6 +23,8 @@ class Artifact:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     dtype: str
+    lanes: int
+    work: int
     count: Count
     count_written: Count
     declarations: str
@@ -48,6 +51,8 @@ class Artifact:
             "inputs": [asdict(port) for port in self.inputs],
             "outputs": [asdict(port) for port in self.outputs],
             "dtype": self.dtype,
+            "lanes": self.lanes,
+            "work": self.work,
             "count": asdict(self.count),
             "count_written": asdict(self.count_written),
             "declarations": self.declarations,
@@ -66,6 +71,8 @@ def from_facts(facts: dict[str, Any], files: tuple[tuple[str, str], ...]) -> Art
         ports(facts["inputs"]),
         ports(facts["outputs"]),
         facts["dtype"],
+        facts["lanes"],
+        facts["work"],
         Count(**facts["count"]),
         Count(**facts["count_written"]),
         facts["declarations"],

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 CLOSED = 1e-12  # residual (m, rad) at which a loop counts as closed
 DISTINCT = 1e-7  # singular values below this part of the largest count as zero
+FOLLOWS = 0.1  # random configurations keep the singular values of normalised constraints above this part
 STEPS = 60
 STARTS = 40
-SPREAD = 0.3  # how far random starts lie from the neutral configuration (rad, m)
+SPREAD = 0.8  # how far random starts lie from the neutral configuration (rad, m)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +81,12 @@ class Closing:
         return None
 
     def _follows(self, x: NDArray[np.float64]) -> bool:
-        K = self.at(x)[1]
-        values = np.linalg.svd(np.delete(K, self.own, axis=1), compute_uv=False)
-        wanted = K.shape[1] - len(self.own)
-        return len(values) >= wanted and (not wanted or values[wanted - 1] > 1e-3 * values[0])
+        K = np.delete(self.at(x)[1], self.own, axis=1)
+        lengths = np.linalg.norm(K, axis=1)
+        K = K[lengths > DISTINCT * lengths.max(initial=0.0)]
+        values = np.linalg.svd(K / np.linalg.norm(K, axis=1, keepdims=True), compute_uv=False)
+        wanted = K.shape[1]
+        return len(values) >= wanted and (not wanted or bool(values[wanted - 1] > FOLLOWS * values[0]))
 
 
 @lru_cache(maxsize=64)

@@ -13,33 +13,36 @@ from typing import TYPE_CHECKING, Any
 
 from codegen.artifact import Artifact
 from codegen.backends import BACKENDS
+from codegen.backends.angles import angle_slots
+from codegen.backends.language import OPERATORS
 from codegen.counting import Count, count
 from codegen.errors import RobotError
 from codegen.folder import write_folder
 from codegen.names import comment, identifier, identifiers
-from codegen.sheet import Header, JointRow, Kernel
+from codegen.operations import CONST, INPUT, OPERATIONS
+from codegen.sheet import Header, JointRow, Kernel, Style
 from codegen.statements import Part, statements
 from codegen.text import render
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from codegen.graph import Graph, Port
 
 __all__ = [
-    "CHUNK",
     "Header",
     "JointRow",
     "Kernel",
+    "Style",
     "arguments",
     "emit_artifact",
-    "emit_batch",
     "emit_folder",
     "emit_source",
     "symbol",
     "write_folder",
 ]
 
-CHUNK = 4000
-"""Statements per C function: beyond this gcc's time and memory grow faster than the source."""
+SCALAR = Style()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class Function:
 class Emitted:
     """The C text of one kernel, before the header exists; the last of `functions` is the public one.
 
-    `apart` holds the name of a macro that keeps the other ones from being joined to it, where there are any.
+    `helpers` are the lines that make the functions of operations which are no operators.
     """
 
     symbol: str
@@ -82,7 +85,7 @@ class Emitted:
     about: str
     arguments: tuple[Argument, ...]
     functions: tuple[Function, ...]
-    apart: tuple[str, ...]
+    helpers: tuple[str, ...]
     workspace: int
     count: Count
     written: Count
@@ -95,6 +98,15 @@ class Emitted:
     def macro(self) -> str:
         return self.symbol.upper()
 
+    def work(self, lanes: int) -> int:
+        """Reals that a call on many states needs: the arguments of so many lanes, and room to align them."""
+        return lanes * (1 + lanes + sum(argument.port.size for argument in self.arguments))
+
+    def stepped(self, real: str) -> str:
+        """The arguments of a function of many states: each array and its step."""
+        declared = [argument.declaration.replace("T *", f"{real} *") for argument in self.arguments]
+        return ", ".join(f"{text}, ptrdiff_t step_{k}" for k, text in enumerate(declared))
+
 
 def symbol(header: Header, graph: Graph) -> str:
     """The C name of a graph's function."""
@@ -104,36 +116,41 @@ def symbol(header: Header, graph: Graph) -> str:
 def arguments(graph: Graph) -> tuple[Argument, ...]:
     """The pointer arguments of a graph's function: inputs, then outputs."""
     ports = (*graph.inputs, *graph.outputs)
-    # Local names of the emitted code are w, T and t followed by digits; an argument must not take one.
-    taken = [re.sub(r"^(T|w|t\d+)$", r"\1 argument", port.name) for port in ports]
+    # Names that the emitted code has for itself; an argument must not take one.
+    taken = [
+        re.sub(r"^(T|R|ROW|PLACES|[nikw]|at|count|soa|block|work|[tsxc]\d+|step_\d+)$", r"\1 argument", port.name)
+        for port in ports
+    ]
     names = identifiers(taken)
     written = [False] * len(graph.inputs) + [True] * len(graph.outputs)
     return tuple(Argument(*row) for row in zip(names, ports, written, strict=True))
 
 
-def emit_kernel(header: Header, kernel: Kernel, dtype: str = "float64", chunk: int = CHUNK) -> Emitted:
-    """The statements of a kernel, in parts of about `chunk` statements."""
+def emit_kernel(header: Header, kernel: Kernel, style: Style) -> Emitted:
+    """The statements of a kernel, in parts of about `style.chunk` statements."""
     graph = kernel.graph
     given = arguments(graph)
-    parts, workspace = statements(graph, [a.name for a in given], BACKENDS[dtype], chunk)
+    language = style.language(header.c_prefix)
+    parts, workspace = statements(graph, [a.name for a in given], language, style.chunk)
     name = symbol(header, graph)
-    apart = f"{header.c_prefix.upper()}_APART"
-    functions = _functions(name, given, parts, workspace, apart)
-    about = graph.name, kernel.about, given, functions, (apart,) if len(parts) > 1 else ()
-    return Emitted(name, *about, workspace, count(graph), kernel.written)
+    used = {value.op for value in graph.values} - OPERATORS - {CONST, INPUT}
+    used -= {"sin", "cos"} if language.own_angles else set()
+    helpers = tuple(language.helper(op) for op in OPERATIONS if op in used)
+    functions = _functions(name, header.c_prefix.upper(), given, parts, workspace)
+    return Emitted(name, graph.name, kernel.about, given, functions, helpers, workspace, count(graph), kernel.written)
 
 
 def _functions(
-    name: str, given: tuple[Argument, ...], parts: tuple[Part, ...], workspace: int, apart: str
+    name: str, macro: str, given: tuple[Argument, ...], parts: tuple[Part, ...], workspace: int
 ) -> tuple[Function, ...]:
     """One function, or one per part and a public one that calls them in order."""
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
-    public = f"void {name}({', '.join(a.declaration for a in given)})"
+    public = f"{macro}_FUNCTION({name})({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]
     if len(parts) == 1:
         return (Function(public, bodies[0]),)
     heads = [
-        f"static {apart} void {name}_part_{k}({', '.join(declared[argument] for argument in part.names)})"
+        f"{macro}_APART void {name}_part_{k}({', '.join(declared[argument] for argument in part.names)})"
         for k, part in enumerate(parts)
     ]
     calls = [f"{name}_part_{k}({', '.join(part.names)});" for k, part in enumerate(parts)]
@@ -141,26 +158,74 @@ def _functions(
     return (*inner, Function(public, (f"T w[{workspace}];", *calls)))
 
 
-def emit_source(header: Header, kernel: Kernel, dtype: str = "float64", chunk: int = CHUNK) -> str:
+def emit_source(header: Header, kernel: Kernel, style: Style = SCALAR) -> str:
     """The C99 source of one kernel."""
-    emitted = emit_kernel(header, kernel, dtype, chunk)
-    return render("kernel.c.jinja", prefix=header.c_prefix, robot=comment(header.robot), kernel=emitted)
+    return _source(header, emit_kernel(header, kernel, style))
 
 
-def _header(header: Header, emitted: list[Emitted], sources: str, dtype: str) -> str:
+def _source(header: Header, emitted: Emitted) -> str:
+    return render("kernel.c.jinja", **_names(header), kernel=emitted)
+
+
+def _names(header: Header) -> dict[str, str]:
+    prefix = header.c_prefix
+    return {"prefix": prefix, "PREFIX": prefix.upper(), "robot": comment(header.robot)}
+
+
+def emit_real(header: Header, style: Style) -> str:
+    """The private header of all kernels: their real type, and its sine and cosine."""
+    backend = BACKENDS[style.dtype]
+    slots = {"real": backend.real, "f": backend.suffix, "trig": style.trig, "lanes": style.lanes}
+    return render("real.h.jinja", **_names(header), **slots, **angle_slots(style.dtype))
+
+
+def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
+    """The C source of a kernel for many states, `style.lanes` at a time."""
+    rows, place = [], 0
+    for number, a in enumerate(emitted.arguments):
+        rows.append({"number": number, "name": a.name, "written": a.written, "size": a.port.size, "place": place})
+        rows[-1]["block"] = f"block + {place}"
+        place += a.port.size
+    return render(
+        "lanes.c.jinja",
+        **_names(header),
+        kernel=emitted,
+        lanes=style.lanes,
+        f=BACKENDS[style.dtype].suffix,
+        widths=[width for width in (8, 4, 2, 1) if width < style.lanes],
+        swaps=list(_swaps(style.lanes)),
+        arguments=rows,
+        declarations=emitted.stepped("R"),
+        passed=[f"{a.name}, step_{k}" for k, a in enumerate(emitted.arguments)],
+    )
+
+
+def _swaps(lanes: int) -> Iterator[tuple[int, int, list[int], list[int]]]:
+    """The transposition of a square: pairs of rows, and which elements of the two each row takes."""
+    distance = lanes // 2
+    while distance:
+        for first in range(lanes):
+            if not first & distance:
+                low = [k if not k & distance else lanes + k - distance for k in range(lanes)]
+                high = [k + distance if not k & distance else lanes + k for k in range(lanes)]
+                yield first, first + distance, low, high
+        distance //= 2
+
+
+def _header(header: Header, emitted: list[Emitted], sources: str, style: Style) -> str:
     identifiers([kernel.algorithm for kernel in emitted])
     return render(
         "header.h.jinja",
-        prefix=header.c_prefix,
-        PREFIX=header.c_prefix.upper(),
-        robot=comment(header.robot),
-        real=BACKENDS[dtype].real,
+        **_names(header),
+        real=BACKENDS[style.dtype].real,
         header=header,
         convention=comment(header.convention),
         gravity=" ".join(f"{component!r}" for component in header.gravity),
         joints=[_joint_line(row) for row in header.joints],
         notes=[comment(note) for note in header.notes],
         kernels=emitted,
+        style=style,
+        built=comment(style.built),
         digest=comment(header.digest),
         content=hashlib.sha256(sources.encode()).hexdigest(),
     )
@@ -174,35 +239,29 @@ def _joint_line(row: JointRow) -> str:
     return f"{span('q', row.q):<12} {span('v', row.v):<12} {comment(row.type):<10} {comment(row.name)}"
 
 
-def emit_batch(header: Header, kernel: Kernel) -> str:
-    """The C source of the loop over states that an extension adds to a kernel."""
-    given = arguments(kernel.graph)
-    return render(
-        "batch.c.jinja",
-        prefix=header.c_prefix,
-        PREFIX=header.c_prefix.upper(),
-        symbol=symbol(header, kernel.graph),
-        declarations=[f"{a.declaration}, ptrdiff_t step_{k}" for k, a in enumerate(given)],
-        advanced=[f"{a.name} + k*step_{k}" for k, a in enumerate(given)],
-    )
+def _sources(header: Header, emitted: list[Emitted], style: Style) -> dict[str, str]:
+    """File name to text: what all kernels share, and each kernel."""
+    sources = {f"{header.c_prefix}_real.h": emit_real(header, style)}
+    for e in emitted:
+        sources[f"{e.symbol}.c"] = _source(header, e)
+        if style.lanes > 1:
+            sources[f"{e.symbol}_lanes.c"] = emit_lanes(header, e, style)
+    return sources
 
 
-def emit_folder(
-    header: Header, kernels: tuple[Kernel, ...], dtype: str = "float64", chunk: int = CHUNK
-) -> dict[str, str]:
-    """File name to text, for a folder that builds by itself: header, sources, CMake, pkg-config, example."""
+def emit_folder(header: Header, kernels: tuple[Kernel, ...], style: Style = SCALAR) -> dict[str, str]:
+    """File name to text, for a folder that builds by itself: headers, sources, CMake, pkg-config, example."""
     if not kernels:
         raise RobotError(f"{header.robot}: no algorithm was asked for; name at least one")
-    emitted = [emit_kernel(header, kernel, dtype, chunk) for kernel in kernels]
-    prefix, robot = header.c_prefix, comment(header.robot)
-    sources = {f"{e.symbol}.c": render("kernel.c.jinja", prefix=prefix, robot=robot, kernel=e) for e in emitted}
-    text = _header(header, emitted, "".join(sources.values()), dtype)
-    slots = {"prefix": prefix, "PREFIX": prefix.upper(), "robot": robot, "sources": list(sources)}
+    emitted = [emit_kernel(header, kernel, style) for kernel in kernels]
+    sources = _sources(header, emitted, style)
+    text = _header(header, emitted, "".join(sources.values()), style)
+    slots = {**_names(header), "sources": [name for name in sources if name.endswith(".c")]}
     return {
-        f"{prefix}.h": text,
+        f"{header.c_prefix}.h": text,
         **sources,
         "CMakeLists.txt": render("CMakeLists.txt.jinja", **slots),
-        f"{prefix}.pc": render("library.pc.jinja", version=comment(header.digest)[:12] or "0", **slots),
+        f"{header.c_prefix}.pc": render("library.pc.jinja", version=comment(header.digest)[:12] or "0", **slots),
         "example.c": _example(header, emitted[0], slots),
     }
 
@@ -219,18 +278,23 @@ def _example(header: Header, kernel: Emitted, slots: dict[str, Any]) -> str:
     return render("example.c.jinja", **slots)
 
 
-def emit_artifact(header: Header, kernel: Kernel, dtype: str = "float64", chunk: int = CHUNK) -> Artifact:
-    """All that a callable of one kernel is compiled from."""
-    emitted = emit_kernel(header, kernel, dtype, chunk)
-    graph, name, real = kernel.graph, emitted.symbol, BACKENDS[dtype].real
-    declared = [a.declaration.replace("T *", f"{real} *") for a in emitted.arguments]
-    looped = ", ".join(f"{text}, ptrdiff_t step_{k}" for k, text in enumerate(declared))
-    declarations = f"void {name}({', '.join(declared)});\nvoid {name}_batch(size_t n, {looped});\n"
-    source = emit_source(header, kernel, dtype, chunk)
+def emit_artifact(header: Header, kernel: Kernel, style: Style = SCALAR) -> Artifact:
+    """All that a callable of one kernel is compiled from, its loop over many states included."""
+    emitted = emit_kernel(header, kernel, style)
+    graph, name, real = kernel.graph, emitted.symbol, BACKENDS[style.dtype].real
+    declared = ", ".join(a.declaration.replace("T *", f"{real} *") for a in emitted.arguments)
+    many = f"size_t n, {emitted.stepped(real)}, {real} *work"
+    declarations = f"void {name}({declared});\nvoid {name}_aos({many});\n"
+    sources = _sources(header, [emitted], style)
+    sources[f"{name}_lanes.c"] = emit_lanes(header, emitted, style)
+    shared = f"{header.c_prefix}_real.h"
+    text = _header(header, [emitted], "".join(sources.values()), style)
     files = (
-        (f"{header.c_prefix}.h", _header(header, [emitted], source, dtype)),
-        (f"{name}.c", source),
-        (f"{name}_batch.c", emit_batch(header, kernel)),
+        (f"{header.c_prefix}.h", text),
+        (f"{name}.c", sources[f"{name}.c"]),
+        (f"{name}_lanes.c", sources[f"{name}_lanes.c"]),
+        (shared, sources[shared]),
     )
     ports = graph.inputs, graph.outputs
-    return Artifact(graph.name, name, *ports, dtype, emitted.count, kernel.written, declarations, files)
+    sizes = style.dtype, style.lanes, emitted.work(style.lanes)
+    return Artifact(graph.name, name, *ports, *sizes, emitted.count, kernel.written, declarations, files)

@@ -60,11 +60,15 @@ class Constraints:
 
 @dataclass(frozen=True, slots=True)
 class Spanning:
-    """The joints of a node's bodies: `positions` by body, `G`, and `g` at any velocity."""
+    """The joints of a node's bodies: `positions` by body, `G`, and `g` at any velocity.
+
+    `phi` and `K` are the implicit constraints that count: as many as joints depend on them.
+    """
 
     positions: tuple[SX, ...]
     G: SX
     Gx: SX
+    phi: SX
     K: SX
     constraints: Constraints
 
@@ -114,7 +118,7 @@ def free(joint: JointType, q: SX) -> Spanning:
     """A body that nothing ties: its joint's own coordinates."""
     one, every = SX.eye(joint.nv), tuple(range(joint.nv))
     loose = Constraints(q, (q,), zeros(0), zeros(joint.nq, joint.nv), one, every, every, one)
-    return Spanning((q,), one, one, zeros(0, joint.nv), loose)
+    return Spanning((q,), one, one, zeros(0), zeros(0, joint.nv), loose)
 
 
 def spanning(constraints: Constraints, rows: Sequence[int]) -> Spanning:
@@ -124,7 +128,7 @@ def spanning(constraints: Constraints, rows: Sequence[int]) -> Spanning:
     Gx[own, :] = constraints.scale
     if dependent:
         Gx[dependent, :] = -solve_square(K[:, dependent], K[:, own] @ constraints.scale)
-    return Spanning(constraints.positions, constraints.E @ Gx, Gx, K, constraints)
+    return Spanning(constraints.positions, constraints.E @ Gx, Gx, constraints.phi[list(rows)], K, constraints)
 
 
 def constraints(model: Model, i: int, x: SX, transform: TransformOf, moves: Sequence[Pose]) -> Constraints:

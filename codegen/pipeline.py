@@ -14,7 +14,7 @@ from codegen.emit import emit_artifact, emit_folder
 from codegen.errors import RobotError
 from codegen.folder import write_folder
 from codegen.passes import run
-from codegen.sheet import Header, JointRow, Kernel
+from codegen.sheet import Header, JointRow, Kernel, Style
 from codegen.task import Task, trace
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def build(
     assert task.signature  # names are checked before the cache is asked
 
     def make() -> Artifact:
-        return emit_artifact(header(robot, robot.name), kernel(task), dtype)
+        return emit_artifact(header(robot, robot.name), kernel(task), Style(dtype, lanes=8))
 
     return cached(f"{task.request} {dtype}", make)
 
@@ -121,7 +121,7 @@ def generate(
     """
     _check_dtype(dtype)
     tasks = [_task(robot, name, frames, external, parameters, contacts) for name in algorithms]
-    files = emit_folder(header(robot, prefix or robot.name), tuple(kernel(task) for task in tasks), dtype)
+    files = emit_folder(header(robot, prefix or robot.name), tuple(kernel(task) for task in tasks), Style(dtype))
     return write_folder(files, Path(out))
 
 

@@ -124,11 +124,22 @@ def _held(model: Model, owner: Mapping[int, int], contacts: Sequence[Contact]) -
             raise RobotError(
                 f"{model.name}: the contact on {frame.name!r} holds nothing that moves; name another frame"
             )
-        place = placement_steps(frame.placement)
-        own = Transform(place).force(constant(contact.rows).T)
+        steps = placement_steps(frame.placement)
+        K = constant(contact.rows)
+        own = Transform(steps).force(K.T)
         bodies = model.nodes[owner[frame.body]].bodies
-        stacked = vertcat(*[own if b == frame.body else SX(6, own.size2()) for b in bodies])
-        held.append(Held(frame.body, owner[frame.body], slice(start, start + own.size2()), stacked, own))
+        held.append(
+            Held(
+                body=frame.body,
+                node=owner[frame.body],
+                rows=slice(start, start + own.size2()),
+                K=K,
+                origin=constant(frame.placement.p),
+                axes=Transform(steps),
+                force=vertcat(*[own if b == frame.body else SX(6, own.size2()) for b in bodies]),
+                body_force=own,
+            )
+        )
         start += own.size2()
     return tuple(held)
 
@@ -154,7 +165,7 @@ def _inertias(model: Model, parameters: Mapping[str, SX]) -> tuple[RigidInertia,
             frame = model.frame(target)
             if frame.body >= 0:
                 carried = Transform(placement_steps(frame.placement)).inertia(payload(symbol))
-                inertias[frame.body] = inertias[frame.body] + carried
+                inertias[frame.body] += carried
     return tuple(inertias)
 
 

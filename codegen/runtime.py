@@ -169,7 +169,8 @@ class Function:
             arguments += [bound.view(bound.pointer, array), math.prod(shape) if lead else 0]
         for result, shape in zip(results, bound.results, strict=True):
             arguments += [bound.view(bound.pointer, result), math.prod(shape)]
-        bound.batch(math.prod(batch), *arguments)
+        work = np.empty(self.artifact.work, bound.dtype)
+        bound.batch(math.prod(batch), *arguments, bound.view(bound.pointer, work))
         return results[0] if bound.pack is None else bound.pack(*results)
 
     def _converted(self, port: Port, given: Any) -> Array:
@@ -224,7 +225,7 @@ def load(artifact: Artifact, extension: Path) -> Function:
     try:
         ffi, library = _module(extension) if extension.name.startswith("_rigidc_") else _shared(artifact, extension)
         kernel = getattr(library, artifact.symbol)
-        batch = getattr(library, f"{artifact.symbol}_batch")
+        batch = getattr(library, f"{artifact.symbol}_aos")
     except (ImportError, OSError, AttributeError) as error:
         raise BuildError(
             f"{artifact.name}: the compiled extension does not load ({error}); `rigidc cache clear` removes it"

@@ -5,11 +5,40 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codegen.backends import BACKENDS, Language
 from codegen.counting import Count, count
 from codegen.names import identifier
 
 if TYPE_CHECKING:
     from codegen.graph import Graph
+
+CHUNK = 4000
+"""Statements per C function: beyond this gcc's time and memory grow faster than the source."""
+
+LANES = (1, 4, 8, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How C is written: its real type (a NumPy dtype), whose sine and cosine (`fast` or `libm`), and lanes.
+
+    With `lanes` above 1 every kernel also comes for so many states at once. `chunk` is the number of statements
+    that a C function should not exceed, `built` a sentence for the header on how the text is compiled.
+    """
+
+    dtype: str = "float64"
+    trig: str = "fast"
+    lanes: int = 1
+    chunk: int = CHUNK
+    built: str = ""
+
+    def __str__(self) -> str:
+        lanes = f", {self.lanes} lanes" if self.lanes > 1 else ""
+        return f"{self.dtype}, {self.trig} angles{lanes}, {self.chunk} statements per function"
+
+    def language(self, prefix: str) -> Language:
+        """The C that this style is written in, with this prefix."""
+        return Language(BACKENDS[self.dtype], prefix, self.trig)
 
 
 @dataclass(frozen=True, slots=True)

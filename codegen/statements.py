@@ -2,7 +2,7 @@
 
 A part is one C function. Values that outlive their part travel through the workspace `w`, whose slots are
 used again once their value has been read for the last time. Outputs are stored after everything else, so an
-output array may be an input array.
+output array may be an input array. Sines and cosines that stand together are taken in one go, as arrays.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from codegen.operations import CONST, INPUT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codegen.backends import Scalar
+    from codegen.backends import Language
     from codegen.graph import Graph
+
+_PAIR = ("sin", "cos")
+_LETTER = {"sin": "s", "cos": "c"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +32,38 @@ class Part:
     unused: tuple[str, ...]
 
 
-def statements(graph: Graph, names: Sequence[str], backend: Scalar, chunk: int) -> tuple[tuple[Part, ...], int]:
+def statements(graph: Graph, names: Sequence[str], language: Language, chunk: int) -> tuple[tuple[Part, ...], int]:
     """The parts of a kernel whose arguments have these C names, and the length of their workspace."""
-    return _Writer(graph, names, backend, chunk).write()
+    return _Writer(graph, names, language, chunk).write()
+
+
+def _blocks(graph: Graph, paired: bool) -> list[list[int]]:
+    """Runs of sines and cosines none of which needs another one of its run."""
+    blocks: list[list[int]] = []
+    run: list[int] = []
+    for index, value in enumerate(graph.values if paired else ()):
+        if value.op in _PAIR:
+            if value.args[0] in run:
+                blocks.append(run)
+                run = []
+            run.append(index)
+        elif value.op not in (CONST, INPUT) and run:
+            blocks.append(run)
+            run = []
+    return [*blocks, run] if run else blocks
 
 
 class _Writer:
     """Spells the graph; `part` says in which part a value is made, `last` in which it is used last."""
 
-    def __init__(self, graph: Graph, names: Sequence[str], backend: Scalar, chunk: int) -> None:
-        self.graph, self.names, self.backend = graph, names, backend
+    def __init__(self, graph: Graph, names: Sequence[str], language: Language, chunk: int) -> None:
+        self.graph, self.names, self.language = graph, names, language
+        self.literal = [value.op == CONST for value in graph.values]
         operations = sum(value.op not in (CONST, INPUT) for value in graph.values)
         self.parts = max(1, -(-operations // chunk))
         self.size = -(-operations // self.parts) if operations else 1
         self.text = self._operands()
+        self.blocks = {block[0]: block for block in _blocks(graph, language.own_angles)}
         self.part, self.last = self._spans()
         self.slot: dict[int, int] = {}
 
@@ -51,7 +72,7 @@ class _Writer:
         text, number = [], 0
         for value in self.graph.values:
             if value.op == CONST:
-                text.append(self.backend.literal(value.constant))
+                text.append(self.language.scalar.literal(value.constant))
             elif value.op == INPUT:
                 text.append(f"{self.names[value.port]}[{value.element}]")
             else:
@@ -64,39 +85,65 @@ class _Writer:
         for value in self.graph.values:
             part.append(number // self.size)
             number += value.op not in (CONST, INPUT)
+        for block in self.blocks.values():
+            for index in block:
+                part[index] = part[block[0]]
         last = list(part)
         for index, value in enumerate(self.graph.values):
             for arg in value.args:
-                last[arg] = part[index]
+                last[arg] = max(last[arg], part[index])
         for result in self.graph.results:
             for index in result:
                 last[index] = self.parts - 1
         return part, last
 
     def write(self) -> tuple[tuple[Part, ...], int]:
-        values = self.graph.values
         members: list[list[int]] = [[] for _ in range(self.parts)]
-        for index, value in enumerate(values):
+        for index, value in enumerate(self.graph.values):
             if value.op not in (CONST, INPUT):
                 members[self.part[index]].append(index)
         workspace = self._allocate(members)
-        spelling = self.backend.spellings()
         parts = []
         for k, member in enumerate(members):
             known = set[int]()
             lines: list[str] = []
+            elements: dict[int, str] = {}
             for index in member:
-                value = values[index]
-                for arg in value.args:
-                    self._fetch(k, arg, known, lines)
-                operands = [self.text[arg] for arg in value.args]
-                lines.append(f"const T {self.text[index]} = {spelling[value.op].format(*operands)};")
+                if index in self.blocks:
+                    elements |= self._angles(k, self.blocks[index], known, lines)
+                lines.append(f"const T {self.text[index]} = {self._expression(k, index, elements, known, lines)};")
                 if index in self.slot:
                     lines.append(f"w[{self.slot[index]}] = {self.text[index]};")
             if k == self.parts - 1:
                 lines += self._stores(k, known)
             parts.append(self._part(lines, k))
         return tuple(parts), workspace
+
+    def _expression(self, k: int, index: int, elements: dict[int, str], known: set[int], lines: list[str]) -> str:
+        if index in elements:
+            return elements[index]
+        value = self.graph.values[index]
+        for arg in value.args:
+            self._fetch(k, arg, known, lines)
+        operands = [self.text[arg] for arg in value.args]
+        return self.language.spell(value.op, operands, [self.literal[arg] for arg in value.args])
+
+    def _angles(self, k: int, block: list[int], known: set[int], lines: list[str]) -> dict[int, str]:
+        """Take a block of sines and cosines; where each of them is then."""
+        values = self.graph.values
+        angles = list(dict.fromkeys(values[index].args[0] for index in block))
+        for angle in angles:
+            self._fetch(k, angle, known, lines)
+        number, prefix = self.text[block[0]][1:], self.language.prefix
+        length = f"{prefix.upper()}_ANGLES({len(angles)})"
+        given = ", ".join(self.language.everywhere(self.text[angle], self.literal[angle]) for angle in angles)
+        lines += [
+            f"const T x{number}[{length}] = {{{given}}};",
+            f"T s{number}[{length}], c{number}[{length}];",
+            f"{prefix}_angles(x{number}, s{number}, c{number}, {length});",
+        ]
+        place = {angle: element for element, angle in enumerate(angles)}
+        return {i: f"{_LETTER[values[i].op]}{number}[{place[values[i].args[0]]}]" for i in block}
 
     def _allocate(self, members: list[list[int]]) -> int:
         """Give a slot to every value that a later part uses; how many slots there are."""
@@ -128,7 +175,7 @@ class _Writer:
         for name, result in zip(names, self.graph.results, strict=True):
             for element, index in enumerate(result):
                 self._fetch(k, index, known, reads)
-                text = self.text[index]
+                text = self.language.everywhere(self.text[index], self.literal[index])
                 if self.graph.values[index].op == INPUT:
                     if index not in copies:
                         copies[index] = f"t{len(self.graph.values) + len(copies)}"

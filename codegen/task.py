@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, Function, reshape, vec, vertcat
 
-from codegen.algorithms import ALGORITHMS, QUANTITIES, Algorithm
+from codegen.algorithms import ALGORITHMS, OPTIONAL, QUANTITIES, Algorithm
+from codegen.algorithms.iteration import Iteration
 from codegen.errors import RobotError
 from codegen.graph import Graph, Port, from_casadi
 from codegen.names import identifier
@@ -38,6 +39,7 @@ class Task:
     external: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    iterations: int = 3
 
     def __str__(self) -> str:
         return f"{self.algorithm} of {self.model.name}"
@@ -45,7 +47,7 @@ class Task:
     @property
     def request(self) -> str:
         """Everything that the generated text depends on, as text."""
-        options = (self.algorithm, self.frames, self.external, self.parameters, self.contacts)
+        options = (self.algorithm, self.frames, self.external, self.parameters, self.contacts, self.iterations)
         return f"{self.model.name} {self.model.digest} {options!r}"
 
     @property
@@ -60,8 +62,11 @@ class Task:
     def signature(self) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         """The inputs and outputs of the generated function."""
         entry = self.entry
-        inputs = [self._port(name) for name in entry.inputs if name != "f_ext" or self.external]
-        inputs += [parameter_port(self.model, spec) for spec in self.parameters]
+        for name in self.parameters:
+            if name in OPTIONAL and name not in entry.inputs:
+                raise RobotError(f"parameter {name!r}: {self.algorithm} has no such input; leave it out")
+        inputs = [self._port(name) for name in entry.inputs if self._is_argument(name)]
+        inputs += [parameter_port(self.model, spec) for spec in self.numbers]
         return tuple(inputs), tuple(self._port(name) for name in entry.outputs)
 
     def chosen_frames(self) -> tuple[str, ...]:
@@ -71,6 +76,14 @@ class Task:
     def chosen_contacts(self) -> tuple[Contact, ...]:
         """The contacts asked for, or all six rows of every tip."""
         return self.contacts or tuple(self.model.contact(tip) for tip in self.model.tips)
+
+    def _is_argument(self, name: str) -> bool:
+        return bool(self.external) if name == "f_ext" else name not in OPTIONAL or name in self.parameters
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The parameters that are numbers of the model, not optional inputs of the algorithm."""
+        return tuple(spec for spec in self.parameters if spec not in OPTIONAL)
 
     def _port(self, name: str) -> Port:
         sizes = {
@@ -104,13 +117,18 @@ def trace(task: Task) -> Graph:
     inputs, outputs = task.signature
     symbols = [SX.sym(port.name, port.size) for port in inputs]
     given = {port.name: shaped(x, port.shape) for x, port in zip(symbols, inputs, strict=True)}
-    parameters = dict(zip(task.parameters, symbols[len(symbols) - len(task.parameters) :], strict=True))
-    given.setdefault("f_ext", SX(0, 6))
+    numbers = task.numbers
+    parameters = dict(zip(numbers, symbols[len(symbols) - len(numbers) :], strict=True))
+    m = sum(len(contact.rows) for contact in task.chosen_contacts())
+    defaults = {name: value * SX.ones(1 if name == "mu" else m) for name, value in OPTIONAL.items()}
+    given = {"f_ext": SX(0, 6), **defaults, **given}
     q, *others = (given[name] for name in entry.inputs)
     if entry.view:
         model, q = entry.view(model), q_of(entry.view(model), model, q)
     tree = symbolic_tree(model, q, task.chosen_frames(), task.external, parameters, task.chosen_contacts())
     results = entry.run(tree, *others)
+    if isinstance(results, Iteration):
+        results = results.unrolled(task.iterations)
     columns = [vec(result.T) for result in (results if isinstance(results, tuple) else (results,))]
     traced = Function(task.algorithm, symbols, columns, {"live_variables": False})
     return from_casadi(traced, inputs, outputs, task.algorithm)

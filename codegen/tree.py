@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from casadi import SX, diagcat, vertcat
+from casadi import DM, SX, diag, diagcat, vertcat
 
+from codegen.geometry import clean
 from codegen.joints import JointType
 from codegen.loops import Spanning, free
 from codegen.model import Frame, Model, Node
 from codegen.spatial import (
+    ArticulatedInertia,
     NodeInertia,
     NodeTransform,
     RigidInertia,
@@ -42,14 +44,18 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A contact over SX: its body and node, its rows in W, and the forces of its unit multipliers.
+    """A contact over SX: its body and node, its rows among those of all contacts, and its frame on the body.
 
-    `force` is K' on the node's bodies (6 k x m), `body_force` on the body alone (6 x m), in its frame.
+    `K` (m x 6) acts on motions [angular; linear] of the frame, at `origin` along `axes`; `body_force` is its
+    transpose on the body (6 x m, in the body's frame), `force` the same on the node's bodies (6 k x m).
     """
 
     body: int
     node: int
     rows: slice
+    K: SX
+    origin: SX
+    axes: Transform
     force: SX
     body_force: SX
 
@@ -57,6 +63,14 @@ class Held:
     def size(self) -> int:
         """Number of rows m of the contact."""
         return int(self.rows.stop - self.rows.start)
+
+    def inertia(self, weight: SX) -> ArticulatedInertia:
+        """K' weight K for one weight or a diagonal of them (m): what a stiff contact adds to its body's inertia."""
+        if weight.size1() == 1 < self.size:
+            A = weight * constant(clean(np.array(DM(self.body_force @ self.body_force.T))))
+        else:
+            A = self.body_force @ diag(weight) @ self.body_force.T
+        return ArticulatedInertia(A[:3, :3], A[:3, 3:], A[3:, 3:])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -94,6 +108,11 @@ class Tree:
     def nv(self) -> int:
         """Degrees of freedom."""
         return sum(S.size for S in self.S)
+
+    @property
+    def support(self) -> tuple[int, ...]:
+        """The nodes that carry a contact, directly or through others; parents before children."""
+        return tuple(sorted({i for contact in self.contacts for i in self.path(contact.node)}))
 
     @property
     def m(self) -> int:
@@ -147,6 +166,19 @@ class Tree:
             nodes.append(i)
             i = self.parent[i]
         return tuple(nodes)
+
+    def closest(self, i: int, j: int) -> int:
+        """The closest common ancestor of two nodes (each counts as its own); -1 is the world."""
+        path = self.path(i)
+        return next((n for n in self.path(j) if n in path), -1)
+
+    def meeting(self, i: int) -> bool:
+        """Whether contacts of different branches meet at node i, or one is on it."""
+        branches = {path[path.index(i) - 1] for path in map(self.path, self._held_nodes()) if i in path[1:]}
+        return len(branches) > 1 or i in self._held_nodes()
+
+    def _held_nodes(self) -> list[int]:
+        return [contact.node for contact in self.contacts]
 
     def carriers(self, b: int) -> tuple[int, ...]:
         """Body b and the bodies that carry it, from b to the root."""

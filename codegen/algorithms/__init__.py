@@ -16,18 +16,32 @@ from dataclasses import dataclass
 from typing import Any
 
 from codegen.algorithms.aba import aba
+from codegen.algorithms.caba_osim import caba_osim
+from codegen.algorithms.constrained_aba import constrained_aba
 from codegen.algorithms.crba import crba
 from codegen.algorithms.difference import difference
 from codegen.algorithms.efpa import efpa
 from codegen.algorithms.fk import fk
 from codegen.algorithms.integrate import integrate
 from codegen.algorithms.jacobian import jacobian
+from codegen.algorithms.kjr import kjr
 from codegen.algorithms.lagrange_fd import lagrange_fd
 from codegen.algorithms.ltl import ltl
+from codegen.algorithms.ltl_osim import ltl_osim
 from codegen.algorithms.minverse import minverse
+from codegen.algorithms.project import project
 from codegen.algorithms.projected_osim import projected_osim
 from codegen.algorithms.projected_rnea import projected_rnea
 from codegen.algorithms.projection_fd import projection_fd
+from codegen.algorithms.prox_kkt import prox_kkt
+from codegen.algorithms.prox_ltl import prox_ltl
+from codegen.algorithms.prox_ltls import prox_ltls
+from codegen.algorithms.prox_pv import prox_pv
+from codegen.algorithms.pv import pv
+from codegen.algorithms.pv_early import pv_early
+from codegen.algorithms.pv_osim import pv_osim
+from codegen.algorithms.pv_osimr import pv_osimr
+from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.rnea import rnea
 from codegen.independent import independent
 from codegen.model import Model
@@ -37,8 +51,9 @@ from codegen.model import Model
 class Algorithm:
     """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`).
 
-    `group` is what the command line calls it by: `common` (every robot), `delassus` (contacts), `loops` (the
-    baselines for robots with loops). `view` makes of the robot the one that the algorithm runs on.
+    `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
+    (robots with contacts), `loops` (the baselines for robots with loops). `view` makes of the
+    robot the one that the algorithm runs on.
     """
 
     name: str
@@ -63,6 +78,9 @@ class Quantity:
 
 QUANTITIES: dict[str, Quantity] = {
     "q": Quantity(("nq",), "configuration"),
+    "guess": Quantity(("nq",), "configuration whose loops need not be closed"),
+    "closed": Quantity(("nq",), "configuration with closed loops"),
+    "residual": Quantity((), "how far the loops are from closed: the norm of their equations (m, rad)"),
     "q0": Quantity(("nq",), "start configuration"),
     "q1": Quantity(("nq",), "end configuration"),
     "v": Quantity(("nv",), "joint velocity"),
@@ -70,7 +88,13 @@ QUANTITIES: dict[str, Quantity] = {
     "a": Quantity(("nv",), "joint acceleration"),
     "tau": Quantity(("nv",), "joint forces"),
     "f_ext": Quantity(("external", 6), "external wrenches [force; moment], in their frames' axes"),
+    "k": Quantity(("contacts",), "wanted accelerations of the contacts' rows (m/s^2, rad/s^2)"),
+    "mu": Quantity((), "proximal penalty (inverse of the damping of the Delassus matrix)"),
+    "lam0": Quantity(("contacts",), "multipliers to start from"),
+    "R": Quantity(("contacts",), "softness of the contacts' rows, above zero"),
+    "lam": Quantity(("contacts",), "multipliers: forces of the contacts on the robot, along their rows"),
     "M": Quantity(("nv", "nv"), "joint-space inertia matrix"),
+    "Winv": Quantity(("contacts", "contacts"), "inverse of the damped Delassus matrix W + 1/mu"),
     "Minv": Quantity(("nv", "nv"), "inverse of the joint-space inertia matrix"),
     "position": Quantity(("frames", 3), "frame origins in the world (m)"),
     "rotation": Quantity(("frames", 3, 3), "frame axes in the world, as columns"),
@@ -79,7 +103,11 @@ QUANTITIES: dict[str, Quantity] = {
     "J": Quantity(("frames", 6, "nv"), "frame Jacobians, rows [linear; angular] in world axes"),
 }
 
+OPTIONAL: dict[str, float] = {"k": 0.0, "mu": 1e6, "lam0": 0.0, "R": 1e-6}
+"""Inputs that are these numbers unless they are asked for as arguments."""
+
 Q, STATE_AND_MOTION, STATE_AND_FORCE = ("q",), ("q", "v", "a", "f_ext"), ("q", "v", "tau", "f_ext")
+HELD, PROXIMAL, SOLUTION = (*STATE_AND_FORCE, "k"), (*STATE_AND_FORCE, "k", "mu", "lam0"), ("a", "lam")
 
 ALGORITHMS: dict[str, Algorithm] = {
     entry.name: entry
@@ -93,7 +121,21 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("minverse", minverse, Q, ("Minv",), "inverse inertia matrix"),
         Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold"),
         Algorithm("difference", difference, ("q0", "q1"), ("dv",), "difference of two configurations"),
-        Algorithm("efpa", efpa, Q, ("W",), "Delassus matrix by extended force propagators", group="delassus"),
+        Algorithm("pv", pv, HELD, SOLUTION, "constrained dynamics, Popov-Vereshchagin", "constrained"),
+        Algorithm("pv_early", pv_early, HELD, SOLUTION, "constrained dynamics, O(n + m), direct", "constrained"),
+        Algorithm("pv_soft", pv_soft, (*HELD, "R"), SOLUTION, "softly constrained dynamics, O(n + m)", "constrained"),
+        Algorithm("prox_pv", prox_pv, PROXIMAL, SOLUTION, "constrained dynamics, proximal PV", "constrained"),
+        Algorithm("constrained_aba", constrained_aba, PROXIMAL, SOLUTION, "proximal, O(n + m)", "constrained"),
+        Algorithm("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL", "constrained"),
+        Algorithm("prox_ltls", prox_ltls, PROXIMAL, SOLUTION, "proximal by stiffened LTL", "constrained"),
+        Algorithm("prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky", "constrained"),
+        Algorithm("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus"),
+        Algorithm("kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", "delassus"),
+        Algorithm("efpa", efpa, Q, ("W",), "Delassus matrix by extended force propagators", "delassus"),
+        Algorithm("pv_osim", pv_osim, Q, ("W",), "Delassus matrix by the PV sweep", "delassus"),
+        Algorithm("pv_osimr", pv_osimr, Q, ("W",), "Delassus matrix over branching links", "delassus"),
+        Algorithm("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu", "damped"),
+        Algorithm("project", project, ("guess",), ("closed", "residual"), "closing of loops", group="loops"),
         Algorithm("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected", group="loops"),
         Algorithm("projection_fd", projection_fd, STATE_AND_FORCE, ("a",), "projection method", group="loops"),
         Algorithm("lagrange_fd", lagrange_fd, STATE_AND_FORCE, ("a",), "Lagrange multipliers", group="loops"),

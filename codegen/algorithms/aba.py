@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from casadi import SX, vertcat
 
-from codegen.algorithms.motion import forces, resting
+from codegen.algorithms.motion import forces, motions, resting
 from codegen.spatial import ldl, zeros
 from codegen.tree import Tree
 
@@ -19,7 +19,7 @@ def aba(tree: Tree, v: SX, tau: SX, f_ext: SX) -> SX:
     a0 = resting(tree, v)
     S, X, parent, tau_i = tree.S, tree.X, tree.parent, tree.split(tau)
     IA = [I.articulated() for I in tree.I]
-    pA = forces(tree, v, a0, f_ext)
+    pA = forces(tree, motions(tree, v, a0), f_ext)
     U, D, u = {}, {}, {}
     # leaves to root: articulated inertia and bias force of the subtree that hangs on each joint
     for i in tree.inwards:

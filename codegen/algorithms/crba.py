@@ -6,16 +6,23 @@ gravity plays no part.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from casadi import SX
 
-from codegen.spatial import mirrored
+from codegen.spatial import NodeInertia, mirrored
 from codegen.tree import Tree
 
 
 def crba(tree: Tree) -> SX:
     """The joint-space inertia matrix M (nv x nv), symmetric, with the armatures on its diagonal."""
+    return composite(tree, tree.I)
+
+
+def composite(tree: Tree, inertias: Sequence[NodeInertia]) -> SX:
+    """The same of a tree whose nodes have other inertias; the world's last."""
     S, X, parent, dofs = tree.S, tree.X, tree.parent, tree.dofs
-    Ic = list(tree.I)
+    Ic = list(inertias)
     M = SX(tree.nv, tree.nv)
     # leaves to root: the composite inertia, and the forces its joint's unit motions need along the way up
     for i in tree.inwards:

@@ -7,10 +7,16 @@ from __future__ import annotations
 
 from casadi import SX, vertcat
 
+from codegen.algorithms.integrate import check_explicit
+from codegen.spatial import zeros
 from codegen.tree import Tree
 
 
 def difference(tree: Tree, q1: SX) -> SX:
-    """The constant velocity dv (nv) that takes q to q1 in unit time."""
-    pairs = zip(tree.parts, tree.positions(q1), strict=True)
-    return vertcat(*[part.joint.difference(part.q, end) for part, end in pairs])
+    """The constant velocity dv (nv) that takes q to q1 in unit time; RobotError as in `integrate`."""
+    check_explicit(tree)
+    steps = [
+        part.joint.difference(part.q, end) if end.nnz() else zeros(part.joint.nv)
+        for part, end in zip(tree.parts, tree.positions(q1), strict=True)
+    ]
+    return tree.own @ vertcat(*steps)

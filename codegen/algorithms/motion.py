@@ -50,20 +50,38 @@ def moved(part: Part, base: Motion, v: SX, vdot: SX) -> Motion:
     return Motion(w, wdot, acceleration_matrix(w, wdot), origin + coriolis + relative)
 
 
-def forces(tree: Tree, v: SX, vdot: SX, f_ext: SX) -> list[SX]:
-    """Spatial forces that the bodies need to move with (v, vdot), less external ones, stacked by nodes.
+def motions(tree: Tree, v: SX, vdot: SX) -> dict[int, Motion]:
+    """The motion of every body at joint velocity v and acceleration vdot; that of the world is number -1."""
+    motion = {-1: Motion(zeros(3), zeros(3), zeros(3, 3), -tree.gravity)}
+    rates, accelerations = tree.rates(v), tree.accelerations(v, vdot)
+    # root to leaves, body by body
+    for b, part in enumerate(tree.parts):
+        motion[b] = moved(part, motion[part.parent], rates[b], accelerations[b])
+    return motion
+
+
+def forces(tree: Tree, motion: dict[int, Motion], f_ext: SX) -> list[SX]:
+    """Spatial forces that the bodies need for a motion, less external ones, stacked by nodes.
 
     The world, which needs none, comes last.
     """
-    motion = {-1: Motion(zeros(3), zeros(3), zeros(3, 3), -tree.gravity)}
     external = tree.wrenches(f_ext)
-    rates, accelerations = tree.rates(v), tree.accelerations(v, vdot)
-    f = []
-    # root to leaves, body by body: its motion, then Newton and Euler
+    needed = [part.I.force(motion[b].Omega, motion[b].ac) for b, part in enumerate(tree.parts)]
+    return tree.stack([f - g for f, g in zip(needed, external, strict=True)])
+
+
+def shortfall(tree: Tree, motion: dict[int, Motion], k: SX) -> SX:
+    """k (m) less what the contacts' rows see of a motion: angular and classical acceleration of their frames."""
+    fall, rows = {-1: tree.gravity}, []
+    # root to leaves, body by body: the acceleration of free fall, which motions leave out
     for b, part in enumerate(tree.parts):
-        motion[b] = moved(part, motion[part.parent], rates[b], accelerations[b])
-        f.append(part.I.force(motion[b].Omega, motion[b].ac) - external[b])
-    return tree.stack(f)
+        fall[b] = part.X.vector(fall[part.parent])
+    for contact in tree.contacts:
+        at = motion[contact.body]
+        linear = at.ac + fall[contact.body] + at.Omega @ contact.origin
+        seen = vertcat(contact.axes.vector(at.wdot), contact.axes.vector(linear))
+        rows.append(k[contact.rows] - contact.K @ seen)
+    return vertcat(*rows) if rows else zeros(0)
 
 
 def resting(tree: Tree, v: SX) -> SX:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from casadi import SX, vertcat
 
-from codegen.algorithms.motion import forces
+from codegen.algorithms.motion import Motion, forces, motions
 from codegen.tree import Tree
 
 
 def rnea(tree: Tree, v: SX, a: SX, f_ext: SX) -> SX:
     """Joint forces tau (nv) of the motion (q, v, a) under gravity and external wrenches."""
-    f = forces(tree, v, a, f_ext)
-    a_i = tree.split(a)
-    tau = {}
+    return inverse(tree, motions(tree, v, a), a, f_ext)
+
+
+def inverse(tree: Tree, motion: dict[int, Motion], a: SX, f_ext: SX) -> SX:
+    """The same of a motion known already, at joint accelerations a (which armatures feel)."""
+    f, a_i, tau = forces(tree, motion, f_ext), tree.split(a), {}
     # leaves to root: what each joint transmits, handed on to the parent
     for i in tree.inwards:
         tau[i] = tree.S[i].T @ f[i] + tree.armature[i] @ a_i[i]

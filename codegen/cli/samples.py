@@ -40,9 +40,20 @@ def samples(
 def _quantity(robot: Model, name: str, external: int, rng: np.random.Generator) -> Array:
     if name in ("q", "q0", "q1"):
         return robot.random(rng)[0]
+    if name == "guess":
+        return _opened(robot, rng)
     if name == "f_ext":
         return rng.standard_normal((external, 6))
     return rng.standard_normal(robot.nv)
+
+
+def _opened(robot: Model, rng: np.random.Generator) -> Array:
+    """A valid configuration, but for joints that follow others: these are up to 0.02 rad or m off."""
+    q = robot.random(rng)[0]
+    for body, place, own in zip(robot.bodies, robot.q_slices, robot.v_slices, strict=True):
+        if own.stop == own.start and body.joint.type in ("revolute", "prismatic"):
+            q[place] += rng.uniform(-0.02, 0.02, place.stop - place.start)
+    return q
 
 
 def _parameter(robot: Model, spec: str, rng: np.random.Generator) -> Array:

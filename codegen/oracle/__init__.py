@@ -2,11 +2,13 @@
 
 No recursion over spatial vectors, no symbols, no structure: world-frame Jacobians of every body,
 M = sum J' I J, Newton-Euler for the bias, `numpy.linalg.solve` for the accelerations. It reads the numbers of
-a `codegen.model.Model` and shares no mathematics with the generator, so that agreement means something.
+a `codegen.model.Model` and shares no mathematics with the generator, so that agreement means something. Robots with
+loops are their spanning tree and dense constraints on it (`codegen.oracle.loops`).
 
 `ORACLE[name](model, *inputs, frames=(), external=(), parameters=None)` takes the inputs of the generated
 function of that name, unbatched, and returns its outputs. Options:
   frames      names of frames (fk, jacobian); default: `model.tips`
+  contacts    held frames (`Model.contact`) of a Delassus matrix; default: all six rows at every tip
   external    names of frames that carry an external wrench; the last input is then f_ext (k, 6):
               [force; moment] on the body, in the frame's axes, at its origin
   parameters  {"gravity" | "payload:FRAME" | "offset:JOINT": values}, see `codegen.oracle.parameters`
@@ -17,8 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.errors import RobotError
-from codegen.oracle import dynamics, kinematics, manifold
+from codegen.oracle import approximate, dynamics, kinematics, loops, manifold
 from codegen.oracle.parameters import with_parameters
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from codegen.model import Model
+    from codegen.model import Contact, Model
 
     Outputs = NDArray[np.float64] | tuple[NDArray[np.float64], ...]
 
@@ -35,37 +36,53 @@ __all__ = ["ORACLE", "with_parameters"]
 
 
 def _entry(
-    algorithm: Callable[..., Outputs], takes_frames: bool = False, takes_wrenches: bool = False
+    algorithm: Callable[..., Outputs], looped: Callable[..., Outputs] | None = None, takes: str = ""
 ) -> Callable[..., Outputs]:
-    """`algorithm` behind the one signature that all of `ORACLE` shares."""
+    """`algorithm`, or `looped` for a robot with loops, behind the one signature that all of `ORACLE` shares."""
 
     def evaluate(
         model: Model,
         *inputs: ArrayLike,
         frames: Sequence[str] = (),
         external: Sequence[str] = (),
+        contacts: Sequence[Contact] = (),
         parameters: Mapping[str, ArrayLike] | None = None,
     ) -> Outputs:
-        if model.loops:
-            raise RobotError(f"{model.name}: the oracle knows trees only, and this robot has loop constraints")
         model = with_parameters(model, parameters or {})
-        if takes_frames:
-            return algorithm(model, *inputs, frames=tuple(frames) or model.tips)
-        if takes_wrenches:
-            return algorithm(model, *inputs, external=tuple(external))
-        return algorithm(model, *inputs)
+        chosen = looped if looped and model.loops else algorithm
+        if takes == "frames":
+            return chosen(model, *inputs, frames=tuple(frames) or model.tips)
+        if takes == "wrenches":
+            return chosen(model, *inputs, external=tuple(external))
+        if takes == "contacts":
+            held = tuple(contacts) or tuple(model.contact(tip) for tip in model.tips)
+            return chosen(model, *inputs, contacts=held)
+        return chosen(model, *inputs)
 
     return evaluate
 
 
+_FORWARD = _entry(dynamics.aba, loops.aba, "wrenches")
+_INVERSE = _entry(dynamics.rnea, loops.rnea, "wrenches")
+_DELASSUS = _entry(loops.delassus, takes="contacts")
+
 ORACLE: dict[str, Callable[..., Outputs]] = {
-    "fk": _entry(kinematics.fk, takes_frames=True),
-    "jacobian": _entry(kinematics.jacobian, takes_frames=True),
-    "rnea": _entry(dynamics.rnea, takes_wrenches=True),
-    "crba": _entry(dynamics.crba),
-    "aba": _entry(dynamics.aba, takes_wrenches=True),
-    "ltl": _entry(dynamics.aba, takes_wrenches=True),
-    "minverse": _entry(dynamics.minverse),
-    "integrate": _entry(manifold.integrate),
-    "difference": _entry(manifold.difference),
+    "fk": _entry(kinematics.fk, loops.fk, "frames"),
+    "jacobian": _entry(kinematics.jacobian, loops.jacobian, "frames"),
+    "rnea": _INVERSE,
+    "crba": _entry(dynamics.crba, loops.crba),
+    "aba": _FORWARD,
+    "ltl": _FORWARD,
+    "minverse": _entry(dynamics.minverse, loops.minverse),
+    "integrate": _entry(manifold.integrate, loops.integrate),
+    "difference": _entry(manifold.difference, loops.difference),
+    "project": _entry(loops.project),
+    "efpa": _DELASSUS,
+    "projected_rnea": _INVERSE,
+    "projection_fd": _FORWARD,
+    "lagrange_fd": _FORWARD,
+    "projected_osim": _DELASSUS,
+    "approximate_rnea": _entry(approximate.rnea, takes="wrenches"),
+    "approximate_aba": _entry(approximate.aba, takes="wrenches"),
+    "approximate_efpa": _entry(approximate.delassus, takes="contacts"),
 }

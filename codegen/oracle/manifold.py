@@ -31,7 +31,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> Array:
     """The configuration (nq) that the constant velocity dv (nv) reaches from q (nq) in unit time."""
     q, dv = np.asarray(q, float), np.asarray(dv, float)
     steps = zip(model.bodies, model.q_slices, model.v_slices, strict=True)
-    return np.concatenate([_moved(body.joint.type, model.convention, q[i], dv[j]) for body, i, j in steps])
+    return np.concatenate([moved(body.joint.type, model.convention, q[i], dv[j]) for body, i, j in steps])
 
 
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
@@ -41,7 +41,8 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
     return np.concatenate([_between(body.joint.type, model.convention, q0[i], q1[i]) for body, i in steps])
 
 
-def _moved(joint: str, convention: str, q: Array, dv: Array) -> Array:
+def moved(joint: str, convention: str, q: Array, dv: Array) -> Array:
+    """The positions of a joint after a unit of time at velocity dv."""
     if joint == "spherical":
         return _turned(q, dv, convention)
     if joint == "floating":

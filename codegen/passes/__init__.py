@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codegen.graph import Graph, verify
-from codegen.passes.angles import pair_angles
+from codegen.passes.angles import hoist_angles
 from codegen.passes.constants import fold_constants
 from codegen.passes.dead import drop_dead
 from codegen.passes.reciprocals import share_reciprocals
@@ -24,7 +24,7 @@ __all__ = [
     "DEFAULT",
     "drop_dead",
     "fold_constants",
-    "pair_angles",
+    "hoist_angles",
     "run",
     "share_reciprocals",
     "share_subexpressions",
@@ -36,7 +36,7 @@ DEFAULT: tuple[Pass, ...] = (
     drop_dead,
     share_reciprocals,
     drop_dead,
-    pair_angles,
+    hoist_angles,
 )
 
 _ROUNDS = 8

@@ -1,27 +1,61 @@
-"""Sine and cosine of one angle stand next to each other, so that a compiler can take them together."""
+"""All angles come first, sine and cosine of each together, so that they can be taken in one go.
+
+An angle that depends on another angle's sine or cosine stays where it is needed.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.passes.rewriting import Draft, rewrite
+from codegen.graph import Graph, Value
 
 if TYPE_CHECKING:
-    from codegen.graph import Graph, Value
+    from collections.abc import Iterator
+
+_PAIR = ("sin", "cos")
 
 
-def pair_angles(graph: Graph) -> Graph:
-    """Right after the first of sin(x) and cos(x) comes the other, if it is wanted at all."""
-    wanted = {(value.op, value.args[0]) for value in graph.values if value.op in ("sin", "cos")}
-    made: dict[tuple[str, int], int] = {}
+def hoist_angles(graph: Graph) -> Graph:
+    """First the values that angles are made of, then sines and cosines in pairs, then all others in their order."""
+    order = list(_order(graph))
+    if order == list(range(len(order))):
+        return graph
+    moved = [0] * len(order)
+    for place, index in enumerate(order):
+        moved[index] = place
+    values = []
+    for index in order:
+        value = graph.values[index]
+        values.append(Value(value.op, tuple([moved[arg] for arg in value.args])) if value.args else value)
+    results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
+    return Graph(graph.name, graph.inputs, graph.outputs, tuple(values), results)
 
-    def rule(draft: Draft, value: Value) -> int:
-        if value.op not in ("sin", "cos"):
-            return draft.copy(value)
-        angle = value.args[0]
-        for op in (value.op, "cos" if value.op == "sin" else "sin"):
-            if (op, angle) in wanted and (op, angle) not in made:
-                made[op, angle] = draft.op(op, *draft.args(value))
-        return made[value.op, angle]
 
-    return rewrite(graph, rule) if wanted else graph
+def _order(graph: Graph) -> Iterator[int]:
+    values = graph.values
+    turning = [value.op in _PAIR for value in values]
+    late = list(turning)
+    for index, value in enumerate(values):
+        late[index] = turning[index] or any([late[arg] for arg in value.args])
+    pairs: dict[int, list[int]] = {}
+    for index, value in enumerate(values):
+        if turning[index]:
+            pairs.setdefault(value.args[0], []).append(index)
+    early = [angle for angle in pairs if not late[angle]]
+    needed = [False] * len(values)
+    for angle in early:
+        needed[angle] = True
+    for index in range(len(values) - 1, -1, -1):
+        if needed[index]:
+            for arg in values[index].args:
+                needed[arg] = True
+    done = needed
+    yield from [index for index in range(len(values)) if needed[index]]
+    for index in [index for angle in early for index in pairs[angle]]:
+        done[index] = True
+        yield index
+    for index, value in enumerate(values):
+        if not done[index]:
+            for member in pairs[value.args[0]] if turning[index] else (index,):
+                done[member] = True
+                yield member

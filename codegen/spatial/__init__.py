@@ -5,11 +5,11 @@ are kept structural wherever they are known.
 """
 
 from codegen.spatial.axes import constant, cross3, skew3, unit_axis, zeros
-from codegen.spatial.branched import LTDL, ltdl
-from codegen.spatial.inertia import ArticulatedInertia, RigidInertia
+from codegen.spatial.branched import LTDL, above, ltdl, ltdl_above
+from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, yielding
 from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse
 from codegen.spatial.node import NodeInertia, NodeTransform, Subspace
-from codegen.spatial.solve import LDL, ldl, mirrored, solve_square
+from codegen.spatial.solve import LDL, Reflections, ldl, mirrored, reflections, solve_square
 from codegen.spatial.steps import AxisTurn, Shift, Step, Turn, placement_steps
 from codegen.spatial.transform import Transform
 
@@ -20,23 +20,28 @@ __all__ = [
     "AxisTurn",
     "NodeInertia",
     "NodeTransform",
+    "Reflections",
     "RigidInertia",
     "Shift",
     "Step",
     "Subspace",
     "Transform",
     "Turn",
+    "above",
     "constant",
     "cross3",
     "ldl",
     "ltdl",
+    "ltdl_above",
     "mirrored",
     "placement_steps",
+    "reflections",
     "skew3",
     "so2_jacobian",
     "so3_jacobian",
     "so3_jacobian_inverse",
     "solve_square",
     "unit_axis",
+    "yielding",
     "zeros",
 ]

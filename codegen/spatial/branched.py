@@ -53,14 +53,32 @@ def ancestors(parent: Sequence[int], r: int) -> tuple[int, ...]:
 
 def ltdl(M: SX, parent: Sequence[int]) -> LTDL:
     """Factorise a symmetric positive definite M (n x n); only entries on the tree's paths are read."""
-    n = len(parent)
-    above = [ancestors(parent, r) for r in range(n)]
-    H = [{c: M[r, c] for c in (r, *above[r])} for r in range(n)]
-    factors: list[dict[int, SX]] = [{} for _ in range(n)]
-    # leaves to root: eliminate row r from the rows of its ancestors
+    return ltdl_above(M, [ancestors(parent, r) for r in range(len(parent))])
+
+
+def above(parent: Sequence[int], Jt: SX) -> list[tuple[int, ...]]:
+    """The pattern of [[., J], [J', M]]: constraints at the root, each above all joints that it loads (J': n x m)."""
+    n, m = Jt.size1(), Jt.size2()
+    loads = [{c for c in range(m) if not Jt[r, c].is_zero()} for r in range(n)]
     for r in reversed(range(n)):
-        factors[r] = {c: H[r][c] / H[r][r] for c in above[r]}
-        for c in above[r]:
-            for m in (c, *above[c]):
+        for a in ancestors(parent, r)[:1]:
+            loads[a] |= loads[r]
+    joints = [(*(m + a for a in ancestors(parent, r)), *sorted(loads[r], reverse=True)) for r in range(n)]
+    return [*(tuple(reversed(range(c))) for c in range(m)), *joints]
+
+
+def ltdl_above(M: SX, pattern: Sequence[Sequence[int]]) -> LTDL:
+    """Factorise a symmetric M whose row r has entries left of its diagonal only at pattern[r], nearest first.
+
+    Any two rows of a pattern must be in one another's; then there is no fill-in.
+    """
+    n = len(pattern)
+    H = [{c: M[r, c] for c in (r, *pattern[r])} for r in range(n)]
+    factors: list[dict[int, SX]] = [{} for _ in range(n)]
+    # leaves to root: eliminate row r from the rows above it
+    for r in reversed(range(n)):
+        factors[r] = {c: H[r][c] / H[r][r] for c in pattern[r]}
+        for k, c in enumerate(pattern[r]):
+            for m in pattern[r][k:]:
                 H[c][m] = H[c][m] - factors[r][c] * H[r][m]
     return LTDL(tuple(factors), tuple(H[r][r] for r in range(n)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from casadi import SX, horzcat, is_equal, mtimes, vertcat
 
 from codegen.spatial.axes import cross3, others, skew3
-from codegen.spatial.solve import LDL
+from codegen.spatial.solve import LDL, mirrored
 from codegen.spatial.steps import congruence, rotate_rows
 
 
@@ -58,7 +58,9 @@ class RigidInertia:
         """No inertia at all: where sums over children begin."""
         return cls(SX(1, 1), SX(3, 1), SX(3, 3))
 
-    def __add__(self, other: RigidInertia) -> RigidInertia:
+    def __add__(self, other: RigidInertia | ArticulatedInertia) -> RigidInertia | ArticulatedInertia:
+        if isinstance(other, ArticulatedInertia):
+            return self.articulated() + other
         return RigidInertia(self.m + other.m, self.h + other.h, self.I + other.I)
 
     def __matmul__(self, S: SX) -> SX:
@@ -115,7 +117,8 @@ class ArticulatedInertia:
         """Itself."""
         return self
 
-    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+    def __add__(self, added: RigidInertia | ArticulatedInertia) -> ArticulatedInertia:
+        other = added.articulated()
         return ArticulatedInertia(self.I + other.I, self.H + other.H, self.M + other.M)
 
     def __matmul__(self, S: SX) -> SX:
@@ -172,3 +175,10 @@ def rows_set_free(S: SX, U: SX, D: LDL) -> set[int]:
         if len(rows) == 1 and S[rows[0], column].is_constant():
             axes.update(rows)
     return axes if len(axes) == S.size2() else set()
+
+
+def yielding(Omega: SX, S: SX, U: SX, D: LDL) -> SX:
+    """The compliance P' Omega P + S D^-1 S' of a node whose joint is free, P = 1 - U D^-1 S', from that at rest."""
+    Y = D.solve(U.T @ Omega)
+    own = D.inverse() + D.solve((Y @ U).T)
+    return Omega - S @ Y - (S @ Y).T + S @ mirrored(own) @ S.T

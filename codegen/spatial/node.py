@@ -14,7 +14,7 @@ from casadi import SX, vertcat
 
 from codegen.spatial.axes import zeros
 from codegen.spatial.inertia import ArticulatedInertia, rows_set_free
-from codegen.spatial.solve import LDL
+from codegen.spatial.solve import LDL, mirrored
 from codegen.spatial.steps import Carried
 from codegen.spatial.transform import Transform
 
@@ -64,6 +64,14 @@ class NodeTransform:
                 parts[inner] += link.force(parts[b])
         return vertcat(*[felt if b == self.hub else zeros(6, F.size2()) for b in range(self.parents)])
 
+    def compliance(self, Omega: SX) -> SX:
+        """X Omega X' for the parent node's symmetric compliance, over this node's bodies (6 k x 6 k)."""
+        at = slice(6 * self.hub, 6 * self.hub + 6)
+        if len(self.links) == 1:
+            return self.links[0][1].compliance(Omega[at, at])
+        half = NodeTransform(0, 1, self.links) @ Omega[at, at]
+        return mirrored(NodeTransform(0, 1, self.links) @ half.T)
+
     def inertia(self, stack: NodeInertia) -> NodeInertia:
         """X' stack X: inertias of this node's bodies, as the parent node feels them."""
         parts, felt = list(stack.parts), stack.nothing
@@ -102,6 +110,10 @@ class NodeInertia:
         """The spatial forces (6 k x n) that go with the node's unit joint motions."""
         columns = bodies(S.columns)
         return vertcat(*[part @ column for part, column in zip(self.parts, columns, strict=True)])
+
+    def stiffened(self, body: int, added: ArticulatedInertia) -> NodeInertia:
+        """The stack with an inertia added to one of its bodies (by place)."""
+        return NodeInertia(tuple(part + added if b == body else part for b, part in enumerate(self.parts)))
 
     def without(self, S: Subspace, U: SX, D: LDL) -> NodeInertia:
         """IA - U D^-1 U': what is left of the inertia when the joint with subspace S is free to move.

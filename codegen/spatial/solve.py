@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from casadi import SX, dot, horzcat, solve, vertcat
+from casadi import SX, dot, fabs, horzcat, if_else, solve, sqrt, sumsqr, vertcat
 
 from codegen.spatial.axes import cross3
+
+SMALLEST = 1e-300  # keeps a reflection of nothing finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,11 @@ def mirrored(A: SX) -> SX:
     return B
 
 
-def ldl(A: SX) -> LDL:
-    """Factorise a symmetric positive definite matrix (only its lower triangle is read)."""
+def ldl(A: SX, least: float = 0.0, instead: float = 0.0) -> LDL:
+    """Factorise a symmetric positive definite matrix (only its lower triangle is read).
+
+    With `least`, a pivot below it (a singular direction) becomes `instead`.
+    """
     n = A.size1()
     L: list[tuple[SX, ...]] = []
     d: list[SX] = []
@@ -87,8 +92,54 @@ def ldl(A: SX) -> LDL:
         for value, factor in zip(scaled, factors, strict=True):
             pivot = pivot - value * factor
         L.append(tuple(factors))
-        d.append(pivot)
+        d.append(if_else(pivot < least, instead, pivot) if least else pivot)
     return LDL(A, tuple(L), tuple(d))
+
+
+@dataclass(frozen=True, slots=True)
+class Reflections:
+    """An orthogonal Q as Householder reflections: for each the first row, the vector, and its factor."""
+
+    steps: tuple[tuple[int, SX, SX], ...]
+
+    def rows(self, B: SX) -> SX:
+        """Q B."""
+        return self._through(B, self.steps)
+
+    def back(self, B: SX) -> SX:
+        """Q' B."""
+        return self._through(B, self.steps[::-1])
+
+    def columns(self, B: SX) -> SX:
+        """B Q'."""
+        return self.rows(B.T).T if self.steps else B
+
+    @staticmethod
+    def _through(B: SX, steps: tuple[tuple[int, SX, SX], ...]) -> SX:
+        for first, w, factor in steps:
+            lower = B[first:, :]
+            B = vertcat(B[:first, :], lower - (factor * w) @ (w.T @ lower))
+        return B
+
+
+def reflections(A: SX) -> tuple[Reflections, SX]:
+    """Q and R (min(r, n) x n, upper triangular) with Q A = [R; 0], for A of r x n; of a structural zero, R is empty."""
+    r, n = A.size1(), A.size2()
+    if A.is_zero():
+        return Reflections(()), A[:0, :]
+    steps: list[tuple[int, SX, SX]] = []
+    for c in range(min(r - 1, n)):
+        x = A[c:, c]
+        size = sqrt(sumsqr(x))
+        sign = if_else(x[0] < 0, -1.0, 1.0)
+        w = vertcat(x[0] + sign * size, x[1:])
+        factor = 1 / (size * (size + fabs(x[0])) + SMALLEST)
+        steps.append((c, w, factor))
+        right = A[c:, c + 1 :]
+        turned = right - (factor * w) @ (w.T @ right)
+        column = vertcat(-sign * size, SX(r - c - 1, 1))
+        A = vertcat(A[:c, :], horzcat(SX(r - c, c), column, turned))
+    return Reflections(tuple(steps)), A[: min(r, n), :]
 
 
 def solve_square(A: SX, B: SX) -> SX:

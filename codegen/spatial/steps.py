@@ -35,6 +35,7 @@ class Step(Protocol):
     def motion(self, A: SX) -> SX: ...
     def force(self, F: SX) -> SX: ...
     def carry(self, inertia: I) -> I: ...
+    def carry_in(self, inertia: I) -> I: ...
 
 
 def rotate_rows(A: SX, k: int, c: SX, s: SX) -> SX:
@@ -71,6 +72,9 @@ class AxisTurn:
     def carry(self, inertia: I) -> I:
         return inertia.turned(self.k, self.c, self.s)  # type: ignore[return-value]
 
+    def carry_in(self, inertia: I) -> I:
+        return inertia.turned(self.k, self.c, -self.s)  # type: ignore[return-value]
+
 
 @dataclass(frozen=True, slots=True)
 class Shift:
@@ -99,6 +103,9 @@ class Shift:
                 inertia = inertia.shifted(k, self.p[k])  # type: ignore[assignment]
         return inertia
 
+    def carry_in(self, inertia: I) -> I:
+        return Shift(-self.p).carry(inertia)
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -123,6 +130,9 @@ class Turn:
 
     def carry(self, inertia: I) -> I:
         return inertia.rotated(self.R)  # type: ignore[return-value]
+
+    def carry_in(self, inertia: I) -> I:
+        return inertia.rotated(self.R.T)  # type: ignore[return-value]
 
 
 def placement_steps(pose: Pose, translation: SX | None = None) -> tuple[Step, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from casadi import SX
+from casadi import SX, horzcat, vertcat
 
 from codegen.spatial.axes import zeros
+from codegen.spatial.inertia import ArticulatedInertia
 from codegen.spatial.steps import Carried, Step
 
 I = TypeVar("I", bound=Carried)
@@ -59,3 +60,14 @@ class Transform:
     def origin(self) -> SX:
         """The child's origin in the parent's frame."""
         return self.point(zeros(3))
+
+    def compliance(self, Omega: SX) -> SX:
+        """X Omega X' for a symmetric Omega (6 x 6, accelerations from forces) of the parent, in the child's frame.
+
+        To forces, a compliance is what an inertia is to motions, the other way round: its linear block turns and
+        shifts as an inertia's angular one.
+        """
+        swapped = ArticulatedInertia(Omega[3:, 3:], Omega[3:, :3], Omega[:3, :3])
+        for step in self.steps:
+            swapped = step.carry_in(swapped)
+        return vertcat(horzcat(swapped.M, swapped.H.T), horzcat(swapped.H, swapped.I))

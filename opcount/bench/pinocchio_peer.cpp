@@ -1,9 +1,9 @@
 // Pinocchio behind a plain C interface: a robot from a small text file, states held ready, and one function
 // per algorithm that times itself.
 //
-// The file has one line per body, parents first: parent (0: the world), type, axis, rotation (row-major) and
-// translation of the joint in the parent, mass, centre of mass, moment about it (xx yy zz xy xz yz), armature;
-// its first line is gravity.
+// The file's first line is the number of bodies and gravity; then one line per body, parents first: parent (0:
+// the world), type, axis, rotation (row-major) and translation of the joint in the parent, mass, centre of mass,
+// moment about it (xx yy zz xy xz yz), armature.
 
 // Pinocchio's list of joints is longer than Boost's default limit.
 #define BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS
@@ -153,51 +153,22 @@ void peer_states(void *handle, std::size_t states, const double *q, const double
                                Eigen::Map<const Vector>(x, nv)});
 }
 
-double peer_rnea(void *handle, std::size_t rounds, double *out)
-{
-    Peer &peer = *static_cast<Peer *>(handle);
-    const auto call = [&](const State &s) { pinocchio::rnea(peer.model, *peer.data, s.q, s.v, s.x); };
-    return run(peer, rounds, out, call, [&] { return peer.data->tau; });
-}
+// rounds: see `run`; the result is nanoseconds.
+#define PEER(name, call, result) \
+    double peer_##name(void *handle, std::size_t rounds, double *out) \
+    { \
+        Peer &peer = *static_cast<Peer *>(handle); \
+        const Model &model = peer.model; \
+        Data &data = *peer.data; \
+        return run(peer, rounds, out, [&](const State &s) { call; }, [&] { return result; }); \
+    }
 
-double peer_aba(void *handle, std::size_t rounds, double *out)
-{
-    Peer &peer = *static_cast<Peer *>(handle);
-    const auto call = [&](const State &s) { pinocchio::aba(peer.model, *peer.data, s.q, s.v, s.x); };
-    return run(peer, rounds, out, call, [&] { return peer.data->ddq; });
-}
-double peer_aba_world(void *handle, std::size_t rounds, double *out)
-{
-    Peer &peer = *static_cast<Peer *>(handle);
-    const auto call = [&](const State &s) { pinocchio::aba(peer.model, *peer.data, s.q, s.v, s.x, pinocchio::Convention::WORLD); };
-    return run(peer, rounds, out, call, [&] { return peer.data->ddq; });
-}
-double peer_crba_world(void *handle, std::size_t rounds, double *out)
-{
-    Peer &peer = *static_cast<Peer *>(handle);
-    const auto call = [&](const State &s) { pinocchio::crba(peer.model, *peer.data, s.q, pinocchio::Convention::WORLD); };
-    return run(peer, rounds, out, call, [&] { return symmetric(peer.data->M); });
-}
-
-double peer_crba(void *handle, std::size_t rounds, double *out)
-{
-    Peer &peer = *static_cast<Peer *>(handle);
-    const auto call = [&](const State &s) { pinocchio::crba(peer.model, *peer.data, s.q); };
-    return run(peer, rounds, out, call, [&] { return symmetric(peer.data->M); });
-}
-
-double peer_ltl(void *handle, std::size_t rounds, double *out)
-{
-    Peer &peer = *static_cast<Peer *>(handle);
-    const auto call = [&](const State &s) { forward_by_ltl(peer.model, *peer.data, s); };
-    return run(peer, rounds, out, call, [&] { return peer.data->ddq; });
-}
-
-double peer_minverse(void *handle, std::size_t rounds, double *out)
-{
-    Peer &peer = *static_cast<Peer *>(handle);
-    const auto call = [&](const State &s) { pinocchio::computeMinverse(peer.model, *peer.data, s.q); };
-    return run(peer, rounds, out, call, [&] { return symmetric(peer.data->Minv); });
-}
+PEER(rnea, pinocchio::rnea(model, data, s.q, s.v, s.x), data.tau)
+PEER(crba, pinocchio::crba(model, data, s.q), symmetric(data.M))
+PEER(crba_world, pinocchio::crba(model, data, s.q, pinocchio::Convention::WORLD), symmetric(data.M))
+PEER(aba, pinocchio::aba(model, data, s.q, s.v, s.x), data.ddq)
+PEER(aba_world, pinocchio::aba(model, data, s.q, s.v, s.x, pinocchio::Convention::WORLD), data.ddq)
+PEER(ltl, forward_by_ltl(model, data, s), data.ddq)
+PEER(minverse, pinocchio::computeMinverse(model, data, s.q), symmetric(data.Minv))
 
 }  // extern "C"

@@ -1,0 +1,44 @@
+"""constrainedABA: constrained forward dynamics in O(n + m), by the proximal method of multipliers.
+
+Sathya and Carpentier 2024 (hal-04443056), Algorithms 1 to 3: ABA on link inertias H + mu K'K and forces K'(mu k + lam);
+each further iteration sweeps only nodes that carry contacts, homogeneously. Singular constraints converge to the
+least-squares solution. Gravity enters through the resting motion, as upward acceleration of the world.
+"""
+
+from __future__ import annotations
+
+from casadi import SX, vertcat
+
+from codegen.algorithms.iteration import Iteration
+from codegen.algorithms.motion import forces, motions, resting, shortfall
+from codegen.algorithms.sweeps import articulated, pushed, rolled_out, seen, stiffened, transmitted
+from codegen.spatial import zeros
+from codegen.tree import Tree
+
+Nodes = dict[int, SX]
+
+
+def constrained_aba(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
+    """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
+    a0, support = resting(tree, v), tree.support
+    motion = motions(tree, v, a0)
+    s, A = shortfall(tree, motion, k), articulated(tree, stiffened(tree, mu))
+    pA = pushed(tree, forces(tree, motion, f_ext), lam0 + mu * s)
+    u = transmitted(tree, A, pA, dict(enumerate(tree.split(tau))), tree.inwards)
+    y, a = rolled_out(tree, A, u, support)
+
+    # one step: what the contacts still lack pushes again, through the nodes that carry them
+    def step(lam: SX, y: Nodes, a: Nodes) -> tuple[SX, Nodes, Nodes]:
+        push = mu * (s - seen(tree, a))
+        still = {i: zeros(tree.S[i].size) for i in support}
+        du = transmitted(tree, A, pushed(tree, tree.stack([zeros(6) for _ in tree.parts]), push), still, support[::-1])
+        dy, da = rolled_out(tree, A, du, support)
+        return lam + push, {i: y[i] + dy[i] for i in support}, {i: a[i] + da[i] for i in support}
+
+    # at the end, the nodes that carry no contact
+    def finish(lam: SX, y: Nodes, a: Nodes) -> tuple[SX, SX]:
+        others = [i for i in tree.outwards if i not in support]
+        y = {**y, **rolled_out(tree, A, u, others, a)[0]}
+        return a0 + vertcat(*[y[i] for i in tree.outwards]), lam + mu * (s - seen(tree, a))
+
+    return Iteration((lam0, y, a), step, lambda lam, y, a: s - seen(tree, a), finish)

@@ -1,0 +1,42 @@
+"""Projection of a configuration on the loops: Newton's method on the dependent joints, a fixed number of steps.
+
+With phi(x) = 0 the implicit constraints of a node and K their Jacobian (Featherstone, Rigid Body Dynamics
+Algorithms, sec. 8.11): dr_d = -K_d^-1 phi, moved along each joint's own manifold. Gravity plays no part.
+"""
+
+from __future__ import annotations
+
+from casadi import SX, Function, sqrt, sumsqr, vertcat
+
+from codegen.loops import Spanning
+from codegen.spatial import solve_square, zeros
+from codegen.tree import Tree
+
+STEPS = 8
+
+
+def project(tree: Tree) -> tuple[SX, SX]:
+    """The closed configuration (nq), and the norm of phi that is left (m, rad); independent joints stay."""
+    q, residuals = SX(tree.q), [zeros(0)]
+    for i, own in enumerate(tree.spanning):
+        if not own.constraints.dependent:
+            continue
+        step = Function("step", [own.constraints.x], [_stepped(tree, i, own), own.constraints.phi])
+        places = [tree.model.q_slices[b] for b in tree.model.position_bodies[i]]
+        place = slice(places[0].start, places[-1].stop)
+        for _ in range(STEPS):
+            q[place] = step(q[place])[0]
+        residuals.append(step(q[place])[1])
+    return q, sqrt(sumsqr(vertcat(*residuals)))
+
+
+def _stepped(tree: Tree, i: int, own: Spanning) -> SX:
+    """The position coordinates of node i after one step of Newton's method."""
+    dependent, moves = list(own.constraints.dependent), zeros(own.constraints.T.size2())
+    moves[dependent] = -solve_square(own.K[:, dependent], own.phi)
+    after, at = [], 0
+    for b in tree.model.position_bodies[i]:
+        joint = tree.parts[b].joint
+        after.append(joint.integrate(tree.parts[b].q, moves[at : at + joint.nv]))
+        at += joint.nv
+    return vertcat(*after)

@@ -1,0 +1,28 @@
+"""proxLTL: constrained forward dynamics by the LTL factorisation and a proximal dual solver.
+
+Sathya and Carpentier 2024 (hal-04443056), eq. 13 (Carpentier, Budhiraja, Mansard, RSS 2021): the Delassus matrix by
+LTL-OSIM, and (W + 1/mu) lam+ = missing + lam / mu. Gravity enters through the resting motion.
+"""
+
+from __future__ import annotations
+
+from casadi import SX
+
+from codegen.algorithms.crba import crba
+from codegen.algorithms.delassus import jacobian_transpose, proximal
+from codegen.algorithms.iteration import Iteration
+from codegen.algorithms.motion import motions, resting, shortfall
+from codegen.algorithms.rnea import inverse
+from codegen.spatial import ltdl, mirrored
+from codegen.tree import Tree
+
+
+def prox_ltl(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
+    """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
+    a0 = resting(tree, v)
+    motion = motions(tree, v, a0)
+    M, Jt = ltdl(crba(tree), tree.dof_parent), jacobian_transpose(tree)
+    Y = M.half(Jt)
+    b = tau - inverse(tree, motion, a0, f_ext)
+    missing = shortfall(tree, motion, k) - Y.T @ M.scale(M.half(b))
+    return proximal(mirrored(Y.T @ M.scale(Y)), missing, mu, lam0, lambda lam: a0 + M.solve(b + Jt @ lam))

@@ -1,0 +1,19 @@
+"""PV-OSIM: the Delassus matrix by the Popov-Vereshchagin backward sweep.
+
+Sathya, Bruyninckx, Decre, Pipeleers 2023 (arXiv 2310.03676); Sathya and Carpentier 2024 (hal-04443056), Algorithm 4,
+lines 9 and 10: O(n + m^2 d). Spatial vectors [angular; linear] in body frames; gravity plays no part.
+"""
+
+from __future__ import annotations
+
+from casadi import SX
+
+from codegen.algorithms.delassus import by_joints
+from codegen.algorithms.sweeps import articulated, joint_forces
+from codegen.tree import Tree
+
+
+def pv_osim(tree: Tree) -> SX:
+    """W = J M^-1 J' (m x m), symmetric, over the rows of all contacts in their order."""
+    A = articulated(tree, tree.I)
+    return by_joints(tree, A, [joint_forces(tree, contact, A) for contact in tree.contacts])

@@ -1,0 +1,19 @@
+"""PV-OSIMr: the Delassus matrix by PV-OSIM over branching links only.
+
+Sathya, Bruyninckx, Decre, Pipeleers 2023 (arXiv 2310.03676); Sathya and Carpentier 2024 (hal-04443056), Algorithm 5,
+lines 5 to 20: O(n + m^2). Where sets of constraints meet, all of them are carried on as the unit forces of the
+meeting link, if that is cheaper than carrying them one by one. Gravity plays no part.
+"""
+
+from __future__ import annotations
+
+from casadi import SX
+
+from codegen.algorithms.reduced import reduced
+from codegen.algorithms.sweeps import articulated
+from codegen.tree import Tree
+
+
+def pv_osimr(tree: Tree) -> SX:
+    """W = J M^-1 J' (m x m), symmetric, over the rows of all contacts in their order."""
+    return reduced(tree, articulated(tree, tree.I), [contact.force for contact in tree.contacts])

@@ -1,0 +1,58 @@
+"""The numbers of the generated sine and cosine.
+
+An angle is reduced to |r| <= pi/4 by subtracting m pi/2 in three parts, the first two short enough for exact
+products with m < 2^16 (37 and 36 bits). Then sin r = r + r z P(z) and cos r = 1 - z/2 + z^2 Q(z) with z = r^2; P and
+Q are minimax polynomials for the relative error of the result: below 2^-57 in double; for floats, where all of this
+is done in doubles and rounded once, below 2^-37.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+LIMIT = 1e5
+
+_PIO2 = (1.5707963267923333, 2.5633441514780767e-12, 1.1644211747377496e-22)
+_SINE = {
+    "float64": (
+        -0.1666666666666663,
+        0.008333333333322108,
+        -0.0001984126982958018,
+        2.7557313618029185e-06,
+        -2.5050747220770088e-08,
+        1.5896197814307756e-10,
+    ),
+    "float32": (-0.16666666640775354, 0.008333329302352222, -0.00019839311470439122, 2.71811400717195e-06),
+}
+_COSINE = {
+    "float64": (
+        0.041666666666666595,
+        -0.001388888888887304,
+        2.4801587288841424e-05,
+        -2.755731417624637e-07,
+        2.0875700416867704e-09,
+        -1.1358513987529083e-11,
+    ),
+    "float32": (0.041666666619453195, -0.0013888883496818826, 2.479945930041423e-05, -2.72056839051718e-07),
+}
+
+
+def _horner(coefficients: tuple[float, ...]) -> str:
+    text = repr(coefficients[-1])
+    for number in reversed(coefficients[:-1]):
+        text = f"{number!r} + z*({text})"
+    return text
+
+
+def angle_slots(dtype: str) -> dict[str, Any]:
+    """What the template of the sine and cosine is filled with."""
+    return {
+        "pio2": [repr(part) for part in _PIO2],
+        "two_over_pi": "0.6366197723675814",
+        # 3 * 2^51: added and taken away again, it rounds to the nearest integer.
+        "magic": "6755399441055744.0",
+        "sine": _horner(_SINE[dtype]),
+        "cosine": _horner(_COSINE[dtype]),
+        "limit": "UINT64_C(0x40f86a0000000000)",
+        "magnitude": "UINT64_C(0x7fffffffffffffff)",
+    }

@@ -1,0 +1,237 @@
+"""Algorithms for robots with loops: the spanning tree of `codegen.oracle.dynamics`, and its constraints K qdot = 0.
+
+Forward dynamics are the linear equations M qddot + K' f = forces, K qddot = k in the coordinates of all joints;
+inverse dynamics go through G, which solves K qdot = 0 for given independent velocities. tau acts on the
+independent joints alone. A tree has no constraints, and all this reduces to its own equations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codegen.errors import RobotError
+from codegen.model import Node
+from codegen.oracle import dynamics, kinematics, manifold
+from codegen.oracle.constraints import Tie, spanning_positions, ties
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from codegen.model import Contact, Model
+
+    Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The spanning tree of a robot at a configuration that closes its loops.
+
+    q (nq of the tree): positions of all joints. K (m, n): constraints on the rates of all n joint coordinates,
+    orthonormal rows; `fold` (m, rows) makes of the right-hand sides of all constraint rows those of K. P (nv, n)
+    picks the robot's velocities from these rates, G (n, nv) gives the rates back.
+    """
+
+    tree: Model
+    tied: tuple[Tie, ...]
+    at: Mapping[int, Array]
+    q: Array
+    K: Array
+    fold: Array
+    P: Array
+    G: Array
+
+    def k(self, rates: Array) -> Array:
+        """The right-hand side of K qddot = k at joint rates (n)."""
+        by_body = {b: rates[place] for b, place in enumerate(self.tree.v_slices)}
+        return self.fold @ np.concatenate([np.zeros(0), *(tie.bend(self.at, by_body) for tie in self.tied)])
+
+    def g(self, rates: Array) -> Array:
+        """Accelerations of all joints (n) at joint rates (n) while the robot's own velocities stay constant."""
+        known = np.append(self.k(rates), np.zeros(len(self.P)))
+        return np.linalg.solve(np.vstack([self.K, self.P]), known)
+
+    def solve(self, M: Array, forces: Array, k: Array) -> Array:
+        """qddot (n, c) of M qddot + K' f = forces (n, c), K qddot = k (m, c)."""
+        n, scale = len(M), float(np.abs(M).max(initial=1e-300))
+        system = np.zeros((n + len(self.K),) * 2)
+        system[:n, :n], system[n:, :n], system[:n, n:] = M / scale, self.K, self.K.T
+        return np.asarray(np.linalg.solve(system, np.concatenate([forces / scale, k]))[:n])
+
+
+def closed(model: Model, q: ArrayLike) -> Closed:
+    """The spanning tree at configuration q (nq), with its constraints."""
+    nodes = tuple(Node((b,), body.parent) for b, body in enumerate(model.bodies))
+    tree, tied = replace(model, nodes=nodes, loops=()), ties(model)
+    at = spanning_positions(model, tied, np.asarray(q, float))
+    places = tree.v_slices
+    blocks = [tie.jacobian(at) for tie in tied]
+    rows = [len(block[tie.bodies[0]]) for block, tie in zip(blocks, tied, strict=True)]
+    stated, row = np.zeros((sum(rows), tree.nv)), 0
+    for block, height in zip(blocks, rows, strict=True):
+        for b, part in block.items():
+            stated[row : row + height, places[b]] = part
+        row += height
+    left, sizes, right = np.linalg.svd(stated, full_matrices=False)
+    rank = tree.nv - model.nv
+    if len(sizes) < rank or (rank and sizes[rank - 1] < 1e-12 * sizes[0]):
+        raise RobotError(f"{model.name}: the loops do not determine {rank} joint rates at this configuration")
+    K, P = right[:rank], _own(model, tree)
+    given = np.vstack([np.zeros((rank, model.nv)), np.eye(model.nv)])
+    return Closed(
+        tree=tree,
+        tied=tied,
+        at=at,
+        q=np.concatenate([at[b] for b in range(len(model.bodies))]),
+        K=K,
+        fold=left[:, :rank].T / sizes[:rank, None],
+        P=P,
+        G=np.asarray(np.linalg.solve(np.vstack([K, P]), given)),
+    )
+
+
+def _own(model: Model, tree: Model) -> Array:
+    """P: the robot's velocities from the rates of all joints, these over their stated scales."""
+    P, scale = np.zeros((model.nv, tree.nv)), scales(model)
+    for own, place in zip(model.v_slices, tree.v_slices, strict=True):
+        for n in range(own.stop - own.start):
+            P[own.start + n, place.start + n] = 1.0 / scale[own.start + n]
+    return P
+
+
+def scales(model: Model) -> Array:
+    """For every velocity coordinate (nv) the factor from it to its joint's rate."""
+    factor: dict[str, float] = {}
+    for loop in model.loops:
+        factor |= zip(loop.independent, loop.stated.get("scale", ()), strict=False)
+    scale = np.ones(model.nv)
+    for body, place in zip(model.bodies, model.v_slices, strict=True):
+        scale[place] = factor.get(body.joint.name, 1.0)
+    return scale
+
+
+def _bias(robot: Closed, v: ArrayLike, f_ext: ArrayLike | None, external: Sequence[str]) -> tuple[Array, Array, Array]:
+    """M, bias and rates of the spanning tree."""
+    rates = robot.G @ np.asarray(v, float)
+    return *dynamics.equations(robot.tree, robot.q, rates, f_ext, external), rates
+
+
+def rnea(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    external: Sequence[str] = (),
+) -> Array:
+    """The joint forces tau (nv) that produce the accelerations a (nv)."""
+    robot = closed(model, q)
+    M, bias, rates = _bias(robot, v, f_ext, external)
+    return np.asarray(robot.G.T @ (M @ (robot.G @ np.asarray(a, float) + robot.g(rates)) + bias))
+
+
+def crba(model: Model, q: ArrayLike) -> Array:
+    """The inertia matrix (nv, nv) in the robot's own velocities."""
+    robot = closed(model, q)
+    return np.asarray(robot.G.T @ dynamics.crba(robot.tree, robot.q) @ robot.G)
+
+
+def aba(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    external: Sequence[str] = (),
+) -> Array:
+    """The accelerations (nv) that the joint forces tau (nv) produce."""
+    robot = closed(model, q)
+    M, bias, rates = _bias(robot, v, f_ext, external)
+    return np.asarray(robot.P @ robot.solve(M, robot.P.T @ np.asarray(tau, float) - bias, robot.k(rates)))
+
+
+def minverse(model: Model, q: ArrayLike) -> Array:
+    """The inverse of the inertia matrix (nv, nv)."""
+    robot = closed(model, q)
+    still = np.zeros((len(robot.K), model.nv))
+    return np.asarray(robot.P @ robot.solve(dynamics.crba(robot.tree, robot.q), robot.P.T, still))
+
+
+def fk(model: Model, q: ArrayLike, v: ArrayLike, *, frames: Sequence[str]) -> tuple[Array, Array, Array]:
+    """Positions (k, 3), rotations (k, 3, 3), velocities (k, 6) of `frames`."""
+    robot = closed(model, q)
+    return kinematics.fk(robot.tree, robot.q, robot.G @ np.asarray(v, float), frames=frames)
+
+
+def jacobian(model: Model, q: ArrayLike, *, frames: Sequence[str]) -> Array:
+    """Jacobians (k, 6, nv), rows [linear; angular], of the origins of `frames`."""
+    robot = closed(model, q)
+    return kinematics.jacobian(robot.tree, robot.q, frames=frames) @ robot.G
+
+
+def delassus(model: Model, q: ArrayLike, *, contacts: Sequence[Contact]) -> Array:
+    """W = J M^-1 J' (m, m) over the rows of all contacts, in these frames' axes."""
+    robot = closed(model, q)
+    J = contact_jacobian(robot.tree, robot.q, contacts)
+    response = robot.solve(dynamics.crba(robot.tree, robot.q), J.T, np.zeros((len(robot.K), len(J))))
+    return np.asarray(J @ response)
+
+
+def contact_jacobian(tree: Model, q: ArrayLike, contacts: Sequence[Contact]) -> Array:
+    """J (m, nv of the tree): the held rows of [angular; linear] of every contact, in its frame's axes."""
+    moving, rows = kinematics.motions(tree, q), [np.zeros((0, tree.nv))]
+    for contact in contacts:
+        at = kinematics.frame_motion(tree, moving, tree.frame(contact.frame.name))
+        rows.append(np.array(contact.rows) @ np.vstack([at.R.T @ at.angular, at.R.T @ at.linear]))
+    return np.vstack(rows)
+
+
+def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> Array:
+    """The configuration (nq) that the constant velocity dv (nv) reaches in unit time; explicit loops only."""
+    _all_explicit(model)
+    return manifold.integrate(model, q, scales(model) * np.asarray(dv, float))
+
+
+def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
+    """The shortest dv (nv) with integrate(q0, dv) = q1; explicit loops only."""
+    _all_explicit(model)
+    return manifold.difference(model, q0, q1) / scales(model)
+
+
+def _all_explicit(model: Model) -> None:
+    if not all(loop.explicit for loop in model.loops):
+        raise RobotError(f"{model.name}: a step on the configuration manifold is not defined with implicit loops")
+
+
+def project(model: Model, guess: ArrayLike) -> tuple[Array, Array]:
+    """The closed configuration (nq) that Newton's method reaches by dependent joints alone, and what is left open."""
+    tied, own, kinds = ties(model), model.q_slices, model.bodies
+    driving = {b for b, place in enumerate(model.v_slices) if place.stop > place.start}
+    at = spanning_positions(model, tied, np.asarray(guess, float))
+    moving = sorted({b for tie in tied for b in tie.bodies} - driving)
+    for _ in range(50 if moving else 0):
+        blocks = [tie.jacobian(at) for tie in tied]
+        widths = {b: part.shape[1] for block in blocks for b, part in block.items()}
+        K = np.vstack(
+            [
+                np.hstack([block.get(b, np.zeros((len(block[tie.bodies[0]]), widths[b]))) for b in moving])
+                for block, tie in zip(blocks, tied, strict=True)
+            ]
+        )
+        gaps = np.concatenate([tie.residual(at).real for tie in tied])
+        step = np.split(np.linalg.lstsq(K, -gaps, rcond=1e-10)[0], np.cumsum([widths[b] for b in moving])[:-1])
+        at |= {
+            b: manifold.moved(kinds[b].joint.type, model.convention, at[b], part)
+            for b, part in zip(moving, step, strict=True)
+        }
+        if np.abs(np.concatenate(step)).max() < 1e-15:
+            break
+    left = np.concatenate([np.zeros(0), *(tie.residual(at).real for tie in tied)])
+    q = np.concatenate([at[b] for b, place in enumerate(own) if place.stop > place.start])
+    return q, np.asarray(np.linalg.norm(left))

@@ -1,0 +1,77 @@
+"""Constraint texts for the oracle: their value, at complex numbers too, by precedence climbing."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codegen.errors import RobotError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_WORDS = re.compile(r"\s*(\d*\.?\d+(?:[eE][+-]?\d+)?\.?|\d+\.(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|\S)")
+_STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 4}
+_SIGN = 3  # a sign binds more than a product and less than a power
+
+
+def value(text: str, variables: Mapping[str, complex]) -> complex:
+    """The text's value. Complex variables carry a direction in tiny imaginary parts (the complex step)."""
+    words = _WORDS.findall(text)
+    words.reverse()
+    found = _climb(words, variables, 0)
+    if words:
+        raise RobotError(f"the expression {text!r} does not end where it should")
+    return found
+
+
+def _climb(words: list[str], variables: Mapping[str, complex], least: int) -> complex:
+    """The value of the words up to the first operator weaker than `least`; takes them off the end of the list."""
+    word = words.pop()
+    if word in ("+", "-"):
+        operand = _climb(words, variables, _SIGN)
+        left = operand if word == "+" else -operand
+    elif word == "(":
+        left = _climb(words, variables, 0)
+        words.pop()
+    elif words and words[-1] == "(":
+        left = _call(word, words, variables)
+    elif word in variables:
+        left = complex(variables[word])
+    else:
+        left = complex(math.pi if word == "pi" else float(word))
+    while words and _STRENGTH.get(words[-1], -1) >= max(least, 1):
+        operator = words.pop()
+        strength = _STRENGTH[operator]
+        right = _climb(words, variables, _SIGN if operator == "^" else strength + 1)
+        left = _combined(operator, left, right)
+    return left
+
+
+def _call(name: str, words: list[str], variables: Mapping[str, complex]) -> complex:
+    words.pop()
+    arguments = [_climb(words, variables, 0)]
+    while words.pop() == ",":
+        arguments.append(_climb(words, variables, 0))
+    if name == "atan2":
+        y, x = arguments
+        slope = (x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2)
+        return complex(math.atan2(y.real, x.real), slope)
+    functions = {"sin": np.sin, "cos": np.cos, "tan": np.tan, "sqrt": np.sqrt, "exp": np.exp}
+    return complex(functions[name](*arguments))
+
+
+def _combined(operator: str, left: complex, right: complex) -> complex:
+    if operator == "^":
+        if right.imag == 0.0 and right.real.is_integer():
+            whole = int(right.real)
+            return math.prod([left] * abs(whole), start=1.0 + 0j) ** (-1 if whole < 0 else 1)
+        return complex(np.exp(right * np.log(left)))
+    if operator == "*":
+        return left * right
+    if operator == "/":
+        return left / right
+    return left + right if operator == "+" else left - right

@@ -1,0 +1,50 @@
+"""C that CasADi generates from the straightforward version."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+
+from opcount.bench import straightforward
+from opcount.bench.calls import casadi
+from opcount.bench.workshop import Absent
+
+if TYPE_CHECKING:
+    from codegen.model import Model
+    from opcount.bench.contest import Contestant, Scenario
+    from opcount.bench.workshop import Compiler, Workshop
+
+FLAGS = ("-O3", "-march=native")
+LONGEST = 100_000
+"""Operations beyond which a compiler takes too long over one function of straight code."""
+
+
+def contestant(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> Contestant:
+    """The straightforward version on the scenario, built by one compiler."""
+    model, algorithm = scenario.model, scenario.algorithm
+    function, text = source(model, algorithm)
+    name = f"{model.name}_{algorithm}_casadi_{compiler.family}"
+    library = workshop.shared(name, [compiler.c, *FLAGS], {f"{algorithm}.c": text})
+    return casadi(f"CasADi C {compiler.family}", scenario, workshop.driver(compiler), library, function)
+
+
+@lru_cache(maxsize=4)
+def source(model: Model, algorithm: str) -> tuple[Any, str]:
+    """The casadi.Function and its C; Absent for what the straightforward version does not know."""
+    if algorithm not in straightforward.ALGORITHMS:
+        raise Absent(f"there is no straightforward version of {algorithm}")
+    try:
+        function = straightforward.function(model, algorithm)
+    except ValueError as error:
+        raise Absent(f"{model.name}: {error}") from None
+    operations = function.n_instructions() - function.nnz_in() - function.nnz_out()
+    if operations > LONGEST:
+        raise Absent(
+            f"the straightforward {algorithm} of {model.name} has {operations:,} operations, "
+            f"more than the {LONGEST:,} that compilers take in one function"
+        )
+    generator = ca.CodeGenerator(f"{algorithm}.c")
+    generator.add(function)
+    return function, str(generator.dump())

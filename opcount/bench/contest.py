@@ -1,0 +1,129 @@
+"""One contest: who takes part, whether they agree, and how long each takes, turn by turn."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codegen.cli.samples import samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from codegen.model import Model
+
+    Array = NDArray[np.float64]
+
+SLICE = 200e3  # nanoseconds of one reading: short against the scheduler's ticks, long against the clock's
+FEWEST = 21  # readings
+AGREEMENT = 1e-9
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Scenario:
+    """An algorithm of a robot and the states to run it on: one array (states, width) per input."""
+
+    model: Model
+    algorithm: str
+    names: tuple[str, ...]
+    inputs: tuple[Array, ...]
+
+    def __repr__(self) -> str:
+        return f"<Scenario {self.algorithm} of {self.model.name} on {self.states} states>"
+
+    @property
+    def states(self) -> int:
+        return len(self.inputs[0])
+
+
+def scenario(model: Model, algorithm: str, names: tuple[str, ...], states: int, seed: int = 0) -> Scenario:
+    """Random states within the joint limits; equal arguments give equal states."""
+    return Scenario(model, algorithm, names, samples(model, names, 0, (), states, seed))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Contestant:
+    """A compiled function on the states of its scenario.
+
+    `run(rounds)` makes that many passes over the states, after one that is not timed, and returns their
+    nanoseconds; `states` is how many one pass evaluates; `results` are the outputs of the first states, one row
+    each. `library` is the shared object that holds the code, where its size means something.
+    """
+
+    label: str
+    run: Callable[[int], float]
+    states: int
+    results: Array
+    library: str = ""
+    symbol: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Contestant {self.label}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Median, 10th and 90th percentile."""
+
+    median: float
+    p10: float
+    p90: float
+
+    def __str__(self) -> str:
+        return f"{self.median:.4g} ({self.p10:.4g}..{self.p90:.4g})"
+
+
+def spread(values: Array) -> Spread:
+    """The spread of readings."""
+    p10, median, p90 = np.percentile(values, [10, 50, 90])
+    return Spread(float(median), float(p10), float(p90))
+
+
+def disagreement(contestant: Contestant, reference: Contestant) -> float:
+    """Largest deviation over the largest entry, state by state; infinite for a NaN or another shape."""
+    a, b = contestant.results, reference.results
+    rows = min(len(a), len(b))
+    a, b = a[:rows], b[:rows]
+    if a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return math.inf
+    return float((np.abs(a - b).max(axis=1) / np.abs(b).max(axis=1)).max())
+
+
+def race(contestants: Sequence[Contestant], seconds: float) -> Array:
+    """Readings (repetitions, contestants) in nanoseconds per state.
+
+    All take turns, one reading each; every round starts with another one.
+    """
+    rounds = [max(1, round(SLICE / max(c.run(3) / 3, 1.0))) for c in contestants]
+    readings: list[list[float]] = []
+    end = time.perf_counter() + seconds
+    while len(readings) < FEWEST or time.perf_counter() < end:
+        row = [0.0] * len(contestants)
+        for k in range(len(contestants)):
+            i = (k + len(readings)) % len(contestants)
+            row[i] = contestants[i].run(rounds[i]) / (rounds[i] * contestants[i].states)
+        readings.append(row)
+    return np.array(readings)
+
+
+@contextmanager
+def pinned() -> Iterator[str]:
+    """Keep this process on one core for a while; the sentence says which, or that it cannot be done."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield "not pinned to a core: this system has no call for it"
+        return
+    before = os.sched_getaffinity(0)
+    core = max(before)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield f"pinned to core {core} of {len(before)}"
+    finally:
+        os.sched_setaffinity(0, before)

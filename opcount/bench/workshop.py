@@ -1,0 +1,137 @@
+"""Compilers of this machine and the shared objects made with them, kept in a folder by their content."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+HERE = Path(__file__).parent
+SHARED = ("-shared", "-fPIC")
+
+
+class Absent(Exception):
+    """A peer that cannot take part; the message is the sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A C compiler and its C++ sibling ("" if there is none), and what they call themselves."""
+
+    family: str
+    c: str
+    cxx: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.family} {self.version}"
+
+
+def compilers() -> tuple[Compiler, ...]:
+    """The newest clang and the newest gcc on the path, or the one compiler that RIGIDC_CC names."""
+    asked = os.environ.get("RIGIDC_CC")
+    found = [_compiler(asked)] if asked else [_compiler(_newest(family)) for family in ("clang", "gcc")]
+    return tuple(compiler for compiler in found if compiler)
+
+
+def _newest(family: str) -> str:
+    """`clang` or `clang-19`, whichever is newer; the plain name if the versions are equal."""
+    names = {name for folder in os.get_exec_path() if os.path.isdir(folder) for name in os.listdir(folder)}
+    numbered = [name for name in names if re.fullmatch(rf"{family}-\d+", name)]
+    candidates = [family, *sorted(numbered, key=lambda name: -int(name.split("-")[1]))]
+    return max(filter(shutil.which, candidates), key=_major, default="")
+
+
+def _major(command: str) -> int:
+    return int(re.split(r"\D", _said(command, "-dumpversion"), maxsplit=1)[0] or 0)
+
+
+def _compiler(command: str) -> Compiler | None:
+    path = shutil.which(command) if command else None
+    if not path:
+        return None
+    family = "clang" if "clang" in _said(path, "--version").splitlines()[0] else "gcc"
+    plus = re.sub(r"(clang|gcc)(-\d+)?$", lambda m: {"clang": "clang++", "gcc": "g++"}[m[1]] + (m[2] or ""), path)
+    cxx = shutil.which(plus) if plus != path else None
+    return Compiler(family, path, cxx or "", _said(path, "-dumpfullversion", "-dumpversion").strip())
+
+
+def _said(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    return done.stdout or " "
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Makes shared objects in a folder, once for every content and command."""
+
+    folder: Path
+
+    def shared(self, name: str, command: Sequence[str], files: Mapping[str, str], about: str = "") -> Path:
+        """The shared object that `command` makes of `files` (name to text); all but headers are sources.
+
+        `about` is whatever else the result depends on. Absent, with the first error, if it does not compile.
+        """
+        sources = [file for file in files if not file.endswith(".h")]
+        content = repr((sorted(files.items()), command, about, _said(command[0], "--version"), _processor()))
+        place = self.folder / f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+        target = place / f"{name}.so"
+        if target.exists():
+            return target
+        place.mkdir(parents=True, exist_ok=True)
+        for file, text in files.items():
+            (place / file).write_text(text, encoding="utf-8")
+        print(f"compiling {name}", file=sys.stderr, flush=True)
+        line = [*command, *SHARED, *sources, "-lm", "-o", "making"]
+        done = subprocess.run(line, cwd=place, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            errors = [text for text in done.stderr.splitlines() if "error" in text] or ["it said nothing"]
+            raise Absent(f"{name} does not compile with {command[0]}: {errors[0].strip()[:200]}")
+        os.replace(place / "making", target)
+        return target
+
+    def driver(self, compiler: Compiler) -> ctypes.CDLL:
+        """The loop that times plain C functions."""
+        text = (HERE / "driver.c").read_text(encoding="utf-8")
+        return ctypes.CDLL(str(self.shared("driver", [compiler.c, "-O2"], {"driver.c": text})))
+
+
+@contextmanager
+def environment(name: str, value: str) -> Iterator[None]:
+    """An environment variable for a while."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def _processor() -> str:
+    """The processor's name and features: what -march=native depends on."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor()
+    return "".join(dict.fromkeys(line for line in lines if line.startswith(("model name", "flags", "Features"))))
+
+
+def processor_name() -> str:
+    """The processor as it calls itself."""
+    found = re.search(r"model name\s*: ([^\n]*?)(flags|Features|$)", _processor())
+    return found[1].strip() if found else platform.processor() or platform.machine()

@@ -49,6 +49,14 @@ def symbolic_tree(
         b: at for node, s in zip(inner.nodes, own, strict=True) for b, at in zip(node.bodies, s.positions, strict=True)
     }
     inertias = _inertias(inner, parameters)
+    used = {inner.frame(name).body for name in (*frames, *external, *(contact.frame.name for contact in contacts))}
+    carrying = {body.parent for body in inner.bodies}
+
+    def seen(b: int) -> Transform:
+        """A body that only spins, carries nothing and is not looked at may be seen from axes that stay still."""
+        still = inertias[b].only_spins is not None and b not in carrying | used
+        return Transform(placement_steps(inner.bodies[b].placement, fixed[b])) if still else transform(b, positions[b])
+
     owner = {b: i for i, node in enumerate(inner.nodes) for b in node.bodies}
     parts = tuple(
         Part(
@@ -56,7 +64,7 @@ def symbolic_tree(
             owner[b],
             joint,
             positions[b],
-            transform(b, positions[b]),
+            seen(b),
             joint.subspace(positions[b]),
             inertias[b],
         )

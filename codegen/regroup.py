@@ -72,14 +72,23 @@ def _unseen(body: Body, own: TenNumbers) -> TenNumbers:
         i, j = others(k)
         h, moment = np.zeros(3), np.zeros((3, 3))
         h[k] = own.h[k]
-        # a rod on the axis; of all rods this one leaves no second moment along the axis, sum m z z
-        moment[i, i] = moment[j, j] = (own.I[i, i] + own.I[j, j] - own.I[k, k]) / 2
+        # a rod on the axis: of all rods, one that leaves no second moment along the axis (sum m z z), or of a body
+        # that is symmetric about the axis, one that leaves nothing but its spin
+        rest = (own.I[i, i] + own.I[j, j] - own.I[k, k]) / 2
+        moment[i, i] = moment[j, j] = own.I[j, j] if _symmetric(own, k) else rest
         return TenNumbers(own.m, h, moment)
     if body.joint.type == "prismatic":
         return TenNumbers(0.0, np.zeros(3), own.I)
     if body.joint.type == "spherical":
         return TenNumbers(own.m, np.zeros(3), np.zeros((3, 3)))
     return TenNumbers(0.0, np.zeros(3), np.zeros((3, 3)))
+
+
+def _symmetric(own: TenNumbers, k: int) -> bool:
+    """Whether a body looks the same however it is turned about axis k."""
+    i, j = others(k)
+    products = (own.I[i, j], own.I[j, k], own.I[k, i])
+    return own.I[i, i] == own.I[j, j] and not any((*products, own.h[i], own.h[j]))
 
 
 def _rounded(ten: TenNumbers) -> TenNumbers:

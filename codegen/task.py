@@ -125,7 +125,10 @@ def trace(task: Task) -> Graph:
     q, *others = (given[name] for name in entry.inputs)
     if entry.view:
         model, q = entry.view(model), q_of(entry.view(model), model, q)
-    tree = symbolic_tree(model, q, task.chosen_frames(), task.external, parameters, task.chosen_contacts())
+    sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}
+    frames = task.chosen_frames() if "frames" in sizes else ()
+    contacts = task.chosen_contacts() if "contacts" in sizes else ()
+    tree = symbolic_tree(model, q, frames, task.external, parameters, contacts)
     results = entry.run(tree, *others)
     if isinstance(results, Iteration):
         results = results.unrolled(task.iterations)

@@ -46,8 +46,8 @@ def moved(part: Part, base: Motion, v: SX, vdot: SX) -> Motion:
     wdot = X.vector(base.wdot) + cross3(carried, joint) + S[:3, :] @ vdot
     origin = X.vector(base.ac + base.Omega @ X.origin)
     coriolis = 2 * cross3(carried, S[3:, :] @ v)
-    relative = part.joint.drift(part.q, v) + S[3:, :] @ vdot
-    return Motion(w, wdot, acceleration_matrix(w, wdot), origin + coriolis + relative)
+    ac = origin + coriolis + part.joint.drift(part.q, v) + S[3:, :] @ vdot  # in this order: resting cancels it
+    return Motion(w, wdot, acceleration_matrix(w, wdot), ac)
 
 
 def motions(tree: Tree, v: SX, vdot: SX) -> dict[int, Motion]:
@@ -66,7 +66,8 @@ def forces(tree: Tree, motion: dict[int, Motion], f_ext: SX) -> list[SX]:
     The world, which needs none, comes last.
     """
     external = tree.wrenches(f_ext)
-    needed = [part.I.force(motion[b].Omega, motion[b].ac) for b, part in enumerate(tree.parts)]
+    moving = (motion[b] for b in range(len(tree.parts)))
+    needed = [part.I.force(at.w, at.wdot, at.Omega, at.ac) for part, at in zip(tree.parts, moving, strict=True)]
     return tree.stack([f - g for f, g in zip(needed, external, strict=True)])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import overload
 
 from casadi import SX, horzcat, is_equal, mtimes, vertcat
 
@@ -58,6 +59,10 @@ class RigidInertia:
         """No inertia at all: where sums over children begin."""
         return cls(SX(1, 1), SX(3, 1), SX(3, 3))
 
+    @overload
+    def __add__(self, other: RigidInertia) -> RigidInertia: ...
+    @overload
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia: ...
     def __add__(self, other: RigidInertia | ArticulatedInertia) -> RigidInertia | ArticulatedInertia:
         if isinstance(other, ArticulatedInertia):
             return self.articulated() + other
@@ -68,15 +73,27 @@ class RigidInertia:
         w, v = S[:3, :], S[3:, :]
         return vertcat(self.I @ w + skew3(self.h) @ v, self.m * v - skew3(self.h) @ w)
 
-    def force(self, Omega: SX, ac: SX) -> SX:
-        """The spatial force on a body whose points r accelerate classically as ac + Omega r.
+    @property
+    def only_spins(self) -> int | None:
+        """The axis about which the body has rotational inertia, if it has nothing else."""
+        entries = [(r, c) for r in range(3) for c in range(3) if not self.I[r, c].is_zero()]
+        alone = len(entries) == 1 and self.m.is_zero() and self.h.is_zero()
+        return entries[0][0] if alone and entries[0][0] == entries[0][1] else None
 
-        With J = tr(I)/2 1 - I, the body's second moment, the moment about the origin is twice the axial vector of
-        Omega J, and that of the origin's acceleration.
+    def force(self, w: SX, wdot: SX, Omega: SX, ac: SX) -> SX:
+        """The spatial force on a body that turns with w and wdot, and whose points r accelerate as ac + Omega r.
+
+        With J = tr(I)/2 1 - I, the body's second moment, the moment about the origin is the axial vector of
+        Omega J - (Omega J)', and that of the origin's acceleration. For a body that only spins, Euler's equation.
         """
-        half = (self.I[0, 0] + self.I[1, 1] + self.I[2, 2]) / 2
-        N = Omega @ (half * SX.eye(3) - self.I)
-        n = vertcat(N[2, 1] - N[1, 2], N[0, 2] - N[2, 0], N[1, 0] - N[0, 1])
+        if self.only_spins is not None:
+            return vertcat(self.I @ wdot + cross3(w, self.I @ w), SX(3, 1))
+        J = (self.I[0, 0] + self.I[1, 1] + self.I[2, 2]) / 2 * SX.eye(3) - self.I
+        n = SX(3, 1)
+        for k in range(3):
+            i, j = others(k)
+            n[k] = Omega[j, i] * J[i, i] - Omega[i, j] * J[j, j] + (Omega[j, j] - Omega[i, i]) * J[i, j]
+            n[k] += Omega[j, k] * J[i, k] - Omega[i, k] * J[j, k]
         return vertcat(n + cross3(self.h, ac), self.m * ac + Omega @ self.h)
 
     def articulated(self) -> ArticulatedInertia:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from casadi import SX, Function, reshape, vec, vertcat
+from casadi import SX, Function, fabs, fmax, reshape, vec, vertcat
 
 from codegen.algorithms import ALGORITHMS, OPTIONAL, QUANTITIES, Algorithm
-from codegen.algorithms.iteration import Iteration
+from codegen.algorithms.iteration import Iteration, flat
 from codegen.errors import RobotError
 from codegen.graph import Graph, Port, from_casadi
 from codegen.names import identifier
 from codegen.planting import symbolic_tree
+from codegen.staging import NEXT, RESIDUAL, START, STATE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from codegen.model import Contact, Model
 
 PARAMETERS = {"gravity": 3, "payload": 10, "offset": 3}
@@ -112,9 +115,44 @@ def parameter_port(model: Model, spec: str) -> Port:
 
 
 def trace(task: Task) -> Graph:
-    """The algorithm's graph as written: the SX of the algorithm, specialised to the model."""
-    entry, model = task.entry, task.model
+    """The algorithm's graph as written, specialised to the model; an iterative one with its iterations unrolled."""
+    symbols, results = _run(task)
+    if isinstance(results, Iteration):
+        results = results.unrolled(task.iterations)
     inputs, outputs = task.signature
+    return _read(task, symbols, inputs, results if isinstance(results, tuple) else (results,), outputs)
+
+
+def trace_iteration(task: Task) -> Graph:
+    """The graph of an iterative algorithm for any number of iterations, as `codegen.staging.staged` takes it."""
+    symbols, iteration = _run(task)
+    if not isinstance(iteration, Iteration):
+        raise RobotError(f"{task.algorithm} does not iterate; leave out the number of iterations")
+    column = SX.sym(STATE, iteration.state.size1())
+    state = iteration.named(column)
+    lack = iteration.residual(*state)
+    worst = SX(0)
+    for row in range(lack.size1()):
+        worst = fmax(worst, fabs(lack[row]))
+    inputs, outputs = task.signature
+    size = column.size1()
+    results = (iteration.state, flat(iteration.step(*state)), worst, *iteration.finish(*state))
+    ports = (Port(START, (size,)), Port(NEXT, (size,)), Port(RESIDUAL, (1,)), *outputs)
+    return _read(task, [*symbols, column], (*inputs, Port(STATE, (size,))), results, ports)
+
+
+def _read(
+    task: Task, symbols: list[SX], inputs: tuple[Port, ...], results: Sequence[SX], outputs: tuple[Port, ...]
+) -> Graph:
+    columns = [vec(result.T) for result in results]
+    traced = Function(task.algorithm, symbols, columns, {"live_variables": False})
+    return from_casadi(traced, inputs, outputs, task.algorithm)
+
+
+def _run(task: Task) -> tuple[list[SX], Any]:
+    """The algorithm on symbols: one column per argument, and what it returns."""
+    entry, model = task.entry, task.model
+    inputs, _ = task.signature
     symbols = [SX.sym(port.name, port.size) for port in inputs]
     given = {port.name: shaped(x, port.shape) for x, port in zip(symbols, inputs, strict=True)}
     numbers = task.numbers
@@ -129,12 +167,7 @@ def trace(task: Task) -> Graph:
     frames = task.chosen_frames() if "frames" in sizes else ()
     contacts = task.chosen_contacts() if "contacts" in sizes else ()
     tree = symbolic_tree(model, q, frames, task.external, parameters, contacts)
-    results = entry.run(tree, *others)
-    if isinstance(results, Iteration):
-        results = results.unrolled(task.iterations)
-    columns = [vec(result.T) for result in (results if isinstance(results, tuple) else (results,))]
-    traced = Function(task.algorithm, symbols, columns, {"live_variables": False})
-    return from_casadi(traced, inputs, outputs, task.algorithm)
+    return symbols, entry.run(tree, *others)
 
 
 def shaped(column: SX, shape: tuple[int, ...]) -> SX:

@@ -103,8 +103,11 @@ QUANTITIES: dict[str, Quantity] = {
     "J": Quantity(("frames", 6, "nv"), "frame Jacobians, rows [linear; angular] in world axes"),
 }
 
-OPTIONAL: dict[str, float] = {"k": 0.0, "mu": 1e6, "lam0": 0.0, "R": 1e-6}
-"""Inputs that are these numbers unless they are asked for as arguments."""
+OPTIONAL: dict[str, float] = {"k": 0.0, "mu": 1e5, "lam0": 0.0, "R": 1e-5}
+"""Inputs that are these numbers unless they are asked for as arguments.
+
+A stiffer mu loses what it wins: link inertias with mu added to them round off at 1e-16 mu.
+"""
 
 Q, STATE_AND_MOTION, STATE_AND_FORCE = ("q",), ("q", "v", "a", "f_ext"), ("q", "v", "tau", "f_ext")
 HELD, PROXIMAL, SOLUTION = (*STATE_AND_FORCE, "k"), (*STATE_AND_FORCE, "k", "mu", "lam0"), ("a", "lam")

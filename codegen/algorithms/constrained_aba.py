@@ -41,4 +41,4 @@ def constrained_aba(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: 
         y = {**y, **rolled_out(tree, A, u, others, a)[0]}
         return a0 + vertcat(*[y[i] for i in tree.outwards]), lam + mu * (s - seen(tree, a))
 
-    return Iteration((lam0, y, a), step, lambda lam, y, a: s - seen(tree, a), finish)
+    return Iteration((lam0, y, {i: a[i] for i in support}), step, lambda lam, y, a: s - seen(tree, a), finish)

@@ -2,20 +2,28 @@
 
 With y = S' K', a joint adds y' D^-1 y to the rows' own compliance, of rank n at most. Reflections Q turn the rows so
 that the first n alone couple; their multipliers follow from the parent's acceleration, L lam1 = l1 - K1 a, so they act
-on the parent as the inertia K1' L^-1 K1 and the force K1' L^-1 l1 (2024 paper, sec. VI).
+on the parent as the inertia K1' L^-1 K1 and the force K1' L^-1 l1 (2024 paper, sec. VI). Combinations that a joint
+cannot follow at any configuration (parallel hinges, say) are found by numbers drawn at random, and passed on.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from casadi import SX, horzcat, vertcat
+import numpy as np
+from casadi import DM, SX, Function, horzcat, symvar, vertcat
 
 from codegen.spatial import LDL, ArticulatedInertia, NodeInertia, Reflections, ldl, reflections, zeros
 from codegen.tree import Tree
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 SOFT = 1e-10  # a joint that yields less than this to a row, holds it as softly as SOFTNESS
 SOFTNESS = 1e-6
+DRAWS = 3  # random states at which a joint is asked which rows it can follow
+FOLLOWS = 1e-9  # below this times the contacts' rows, what a joint yields is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +101,37 @@ class Gone:
 def let_go(tree: Tree, i: int, rows: Wanted, U: SX, D: LDL, u: SX) -> tuple[Gone, Wanted]:
     """Pass joint i: what it lets go, and the rows that the parent still has to hold."""
     y = tree.S[i].T @ rows.F if rows.size else zeros(D.size, 0)
-    Q, R = reflections(y.T)
+    chosen = following(tree, y)
+    Q, R = reflections(y.T[:, chosen])
     n = R.size1()
+    R = R if n == 0 or len(chosen) == y.size1() else Q.rows(y.T)[:n, :]
     F = Q.columns(tree.X[i].force(rows.F - U @ D.solve(y)) if rows.size else zeros(tree.rows[tree.parent[i]], 0))
     l = Q.rows(rows.l - y.T @ D.solve(u)) if rows.size else rows.l
     L = ldl(R @ D.solve(R.T), SOFT, SOFTNESS) if n else LDL(zeros(0, 0), (), ())
     return Gone(y, Q, F[:, :n], l[:n, :], L, stiffness(tree, i, F[:, :n], L)), Wanted(F[:, n:], l[n:, :])
+
+
+def following(tree: Tree, y: SX) -> list[int]:
+    """Columns of y' (r x n) that are independent at a generic configuration, and span the others."""
+    if y.is_zero():
+        return []
+    drawn = [_drawn(tree, y.T, seed) for seed in range(DRAWS)]
+    least = FOLLOWS * max(np.linalg.norm(np.array(DM(contact.force))) for contact in tree.contacts)
+    chosen: list[int] = []
+    for n in range(y.size1()):
+        columns = [*chosen, n]
+        if all(np.linalg.matrix_rank(values[:, columns], least) == len(columns) for values in drawn):
+            chosen = columns
+    return chosen
+
+
+def _drawn(tree: Tree, x: SX, seed: int) -> NDArray[np.float64]:
+    """x at a random configuration, and random values of whatever else it depends on."""
+    own = {element.element_hash() for element in symvar(tree.q)}
+    others = [symbol for symbol in symvar(x) if symbol.element_hash() not in own]
+    rng = np.random.default_rng(seed)
+    numbers = [tree.model.random(rng)[0], *rng.uniform(0.5, 1.5, len(others))]
+    return np.array(Function("x", [tree.q, *others], [x])(*numbers))
 
 
 def stiffness(tree: Tree, i: int, F: SX, L: LDL) -> NodeInertia:

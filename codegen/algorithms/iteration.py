@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from casadi import SX
+from casadi import SX, densify, reshape, vec, vertcat
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,38 @@ class Iteration:
     residual: Callable[..., SX]
     finish: Callable[..., tuple[SX, ...]]
 
+    @property
+    def state(self) -> SX:
+        """The start as one column."""
+        return flat(self.start)
+
+    def named(self, column: SX) -> tuple[Any, ...]:
+        """A column as a state: the members of the start, with other values."""
+        return rebuilt(self.start, column, 0)[0]
+
     def unrolled(self, iterations: int) -> tuple[SX, ...]:
         """The outputs after a fixed number of iterations; the first is the start itself."""
         state = self.start
         for _ in range(iterations - 1):
             state = self.step(*state)
         return self.finish(*state)
+
+
+def flat(state: Any) -> SX:
+    """Matrices, and tuples and dictionaries of them, as one column."""
+    if isinstance(state, SX):
+        return densify(vec(state))
+    members = state.values() if isinstance(state, dict) else state
+    return vertcat(*[flat(member) for member in members])
+
+
+def rebuilt(like: Any, column: SX, at: int) -> tuple[Any, int]:
+    """What `flat` made a column of, from the values of a column from place `at` on; and where it ends."""
+    if isinstance(like, SX):
+        end = at + like.numel()
+        return reshape(column[at:end], like.size1(), like.size2()), end
+    members = []
+    for member in like.values() if isinstance(like, dict) else like:
+        value, at = rebuilt(member, column, at)
+        members.append(value)
+    return (dict(zip(like, members, strict=True)) if isinstance(like, dict) else tuple(members)), at

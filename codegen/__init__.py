@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from codegen.description import bundled, load
     from codegen.errors import BuildError, RobotError
     from codegen.model import Contact, Frame, Model
-    from codegen.pipeline import build, generate, graphs
+    from codegen.pipeline import auto, build, generate, graphs
 
 __all__ = [
     "ALGORITHMS",
@@ -27,6 +27,7 @@ __all__ = [
     "Frame",
     "Model",
     "RobotError",
+    "auto",
     "build",
     "bundled",
     "generate",
@@ -41,6 +42,7 @@ _HOMES = {
     "Frame": "model",
     "Model": "model",
     "RobotError": "errors",
+    "auto": "pipeline",
     "build": "pipeline",
     "bundled": "description",
     "generate": "pipeline",

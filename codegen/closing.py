@@ -6,7 +6,7 @@ ones count, and whether the dependent joints follow from them, is read off K at 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -48,8 +48,12 @@ class Closing:
 
     def at(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """phi, K and T at x."""
-        phi, K, T = self.evaluate(x)
+        phi, K, T, _ = self.evaluate(x)
         return np.array(phi).ravel(), np.array(K), np.array(T)
+
+    def faces(self, x: NDArray[np.float64]) -> bool:
+        """Whether the axes of all closures agree at a closed x (1); opposed or swapped, they make phi vanish too."""
+        return bool((np.array(self.evaluate(x)[3]) > 0.5).all())
 
     def close(self, x: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """The closed configuration that Newton's method reaches from x, or None."""
@@ -58,7 +62,7 @@ class Closing:
             if not np.isfinite(phi).all() or not np.isfinite(K).all():
                 return None
             if np.abs(phi).max(initial=0.0) < CLOSED:
-                return x
+                return x if self.faces(x) else None
             step = T @ (np.linalg.pinv(K, rcond=1e-9) @ phi)
             x = x - step * min(1.0, 0.5 / max(float(np.abs(step).max()), 1e-300))
             for part in self.quaternions:
@@ -76,17 +80,20 @@ class Closing:
         """A random closed configuration at which the dependent joints follow well, or None."""
         for _ in range(STARTS):
             x = self.close(self.start(rng))
-            if x is not None and self._follows(x):
+            if x is not None and self.follows(x):
                 return x
         return None
 
-    def _follows(self, x: NDArray[np.float64]) -> bool:
+    def follows(self, x: NDArray[np.float64]) -> bool:
+        """Whether x is far from positions at which the dependent joints do not follow."""
         K = np.delete(self.at(x)[1], self.own, axis=1)
+        if not K.shape[1]:
+            return True
         lengths = np.linalg.norm(K, axis=1)
         K = K[lengths > DISTINCT * lengths.max(initial=0.0)]
         values = np.linalg.svd(K / np.linalg.norm(K, axis=1, keepdims=True), compute_uv=False)
         wanted = K.shape[1]
-        return len(values) >= wanted and (not wanted or bool(values[wanted - 1] > FOLLOWS * values[0]))
+        return len(values) >= wanted and bool(values[wanted - 1] > FOLLOWS * values[0])
 
 
 @lru_cache(maxsize=64)
@@ -111,7 +118,7 @@ def closings(model: Model) -> tuple[Closing | None, ...]:
         starts = np.cumsum([0, *(joint.nq for joint in joints)])
         found.append(
             Closing(
-                Function("closing", [x], [own.phi, own.K, own.T]),
+                Function("closing", [x], [own.phi, own.K, own.T, own.facing]),
                 tuple(
                     slice(int(at) + joint.nq - 4, int(at) + joint.nq)
                     for at, joint in zip(starts, joints, strict=False)
@@ -126,13 +133,14 @@ def closings(model: Model) -> tuple[Closing | None, ...]:
 
 @lru_cache(maxsize=64)
 def neutral(model: Model) -> tuple[tuple[float, ...] | None, ...]:
-    """By nodes: the closed configuration nearest to neutral, or None where nothing has to be closed."""
+    """By nodes: the closed configuration near neutral, or one from which joints follow; None: nothing to close."""
     rng = np.random.default_rng(0)
     configurations = []
     for i, closing in enumerate(closings(model)):
         x = None if closing is None else closing.close(np.array(closing.neutral))
-        if closing is not None and x is None:
-            x = closing.random(rng)
+        if closing is not None and (x is None or not closing.follows(x)):
+            other = closing.random(rng)
+            x = x if other is None else other
             if x is None:
                 raise RobotError(f"{_words(model, i)} found no configuration that closes it; check its two ends")
         configurations.append(None if x is None else tuple(float(v) for v in x))
@@ -192,20 +200,34 @@ def _words(model: Model, i: int) -> str:
 
 
 def completed(model: Model) -> Model:
-    """The model with independent joints chosen for closures that name none; checked. RobotError as above."""
+    """The model with independent joints chosen for loops that name none; checked.
+
+    RobotError if a loop cannot be closed, leaves nothing to move, or does not determine the joints that follow.
+    """
     open_loops = [n for n, loop in enumerate(model.loops) if not loop.independent]
     for n in open_loops:
-        model = _chosen(model, n)
+        model = _named(model, n, [] if model.loops[n].kind != "coupling" else [_last_loose(model, n)])
+    for n in open_loops:
+        model = model if model.loops[n].explicit else _chosen(model, n)
+    for i, bodies in enumerate(model.velocity_bodies):
+        if not bodies:
+            raise RobotError(f"{_words(model, i)} leaves nothing to move; make its joints fixed")
     if model.loops:
         independent_rows(model)
     return model
 
 
+def _last_loose(model: Model, n: int) -> str:
+    """The last joint of loop n that no other loop gives."""
+    others = [loop for loop in model.loops if loop.independent and loop is not model.loops[n]]
+    given = {name for loop in others for name in set(loop.joints) - set(loop.independent)}
+    joints = model.loops[n].joints
+    return next((name for name in reversed(joints) if name not in given), joints[-1])
+
+
 def _chosen(model: Model, n: int) -> Model:
     """The model with independent joints for loop n: those that are left when the best followers are taken."""
     loop = model.loops[n]
-    if loop.kind == "coupling":
-        return _named(model, n, [loop.joints[-1]])
     loose = _named(model, n, [])
     i = next(i for i, node in enumerate(loose.nodes) if n in node.loops)
     closing, start = closings(loose)[i], neutral(loose)[i]
@@ -213,41 +235,46 @@ def _chosen(model: Model, n: int) -> Model:
     assert start is not None
     K = max(_points(closing, np.array(start)), key=_rank)
     bodies = loose.position_bodies[i]
-    width = np.cumsum([0, *(loose.joints[b].nv for b in bodies)])
+    starts = np.cumsum([0, *(loose.joints[b].nv for b in bodies)])
+    own = {
+        loose.bodies[b].joint.name: tuple(range(int(at), int(at) + loose.joints[b].nv))
+        for at, b in zip(starts, bodies, strict=False)
+        if loose.bodies[b].joint.type != "floating"
+    }
     given = [c for c in range(K.shape[1]) if c not in closing.own]
-    candidates = [
-        int(width[place])
-        for place, b in enumerate(bodies)
-        if loose.bodies[b].joint.name in loop.joints and loose.joints[b].nv == 1 and int(width[place]) not in given
-    ]
-    followers = _followers(K, given, list(reversed(candidates)))
-    names = [loose.bodies[b].joint.name for place, b in enumerate(bodies) if int(width[place]) in followers]
-    return _named(model, n, names)
+    candidates = {name: own[name] for name in reversed(loop.joints) if name in own and own[name][0] not in given}
+    return _named(model, n, _followers(K, given, candidates))
 
 
-def _followers(K: NDArray[np.float64], given: Sequence[int], candidates: Sequence[int]) -> set[int]:
-    """Columns that, with those given, span K's; a column within half of the best is taken in the order stated."""
-    left, taken = K.copy(), set()
+def _followers(K: NDArray[np.float64], given: Sequence[int], candidates: Mapping[str, Sequence[int]]) -> list[str]:
+    """Joints whose columns, with those given, span K's: joints with most freedoms first, then the best ones.
+
+    Of joints within half of the best, the one stated first is taken.
+    """
+    left, taken = K.copy(), list[str]()
     for column in given:
-        left = _without_direction(left, column)
-    scale = np.linalg.norm(K, axis=0).max(initial=1e-300)
-    while candidates:
-        lengths = {column: float(np.linalg.norm(left[:, column])) for column in candidates if column not in taken}
-        best = max(lengths.values(), default=0.0)
-        if best < DISTINCT * scale:
-            break
-        column = next(c for c in candidates if lengths.get(c, 0.0) >= best / 2)
-        taken.add(column)
-        left = _without_direction(left, column)
+        left = _without(left, [column])
+    least = DISTINCT * float(np.linalg.norm(K, axis=0).max(initial=1e-300))
+    for size in sorted({len(columns) for columns in candidates.values()}, reverse=True):
+        while True:
+            reach = {
+                name: float(np.linalg.svd(left[:, list(columns)], compute_uv=False)[-1])
+                for name, columns in candidates.items()
+                if len(columns) == size <= len(K) and name not in taken
+            }
+            best = max(reach.values(), default=0.0)
+            if best < least:
+                break
+            taken.append(next(name for name, value in reach.items() if value >= best / 2))
+            left = _without(left, candidates[taken[-1]])
     return taken
 
 
-def _without_direction(A: NDArray[np.float64], column: int) -> NDArray[np.float64]:
-    length = np.linalg.norm(A[:, column])
-    if not length:
-        return A
-    unit = A[:, column] / length
-    return np.asarray(A - np.outer(unit, unit @ A))
+def _without(A: NDArray[np.float64], columns: Sequence[int]) -> NDArray[np.float64]:
+    """A, less what lies in the span of some of its columns."""
+    basis, sizes, _ = np.linalg.svd(A[:, list(columns)], full_matrices=False)
+    basis = basis[:, sizes > 0.0]
+    return np.asarray(A - basis @ (basis.T @ A))
 
 
 def _named(model: Model, n: int, dependent: Sequence[str]) -> Model:

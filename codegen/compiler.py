@@ -16,34 +16,32 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codegen.errors import BuildError
+from codegen.flags import FLAGS
 
 if TYPE_CHECKING:
     from codegen.artifact import Artifact
 
-_COMMON = (
-    "-std=c99",
-    "-O2",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-ffp-contract=fast",
-    "-fno-tree-slp-vectorize",
-)
+TARGETS = ("native", "x86-64-v3", "portable")
+
 _LINK = ("-shared", "-fPIC")
+_X86 = ("x86_64", "amd64", "x64")
 
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """A C compiler and the flags that extensions are compiled with."""
+    """A C compiler, the flags that extensions are compiled with, and the processors that these are for."""
 
     command: tuple[str, ...]
     flags: tuple[str, ...]
     python: str | None
+    target: str = "native"
 
     def __str__(self) -> str:
         mode = "cffi API mode" if self.python else "cffi ABI mode"
@@ -54,9 +52,20 @@ class Toolchain:
         """Which compiler, flags, Python and, where code is for this machine alone, which processor."""
         compiler = Path(self.command[0]).resolve()
         status = compiler.stat()
-        cpu = _processor() if "-march=native" in self.flags else platform.machine()
+        cpu = _processor() if self.target == "native" else platform.machine()
         suffix = sysconfig.get_config_var("EXT_SUFFIX")
         return f"{compiler} {status.st_size} {status.st_mtime_ns} | {self} | {suffix} | {sys.platform} | {cpu}"
+
+    @property
+    def sentence(self) -> str:
+        """What a header says about how its sources were compiled; it names no path."""
+        words = [Path(self.command[0]).name, *self.command[1:], *self.flags]
+        return f"Compiled for {self.target} processors by {' '.join(words)}"
+
+    def lanes(self, size: int) -> int:
+        """How many reals of `size` bytes fill one SIMD register of the target."""
+        wide = {"native": _register(), "x86-64-v3": 32, "portable": 16}[self.target]
+        return wide // size
 
 
 @lru_cache(maxsize=1)
@@ -70,16 +79,36 @@ def _processor() -> str:
     return " ".join(sorted(line for line in first.splitlines() if line.split("\t")[0].strip() in wanted))
 
 
-def toolchain(*, portable: bool = False, compiler: str | None = None, api: bool = True) -> Toolchain:
+def _register() -> int:
+    """Bytes of this processor's SIMD registers, as far as it tells."""
+    features = _processor().split()
+    return 64 if {"avx512f", "avx512dq"} <= set(features) else 32 if "avx2" in features else 16
+
+
+def toolchain(target: str = "native", *, compiler: str | None = None, api: bool = True) -> Toolchain:
     """The compiler of this machine: `compiler`, else RIGIDC_CC, else clang, gcc or cc, whichever comes first.
 
-    `portable` leaves out -march=native. `api=False` asks for ABI mode even where Python's headers are.
-    BuildError if there is no compiler.
+    `target` says where the code runs: `native` on this processor, `x86-64-v3` on all with AVX2, `portable` on all
+    of this architecture. `api=False` asks for ABI mode even where Python's headers are. BuildError if there is no
+    compiler, or if the target is unknown here.
     """
     command = _command(compiler or os.environ.get("RIGIDC_CC", ""))
-    flags = _COMMON if portable else (*_COMMON, "-march=native")
     include = sysconfig.get_paths()["include"]
-    return Toolchain(command, flags, include if api and Path(include, "Python.h").is_file() else None)
+    python = include if api and Path(include, "Python.h").is_file() else None
+    return Toolchain(command, ("-std=c99", *FLAGS, *machine_flags(target)), python, target)
+
+
+def machine_flags(target: str) -> tuple[str, ...]:
+    """The flags that select a target on this machine's architecture."""
+    x86 = platform.machine().lower() in _X86
+    if target == "native":
+        return ("-march=native",) if x86 else ("-mcpu=native",)
+    if target == "x86-64-v3" and x86:
+        return ("-march=x86-64-v3",)
+    if target != "portable":
+        known = TARGETS if x86 else [name for name in TARGETS if not name.startswith("x86")]
+        raise BuildError(f"target {target!r}: choose one of {', '.join(known)}")
+    return ()
 
 
 def _command(asked: str) -> tuple[str, ...]:
@@ -108,22 +137,17 @@ def compile_extension(artifact: Artifact, folder: Path, tools: Toolchain | None 
     for name, text in artifact.files:
         (folder / name).write_text(text, encoding="utf-8")
     sources = [name for name, _ in artifact.files if name.endswith(".c")]
-    flags = [*tools.flags]
+    steps = [[*tools.flags, "-Wno-psabi", "-fPIC", "-c", name, "-o", f"{name}.o"] for name in sources]
+    target = f"{artifact.symbol}.so"
     if tools.python:
         module = module_name(artifact)
         _write_module(artifact, module, folder / f"{module}.c")
-        _run(
-            tools,
-            ["-O1", *_LINK, f"-I{tools.python}", "-c", f"{module}.c", "-o", f"{module}.o"],
-            folder,
-            artifact,
-        )
+        steps.append(["-O1", "-fPIC", f"-I{tools.python}", "-c", f"{module}.c", "-o", f"{module}.c.o"])
         target = module + str(sysconfig.get_config_var("EXT_SUFFIX"))
-        sources.append(f"{module}.o")
-    else:
-        target = f"{artifact.symbol}.so"
+    _run(tools, steps, folder, artifact)
     dynamic = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
-    _run(tools, [*flags, *_LINK, *dynamic, *sources, "-lm", "-o", target], folder, artifact)
+    objects = [step[-1] for step in steps]
+    _run(tools, [[*tools.flags, *_LINK, *dynamic, *objects, "-lm", "-o", target]], folder, artifact)
     return target
 
 
@@ -142,17 +166,26 @@ def _write_module(artifact: Artifact, module: str, path: Path) -> None:
     ffi.emit_c_code(str(path))
 
 
-def _run(tools: Toolchain, arguments: list[str], folder: Path, artifact: Artifact) -> None:
-    command = [*tools.command, *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode:
-        log = _log(shlex.join(command) + "\n" + done.stderr + done.stdout)
-        lines = done.stderr.splitlines()
-        said = next((line for line in lines if "error" in line), lines[0] if lines else "it said nothing")
-        raise BuildError(
-            f"{artifact.name}: {tools.command[0]} failed with {said.strip()!r}; the full log is in {log}, "
-            "and RIGIDC_CC chooses another compiler"
-        )
+def _run(tools: Toolchain, steps: list[list[str]], folder: Path, artifact: Artifact) -> None:
+    """Run the compiler once per step, all steps at once."""
+    commands = [[*tools.command, *step] for step in steps]
+    with ExitStack() as stack:
+        started = [stack.enter_context(_started(command, folder)) for command in commands]
+        said = [process.communicate()[0] for process in started]
+    for command, process, text in zip(commands, started, said, strict=True):
+        if process.returncode:
+            log = _log(shlex.join(command) + "\n" + text)
+            lines = text.splitlines()
+            line = next((line for line in lines if "error" in line), lines[0] if lines else "it said nothing")
+            raise BuildError(
+                f"{artifact.name}: {tools.command[0]} failed with {line.strip()!r}; the full log is in {log}, "
+                "and RIGIDC_CC chooses another compiler"
+            )
+
+
+def _started(command: list[str], folder: Path) -> subprocess.Popen[str]:
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.Popen(command, cwd=folder, text=True, errors="replace", **pipes)
 
 
 def _log(text: str) -> str:

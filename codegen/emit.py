@@ -15,24 +15,27 @@ from codegen.artifact import Artifact
 from codegen.backends import BACKENDS
 from codegen.backends.angles import angle_slots
 from codegen.backends.language import OPERATORS
-from codegen.counting import Count, count
+from codegen.counting import Count
 from codegen.errors import RobotError
+from codegen.flags import FLAGS
 from codegen.folder import write_folder
 from codegen.names import comment, identifier, identifiers
 from codegen.operations import CONST, INPUT, OPERATIONS
-from codegen.sheet import Header, JointRow, Kernel, Style
-from codegen.statements import Part, statements
+from codegen.sheet import Header, JointRow, Kernel, LoopKernel, Style
+from codegen.statements import statements
 from codegen.text import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from codegen.backends import Language
     from codegen.graph import Graph, Port
 
 __all__ = [
     "Header",
     "JointRow",
     "Kernel",
+    "LoopKernel",
     "Style",
     "arguments",
     "emit_artifact",
@@ -43,6 +46,7 @@ __all__ = [
 ]
 
 SCALAR = Style()
+AnyKernel = Kernel | LoopKernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +112,17 @@ class Emitted:
         return ", ".join(f"{text}, ptrdiff_t step_{k}" for k, text in enumerate(declared))
 
 
-def symbol(header: Header, graph: Graph) -> str:
-    """The C name of a graph's function."""
-    return f"{header.c_prefix}_{identifier(graph.name)}"
+def symbol(header: Header, kernel: AnyKernel) -> str:
+    """The C name of a kernel's function."""
+    return f"{header.c_prefix}_{identifier(kernel.name)}"
 
 
-def arguments(graph: Graph) -> tuple[Argument, ...]:
-    """The pointer arguments of a graph's function: inputs, then outputs."""
+def arguments(graph: Graph | AnyKernel) -> tuple[Argument, ...]:
+    """The pointer arguments of a function: inputs, then outputs."""
     ports = (*graph.inputs, *graph.outputs)
     # Names that the emitted code has for itself; an argument must not take one.
     taken = [
-        re.sub(r"^(T|R|ROW|PLACES|[nikw]|at|count|soa|block|work|[tsxc]\d+|step_\d+)$", r"\1 argument", port.name)
+        re.sub(r"^(T|R|ROW|PLACES|[nikw]|at|count|soa|block|work|[tsxc]\d+|step_\d+|\w+_)$", r"\1 argument", port.name)
         for port in ports
     ]
     names = identifiers(taken)
@@ -126,39 +130,73 @@ def arguments(graph: Graph) -> tuple[Argument, ...]:
     return tuple(Argument(*row) for row in zip(names, ports, written, strict=True))
 
 
-def emit_kernel(header: Header, kernel: Kernel, style: Style) -> Emitted:
+def emit_kernel(header: Header, kernel: AnyKernel, style: Style) -> Emitted:
     """The statements of a kernel, in parts of about `style.chunk` statements."""
-    graph = kernel.graph
-    given = arguments(graph)
+    name, macro, given = symbol(header, kernel), header.c_prefix.upper(), arguments(kernel)
     language = style.language(header.c_prefix)
-    parts, workspace = statements(graph, [a.name for a in given], language, style.chunk)
-    name = symbol(header, graph)
-    used = {value.op for value in graph.values} - OPERATORS - {CONST, INPUT}
+    used = {value.op for graph in kernel.graphs for value in graph.values} - OPERATORS - {CONST, INPUT}
     used -= {"sin", "cos"} if language.own_angles else set()
     helpers = tuple(language.helper(op) for op in OPERATIONS if op in used)
-    functions = _functions(name, header.c_prefix.upper(), given, parts, workspace)
-    return Emitted(name, graph.name, kernel.about, given, functions, helpers, workspace, count(graph), kernel.written)
+    head = f"{macro}_FUNCTION({name})"
+    if isinstance(kernel, LoopKernel):
+        functions, workspace = _loop(header, kernel, style, head, given)
+    else:
+        functions, workspace = _functions(name, head, macro, kernel.graph, given, language, style.chunk)
+    return Emitted(name, kernel.name, kernel.about, given, functions, helpers, workspace, kernel.count, kernel.written)
+
+
+def _loop(
+    header: Header, kernel: LoopKernel, style: Style, head: str, given: tuple[Argument, ...]
+) -> tuple[tuple[Function, ...], int]:
+    """The functions of an iteration's stages, the public one that runs them, and the reals that all keep."""
+    name, macro, functions, kept = symbol(header, kernel), header.c_prefix.upper(), [], 0
+    for stage, graph in zip(("prepare", "step", "finish"), kernel.graphs, strict=True):
+        own, own_head = f"{name}_{stage}", f"{macro}_APART void {name}_{stage}"
+        made, workspace = _functions(
+            own, own_head, macro, graph, arguments(graph), style.language(header.c_prefix), style.chunk
+        )
+        functions += made
+        kept = max(kept, workspace)
+    work, state = (port.size for port in kernel.stages.prepare.outputs)
+    inputs, outputs = len(kernel.inputs), len(kernel.outputs)
+    names = [a.name for a in given]
+    text = render(
+        "loop.jinja",
+        **_names(header),
+        symbol=name,
+        work=max(work, 1),
+        state=max(state, 1),
+        inputs=names[: inputs - 2],
+        tolerance=names[inputs - 2],
+        most=names[inputs - 1],
+        outputs=names[inputs : inputs + outputs - 2],
+        iterations=names[-2],
+        residual=names[-1],
+    )
+    public = f"{head}({', '.join(a.declaration for a in given)})"
+    return (*functions, Function(public, tuple(text.splitlines()))), work + 2 * state + 1 + kept
 
 
 def _functions(
-    name: str, macro: str, given: tuple[Argument, ...], parts: tuple[Part, ...], workspace: int
-) -> tuple[Function, ...]:
-    """One function, or one per part and a public one that calls them in order."""
+    name: str, head: str, macro: str, graph: Graph, given: tuple[Argument, ...], language: Language, chunk: int
+) -> tuple[tuple[Function, ...], int]:
+    """One function, or one per part and one under `head` that calls them in order; and the length of its workspace."""
+    parts, workspace = statements(graph, [a.name for a in given], language, chunk)
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
-    public = f"{macro}_FUNCTION({name})({', '.join(a.declaration for a in given)})"
+    public = f"{head}({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]
     if len(parts) == 1:
-        return (Function(public, bodies[0]),)
+        return (Function(public, bodies[0]),), workspace
     heads = [
-        f"{macro}_APART void {name}_part_{k}({', '.join(declared[argument] for argument in part.names)})"
+        f"{macro}_PART void {name}_part_{k}({', '.join(declared[argument] for argument in part.names)})"
         for k, part in enumerate(parts)
     ]
     calls = [f"{name}_part_{k}({', '.join(part.names)});" for k, part in enumerate(parts)]
     inner = [Function(*pair) for pair in zip(heads, bodies, strict=True)]
-    return (*inner, Function(public, (f"T w[{workspace}];", *calls)))
+    return (*inner, Function(public, (f"T w[{workspace}];", *calls))), workspace
 
 
-def emit_source(header: Header, kernel: Kernel, style: Style = SCALAR) -> str:
+def emit_source(header: Header, kernel: AnyKernel, style: Style = SCALAR) -> str:
     """The C99 source of one kernel."""
     return _source(header, emit_kernel(header, kernel, style))
 
@@ -249,7 +287,7 @@ def _sources(header: Header, emitted: list[Emitted], style: Style) -> dict[str, 
     return sources
 
 
-def emit_folder(header: Header, kernels: tuple[Kernel, ...], style: Style = SCALAR) -> dict[str, str]:
+def emit_folder(header: Header, kernels: tuple[AnyKernel, ...], style: Style = SCALAR) -> dict[str, str]:
     """File name to text, for a folder that builds by itself: headers, sources, CMake, pkg-config, example."""
     if not kernels:
         raise RobotError(f"{header.robot}: no algorithm was asked for; name at least one")
@@ -260,7 +298,7 @@ def emit_folder(header: Header, kernels: tuple[Kernel, ...], style: Style = SCAL
     return {
         f"{header.c_prefix}.h": text,
         **sources,
-        "CMakeLists.txt": render("CMakeLists.txt.jinja", **slots),
+        "CMakeLists.txt": render("CMakeLists.txt.jinja", flags=FLAGS, **slots),
         f"{header.c_prefix}.pc": render("library.pc.jinja", version=comment(header.digest)[:12] or "0", **slots),
         "example.c": _example(header, emitted[0], slots),
     }
@@ -278,10 +316,10 @@ def _example(header: Header, kernel: Emitted, slots: dict[str, Any]) -> str:
     return render("example.c.jinja", **slots)
 
 
-def emit_artifact(header: Header, kernel: Kernel, style: Style = SCALAR) -> Artifact:
+def emit_artifact(header: Header, kernel: AnyKernel, style: Style = SCALAR) -> Artifact:
     """All that a callable of one kernel is compiled from, its loop over many states included."""
     emitted = emit_kernel(header, kernel, style)
-    graph, name, real = kernel.graph, emitted.symbol, BACKENDS[style.dtype].real
+    name, real = emitted.symbol, BACKENDS[style.dtype].real
     declared = ", ".join(a.declaration.replace("T *", f"{real} *") for a in emitted.arguments)
     many = f"size_t n, {emitted.stepped(real)}, {real} *work"
     declarations = f"void {name}({declared});\nvoid {name}_aos({many});\n"
@@ -295,6 +333,6 @@ def emit_artifact(header: Header, kernel: Kernel, style: Style = SCALAR) -> Arti
         (f"{name}_lanes.c", sources[f"{name}_lanes.c"]),
         (shared, sources[shared]),
     )
-    ports = graph.inputs, graph.outputs
-    sizes = style.dtype, style.lanes, emitted.work(style.lanes)
-    return Artifact(graph.name, name, *ports, *sizes, emitted.count, kernel.written, declarations, files)
+    ports = kernel.inputs, kernel.outputs
+    sizes = style.lanes, emitted.work(style.lanes)
+    return Artifact(kernel.name, name, *ports, style.dtype, *sizes, emitted.count, kernel.written, declarations, files)

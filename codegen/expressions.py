@@ -6,6 +6,7 @@ power = atom ["^" sign];  atom = number | variable | "pi" | function "(" sum {",
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,15 +25,24 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., SX]]] = {
     "atan2": (2, casadi.atan2),
 }
 DEEPEST = 100
+LONGEST = 10_000
 _TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|([-+*/^(),]))")
 
 
 def parse(text: str, variables: Mapping[str, SX]) -> SX:
     """The value of a text in terms of its variables; RobotError says where the text cannot be read."""
+    if len(text) > LONGEST:
+        raise RobotError(f"the expression {text[:40]!r}... is longer than {LONGEST} characters")
     value, end = _sum(_Reader(text, variables), 0, 0)
     if text[end:].strip():
         raise RobotError(f"the expression {text!r} cannot be read from place {end} on")
     return value
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The names in a text that are neither functions nor pi, in order of appearance."""
+    found = (match[2] for match in _TOKEN.finditer(text) if match[2])
+    return tuple(dict.fromkeys(name for name in found if name not in FUNCTIONS and name != "pi"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +69,12 @@ class _Reader:
             raise RobotError(f"the expression {self.text!r} lacks a {mark!r} at place {at}")
         return end
 
+    def finite(self, value: SX, at: int) -> SX:
+        """The value; RobotError if it is a constant that is no finite number."""
+        if value.is_constant() and not math.isfinite(float(value)):
+            raise RobotError(f"the expression {self.text!r} has no finite value up to place {at}")
+        return value
+
 
 def _sum(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
     if depth > DEEPEST:
@@ -79,7 +95,9 @@ def _product(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
         if not mark:
             return value, at
         other, at = _sign(reader, end, depth)
-        value = value * other if mark == "*" else value / other
+        if mark == "/" and other.is_zero():
+            raise RobotError(f"the expression {reader.text!r} divides by zero at place {end}")
+        value = reader.finite(value * other if mark == "*" else value / other, at)
 
 
 def _sign(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
@@ -98,19 +116,21 @@ def _power(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
     if not mark:
         return base, at
     exponent, at = _sign(reader, end, depth + 1)
-    return base**exponent, at
+    return reader.finite(base**exponent, at), at
 
 
 def _atom(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
     kind, text, end = reader.token(at)
     if kind == "number":
-        return SX(float(text)), end
+        return reader.finite(SX(float(text)), end), end
     if kind == "name" and text in FUNCTIONS:
         return _call(reader, text, reader.expect(end, "("), depth)
     if kind == "name" and text in reader.variables:
         return reader.variables[text], end
     if kind == "name" and text == "pi":
         return SX(casadi.pi), end
+    if kind == "name":
+        raise RobotError(f"the expression {reader.text!r} uses {text!r}, which is no variable and no function")
     if kind == "mark" and text == "(":
         value, at = _sum(reader, end, depth + 1)
         return value, reader.expect(at, ")")
@@ -123,4 +143,4 @@ def _call(reader: _Reader, name: str, at: int, depth: int) -> tuple[SX, int]:
     for k in range(arity):
         value, at = _sum(reader, reader.expect(at, ",") if k else at, depth + 1)
         arguments.append(value)
-    return function(*arguments), reader.expect(at, ")")
+    return reader.finite(function(*arguments), at), reader.expect(at, ")")

@@ -21,10 +21,16 @@ if TYPE_CHECKING:
 def independent(model: Model) -> Model:
     """The tree of the independent joints, with reflected inertias as armature; a tree comes back as it is.
 
-    RobotError if a loop drives a body that carries an independent one, for then no independent tree exists.
+    RobotError if a loop is no gear (no constant ratios, so no armature that stands for what it drives), or drives
+    a body that carries an independent one, for then no independent tree exists.
     """
     if not model.loops:
         return model
+    for loop in model.loops:
+        if loop.kind != "linear":
+            raise RobotError(
+                f"{model.name}: loop {loop.name!r} has no constant gear ratios; the approximate algorithms do not apply"
+            )
     own = [b for bodies in model.velocity_bodies for b in bodies]
     number = {b: n for n, b in enumerate(own)} | {-1: -1}
     for b in own:
@@ -48,15 +54,10 @@ def independent(model: Model) -> Model:
 
 
 def reflected(model: Model) -> dict[int, float]:
-    """By independent body: the driven bodies' inertias about their own axes, through the squared gear ratios.
-
-    Only linear loops have constant ratios; what other loops drive is left out.
-    """
+    """By independent body: the driven bodies' inertias about their own axes, through the squared gear ratios."""
     number = {body.joint.name: b for b, body in enumerate(model.bodies)}
     offset: dict[int, float] = {}
     for loop in model.loops:
-        if loop.kind != "linear":
-            continue
         data = loop.stated
         for name, row in zip(data["dependent"], data["matrix"], strict=True):
             body = model.bodies[number[name]]

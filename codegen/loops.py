@@ -34,13 +34,14 @@ TransformOf = Callable[[int, SX], Transform]
 class Constraints:
     """A node's joints in terms of its position coordinates x, before anything is solved.
 
-    `positions` by body; `phi` what must vanish; T (xdot = T r), E (rates of all joints from r) and `places` (where
-    r stands among them), `own` the places in r of the velocity coordinates, `scale` the factors from these to r.
+    `positions` by body; `phi` what must vanish, with `facing` one (axes that agree); T (xdot = T r), E (rates of
+    all joints from r) and `places` (where r stands among them), `own` the places in r of the velocity coordinates, `scale` the factors from these to r.
     """
 
     x: SX
     positions: tuple[SX, ...]
     phi: SX
+    facing: SX
     T: SX
     E: SX
     places: tuple[int, ...]
@@ -117,7 +118,7 @@ class Spanning:
 def free(joint: JointType, q: SX) -> Spanning:
     """A body that nothing ties: its joint's own coordinates."""
     one, every = SX.eye(joint.nv), tuple(range(joint.nv))
-    loose = Constraints(q, (q,), zeros(0), zeros(joint.nq, joint.nv), one, every, every, one)
+    loose = Constraints(q, (q,), zeros(0), zeros(0), zeros(joint.nq, joint.nv), one, every, every, one)
     return Spanning((q,), one, one, zeros(0), zeros(0, joint.nv), loose)
 
 
@@ -146,7 +147,7 @@ def constraints(model: Model, i: int, x: SX, transform: TransformOf, moves: Sequ
         at += joints[b].nq
     position = _explicit(model, node.bodies, given, [loop for loop in loops if loop.explicit])
     closing = [loop for loop in loops if not loop.explicit]
-    phi = [_implicit(model, position, loop, transform, moves) for loop in closing]
+    gaps = [_implicit(model, position, loop, transform, moves) for loop in closing]
     T = diagcat(*[_rate_map(joints[b], given[b]) for b in free_bodies])
     ends = np.cumsum([joints[b].nv for b in free_bodies])
     within = dict(
@@ -162,7 +163,8 @@ def constraints(model: Model, i: int, x: SX, transform: TransformOf, moves: Sequ
     return Constraints(
         x=x,
         positions=tuple(position[b] for b in node.bodies),
-        phi=vertcat(*phi) if phi else zeros(0),
+        phi=vertcat(zeros(0), *(phi for phi, _ in gaps)),
+        facing=vertcat(zeros(0), *(facing for _, facing in gaps)),
         T=T,
         E=vertcat(*rates),
         places=tuple(int(starts[b]) + n for b in free_bodies for n in range(joints[b].nv)),
@@ -176,7 +178,7 @@ def _rate_map(joint: JointType, q: SX) -> SX:
     if joint.nq == joint.nv == 1:
         return SX.eye(1)
     dv = SX.sym("dv", joint.nv)
-    return substitute(jacobian(joint.integrate(q, dv), dv), dv, zeros(joint.nv))
+    return substitute(jacobian(joint.integrate(q, dv), dv), dv, SX.zeros(joint.nv))
 
 
 def _scales(model: Model, i: int) -> list[float]:
@@ -264,6 +266,11 @@ def _solved(
             f"{model.name}: {len(rows)} couplings must give just as many dependent joints, independently, but "
             f"they give {names}; name other independent joints or remove a coupling"
         )
+    still = [model.bodies[b].joint.name for b, row in zip(unknown, C, strict=True) if not row[:-1].any()]
+    if still:
+        raise RobotError(
+            f"{model.name}: joint {still[0]!r} follows no joint that moves by itself; make it fixed, or name another leader"
+        )
     values = constant(C[:, :-1]) @ vertcat(*[position[b] for b in known]) + constant(C[:, -1:])
     return {b: values[k] for k, b in enumerate(unknown)}
 
@@ -293,13 +300,13 @@ def _path(model: Model, b: int) -> list[int]:
 
 def _implicit(
     model: Model, position: Mapping[int, SX], loop: Loop, transform: TransformOf, moves: Sequence[Pose]
-) -> SX:
-    """What an implicit loop wants to vanish."""
+) -> tuple[SX, SX]:
+    """What an implicit loop wants to vanish, and the cosines that it then wants to be one."""
     data = loop.stated
     if loop.kind == "expression":
         number = {body.joint.name: b for b, body in enumerate(model.bodies)}
         variables = {name: position[number[joint]] for name, joint in data["variables"].items()}
-        return vertcat(*[parse(text, variables) for text in data["implicit"]])
+        return vertcat(*[parse(text, variables) for text in data["implicit"]]), zeros(0)
     ends = [_end(model, data[side]) for side in ("predecessor", "successor")]
     shared = [b for b in _path(model, ends[0][0]) if b in _path(model, ends[1][0])]
     hub = shared[0] if shared else -1
@@ -316,16 +323,18 @@ def _implicit(
     origins = [seen(end, constant(end[1].p), True) for end in ends]
     gap = (origins[0] - origins[1])[[int(n) for n in data.get("components", (0, 1, 2))]]
     if data["type"] == "point":
-        return gap
+        return gap, zeros(0)
     turned = [seen(end, constant(end[1].R), False) for end in ends]
     if data["type"] == "weld":
         pairs = ((1, 2), (2, 0), (0, 1))
-        return vertcat(gap, *[sum1(turned[0][:, a] * turned[1][:, b]) for a, b in pairs])
+        agree = [sum1(turned[0][:, a] * turned[1][:, a]) for a in range(3)]
+        return vertcat(gap, *[sum1(turned[0][:, a] * turned[1][:, b]) for a, b in pairs]), vertcat(*agree)
     axis = clean(np.array(data.get("axis", [1.0, 0.0, 0.0]), float))
     along = turned[0] @ constant(axis)
     k = int(np.argmin(np.abs(axis)))
     across = [np.cross(np.eye(3)[k], axis), np.cross(axis, np.cross(np.eye(3)[k], axis))]
-    return vertcat(gap, *[sum1((turned[1] @ constant(e)) * along) for e in across])
+    facing = sum1((turned[1] @ constant(axis)) * along)
+    return vertcat(gap, *[sum1((turned[1] @ constant(e)) * along) for e in across]), facing
 
 
 def _end(model: Model, data: Mapping[str, Any]) -> tuple[int, Pose]:

@@ -1,7 +1,9 @@
-"""Parametric mechanisms: chains, balanced binary trees, stems with branches, random trees.
+"""Parametric mechanisms: chains, geared and belt-driven ones, balanced binary trees, stems, random trees.
 
 `load` takes them by name, with the arguments behind a colon, in this order and the later ones optional:
   chain:N[,AXIS[,SEED]]                       AXIS is z or alternate
+  geared_chain:N[,AXIS[,SEED]]
+  belt_chain:N[,AXIS[,SEED]]
   binary_tree:DEPTH[,LINKS_PER_BRANCH[,SEED]]
   stem:STEM_LINKS,BRANCHES[,LINKS_PER_BRANCH[,SEED]]
   random_tree:SEED,N
@@ -11,16 +13,20 @@ Links are 0.3 m long along their x axis, with generic inertias drawn from the se
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from codegen.description.assemble import assemble
-from codegen.description.description import DescribedFrame, DescribedJoint, Description, Link
+from codegen.description.description import DescribedFrame, DescribedJoint, DescribedLoop, Description, Link
+from codegen.description.loops import canonical
 from codegen.description.rotations import from_wxyz
 from codegen.errors import RobotError
-from codegen.geometry import Inertia, Pose, vec3
+from codegen.geometry import Inertia, Pose, mat3, vec3
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
 JOINT_TYPES = ("revolute", "prismatic", "planar", "spherical", "floating")
 MOST_LINKS = 1000
 LENGTH = 0.3
+GEAR, BELT = 6.0, 0.5
 _AXES: dict[str, tuple[Vec3, ...]] = {
     "z": ((0.0, 0.0, 1.0),),
     "alternate": ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0)),
@@ -41,6 +48,19 @@ _AXES: dict[str, tuple[Vec3, ...]] = {
 def chain(n: int, axis: str = "z", seed: int = 0) -> Model:
     """A serial chain of n revolute links on a fixed base; axes all z, or z and y by turns. Frame `tip`."""
     return assemble(describe_chain(n, axis, seed))
+
+
+def geared_chain(n: int, axis: str = "z", seed: int = 0) -> Model:
+    """A chain whose joints are geared to rotors: rotor i hangs on link i's carrier and turns GEAR times as fast."""
+    return assemble(describe_geared_chain(n, axis, seed))
+
+
+def belt_chain(n: int, axis: str = "z", seed: int = 0) -> Model:
+    """A chain whose links are driven in pairs from rotors on the carrier of the first: the second by a belt.
+
+    Rotor 2 of a pair turns by GEAR (BELT q1 + q2). A last link without a partner is geared to its own rotor.
+    """
+    return assemble(describe_belt_chain(n, axis, seed))
 
 
 def binary_tree(depth: int, links_per_branch: int = 3, seed: int = 0) -> Model:
@@ -74,6 +94,56 @@ def describe_chain(n: int, axis: str = "z", seed: int = 0) -> Description:
         raise RobotError(f"chain: the axis is {axis!r}, but must be z or alternate")
     limb = _limb(random.Random(seed), "link", "base", n, _AXES[axis], Pose())
     return _made(_title("chain", n, axis, seed=seed), Link("base"), [limb], "fixed")
+
+
+def describe_geared_chain(n: int, axis: str = "z", seed: int = 0) -> Description:
+    """What `geared_chain` is made of."""
+    plain = _without_rotors("geared_chain", n, axis, seed)
+    rotors = [_rotor(joint, joint) for joint in plain.joints]
+    gears = [_gear([joint], [[GEAR]]) for joint in plain.joints]
+    return _driven(plain, rotors, gears)
+
+
+def describe_belt_chain(n: int, axis: str = "z", seed: int = 0) -> Description:
+    """What `belt_chain` is made of."""
+    plain = _without_rotors("belt_chain", n, axis, seed)
+    rotors, gears = [], []
+    for first, second in itertools.zip_longest(plain.joints[::2], plain.joints[1::2]):
+        pair = [first] if second is None else [first, second]
+        rotors += [_rotor(joint, first) for joint in pair]
+        gears.append(_gear(pair, [[GEAR, 0.0], [GEAR * BELT, GEAR]] if len(pair) == 2 else [[GEAR]]))
+    return _driven(plain, rotors, gears)
+
+
+def _without_rotors(kind: str, n: int, axis: str, seed: int) -> Description:
+    _check(kind, "n", n, 1, MOST_LINKS // 2)
+    return replace(describe_chain(n, axis, seed), name=_title(kind, n, axis, seed=seed))
+
+
+def _rotor(driven: DescribedJoint, beside: DescribedJoint) -> tuple[Link, DescribedJoint]:
+    """A rotor for a joint, turning about the same direction; it hangs where the joint `beside` it does."""
+    name = driven.name.replace("_joint", "_rotor")
+    link = Link(name, Inertia(0.1, (0.0, 0.0, 0.0), mat3(np.diag([2e-4, 2e-4, 1e-4]))))
+    return link, replace(driven, name=f"{name}_joint", parent=beside.parent, child=name, placement=beside.placement)
+
+
+def _gear(driving: Sequence[DescribedJoint], matrix: list[list[float]]) -> DescribedLoop:
+    """Rotor positions from the joints that they drive."""
+    names = [joint.name for joint in driving]
+    rotors = [name.replace("_joint", "_rotor_joint") for name in names]
+    data = {"independent": names, "dependent": rotors, "matrix": matrix}
+    return DescribedLoop(f"{names[0]}_gear", "linear", canonical(data))
+
+
+def _driven(
+    plain: Description, rotors: Sequence[tuple[Link, DescribedJoint]], gears: Sequence[DescribedLoop]
+) -> Description:
+    return replace(
+        plain,
+        links=(*plain.links, *(link for link, _ in rotors)),
+        joints=(*plain.joints, *(joint for _, joint in rotors)),
+        loops=tuple(gears),
+    )
 
 
 def describe_binary_tree(depth: int, links_per_branch: int = 3, seed: int = 0) -> Description:
@@ -137,6 +207,8 @@ def describe_random_tree(seed: int, n: int, types: Sequence[str] = JOINT_TYPES, 
 
 KINDS: dict[str, Callable[..., Description]] = {
     "chain": describe_chain,
+    "geared_chain": describe_geared_chain,
+    "belt_chain": describe_belt_chain,
     "binary_tree": describe_binary_tree,
     "stem": describe_stem,
     "random_tree": describe_random_tree,

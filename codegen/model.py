@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from codegen.errors import RobotError
-from codegen.geometry import Inertia, Pose, Vec3
+from codegen.geometry import Inertia, Pose, Vec3, clean, mat3, vec3
 from codegen.joints import JOINTS
 
 if TYPE_CHECKING:
@@ -214,10 +214,14 @@ class Model:
 
     @property
     def tips(self) -> tuple[str, ...]:
-        """The frames of the bodies that carry no other body; rotors, which a loop drives outright, left out."""
+        """The frames of the bodies that carry no other body; rotors, which a loop drives outright, left out.
+
+        All of these bodies if a loop drives every one.
+        """
         parents = {body.parent for body in self.bodies}
-        own = [b for bodies in self.position_bodies for b in bodies]
-        return tuple(self.bodies[b].name for b in own if b not in parents)
+        leaves = [b for b in range(len(self.bodies)) if b not in parents]
+        own = {b for bodies in self.position_bodies for b in bodies}
+        return tuple(self.bodies[b].name for b in [b for b in leaves if b in own] or leaves)
 
     def frame(self, name: str) -> Frame:
         """The frame called `name`; RobotError if there is none."""
@@ -238,6 +242,53 @@ class Model:
             if matrix.ndim != 2 or matrix.shape[1] != 6 or not np.isfinite(matrix).all():
                 raise RobotError(f"contact on {frame!r}: rows must be a finite m x 6 matrix")
         return Contact(held, tuple(tuple(float(x) for x in row) for row in matrix))
+
+    def with_frame(
+        self, name: str, on: str, xyz: Sequence[float] = (0.0, 0.0, 0.0), rpy: Sequence[float] = (0.0, 0.0, 0.0)
+    ) -> Model:
+        """This robot with one more named frame: `xyz` (m) away from frame `on`, in its axes, turned by `rpy` (rad).
+
+        The turns are about the fixed x, y and z axes, in this order, as in URDF. RobotError if the name is taken.
+        """
+        from codegen.description.rotations import from_rpy  # the description layer is built on this module
+
+        if not name or not name.isprintable() or name in {frame.name for frame in self.frames}:
+            raise RobotError(f"{self.name}: a frame cannot be called {name!r}; choose a new printable name")
+        if not np.isfinite([*xyz, *rpy]).all() or (len(xyz), len(rpy)) != (3, 3):
+            raise RobotError(f"{self.name}: frame {name!r}: xyz and rpy must be three finite numbers each")
+        base = self.frame(on)
+        placement = base.placement @ Pose(mat3(clean(np.array(from_rpy(*rpy)))), vec3(xyz))
+        return replace(self, frames=(*self.frames, Frame(name, base.body, placement)))
+
+    def with_loop(
+        self,
+        name: str,
+        *,
+        explicit: Mapping[str, Any] | None = None,
+        implicit: Sequence[Any] = (),
+        independent: Sequence[str] = (),
+        variables: Mapping[str, str] | None = None,
+        scale: Sequence[float] = (),
+    ) -> Model:
+        """This robot with one more constraint between joints that have one coordinate each.
+
+        `explicit` maps dependent joints to formulas of other joints; `implicit` lists formulas that stay zero, and
+        `independent` the joints that are driven then (chosen if left out). A formula is a text such as
+        "6*motor + 0.1", a SymPy expression or a CasADi SX. Its variables are the joints' names, or what `variables`
+        maps to these. `scale` has one factor per independent joint, from v to the joint's rate. Bodies that the
+        constraint ties form one cluster, which may change the order of the coordinates. RobotError if it does not fit.
+        """
+        from codegen.description.adding import with_loop  # the description layer is built on this module
+
+        return with_loop(
+            self,
+            name,
+            explicit=explicit,
+            implicit=implicit,
+            independent=independent,
+            variables=variables,
+            scale=scale,
+        )
 
     def neutral(self) -> NDArray[np.float64]:
         """The configuration with every coordinate zero and every quaternion one, loops closed from there: q (nq)."""

@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codegen.algorithms import ALGORITHMS
-from codegen.backends import BACKENDS
+from codegen.backends import BACKENDS, TRIG
 from codegen.cache import cached
+from codegen.choice import AUTO, Choice, cheapest, resolved, stand_in
+from codegen.compiler import Toolchain, toolchain
 from codegen.counting import count
 from codegen.emit import emit_artifact, emit_folder
 from codegen.errors import RobotError
 from codegen.folder import write_folder
 from codegen.passes import run
-from codegen.sheet import Header, JointRow, Kernel, Style
-from codegen.task import Task, trace
+from codegen.sheet import LANES, Header, JointRow, Kernel, LoopKernel, Style
+from codegen.staging import staged
+from codegen.task import Task, trace, trace_iteration
 
 if TYPE_CHECKING:
     import os
@@ -42,9 +45,28 @@ def graphs(
     external: Sequence[str] = (),
     parameters: Sequence[str] = (),
     contacts: Sequence[Contact | str] = (),
+    iterations: int = 3,
 ) -> tuple[Graph, Graph]:
     """The graph of an algorithm as written and as emitted; the options are those of `build`."""
-    return _graphs(_task(robot, algorithm, frames, external, parameters, contacts))
+    return _graphs(resolved(_task(robot, algorithm, frames, external, parameters, contacts, iterations)))
+
+
+def auto(
+    robot: Model,
+    group: str = "constrained",
+    *,
+    external: Sequence[str] = (),
+    parameters: Sequence[str] = (),
+    contacts: Sequence[Contact | str] = (),
+    iterations: int = 3,
+) -> Choice:
+    """The cheapest forward dynamics (`constrained`) or Delassus algorithm (`delassus`) by operations, with the others.
+
+    The options are those of `build`. `algorithm` of the result is the name; algorithms of which even the operations as
+    written are far more than the fewest are not counted as emitted. Forward dynamics without contacts are `aba` or `ltl`;
+    those that need independent rows compete only if the rows are independent.
+    """
+    return cheapest(_task(robot, AUTO, (), external, parameters, contacts, iterations), group)
 
 
 def _task(
@@ -54,10 +76,13 @@ def _task(
     external: Sequence[str],
     parameters: Sequence[str],
     contacts: Sequence[Contact | str],
+    iterations: int | None,
 ) -> Task:
     """The task of these options; a contact may be a text FRAME:ROWS."""
+    if iterations is not None and iterations < 1:
+        raise RobotError(f"iterations must be at least one, not {iterations}")
     held = tuple(contact_of(robot, text) if isinstance(text, str) else text for text in contacts)
-    return Task(robot, algorithm, tuple(frames), tuple(external), tuple(parameters), held)
+    return Task(robot, algorithm, tuple(frames), tuple(external), tuple(parameters), held, iterations)
 
 
 def contact_of(robot: Model, text: str) -> Contact:
@@ -84,23 +109,30 @@ def build(
     external: Sequence[str] = (),
     parameters: Sequence[str] = (),
     contacts: Sequence[Contact | str] = (),
+    iterations: int | None = 3,
     dtype: str = "float64",
+    target: str = "native",
+    trig: str = "fast",
 ) -> Function:
-    """A compiled callable of one algorithm, specialised to one robot.
+    """A compiled callable of one algorithm (or `auto`: the cheapest forward dynamics), specialised to one robot.
 
     `frames` are those of fk and jacobian (default: the tips), `external` the frames on which external wrenches
-    act (rows of the argument f_ext), `parameters` the numbers that stay arguments: `gravity`,
-    `payload:FRAME`, `offset:JOINT`, `contacts` the held frames (`Model.contact`, or texts FRAME:ROWS; default: all
-    six rows of every tip). RobotError for a name that does not exist, BuildError if no compiler works.
+    act (rows of the argument f_ext), `parameters` the numbers that stay arguments: `gravity`, `payload:FRAME`,
+    `offset:JOINT`, and of algorithms with contacts `k`, `mu`, `lam0`, `R`. `contacts` are the held frames
+    (`Model.contact`, or texts FRAME:ROWS; default: all six rows of every tip), `iterations` the steps of a proximal
+    algorithm; None leaves them to the arguments `tol` and `max_iter`, and `iterations` and `residual` come out. `target` says where the code runs: `native` (this processor), `x86-64-v3` (all with AVX2) or
+    `portable` (all of this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`.
+    RobotError for a name that does not exist, BuildError if no compiler works.
     """
-    _check_dtype(dtype)
-    task = _task(robot, algorithm, frames, external, parameters, contacts)
-    assert task.signature  # names are checked before the cache is asked
+    tools = toolchain(target)
+    style = _style(dtype, trig, tools)
+    task = _task(robot, algorithm, frames, external, parameters, contacts, iterations)
+    assert stand_in(task).signature  # names are checked before the cache is asked
 
     def make() -> Artifact:
-        return emit_artifact(header(robot, robot.name), kernel(task), Style(dtype, lanes=8))
+        return emit_artifact(header(robot, robot.name), kernel(resolved(task)), style)
 
-    return cached(f"{task.request} {dtype}", make)
+    return cached(f"{task.request} {style}", make, tools)
 
 
 def generate(
@@ -113,25 +145,41 @@ def generate(
     external: Sequence[str] = (),
     parameters: Sequence[str] = (),
     contacts: Sequence[Contact | str] = (),
+    iterations: int | None = 3,
     dtype: str = "float64",
+    trig: str = "fast",
+    lanes: int = 1,
 ) -> tuple[Path, ...]:
     """Write a folder of C that builds by itself; the paths written.
 
-    `prefix` begins every symbol (default: the robot's name); the other options are those of `build`.
+    `prefix` begins every symbol (default: the robot's name); `lanes` above 1 adds functions of many states, so many
+    at a time in SIMD lanes; the other options are those of `build`.
     """
-    _check_dtype(dtype)
-    tasks = [_task(robot, name, frames, external, parameters, contacts) for name in algorithms]
-    files = emit_folder(header(robot, prefix or robot.name), tuple(kernel(task) for task in tasks), Style(dtype))
+    style = _style(dtype, trig, lanes)
+    tasks = [resolved(_task(robot, name, frames, external, parameters, contacts, iterations)) for name in algorithms]
+    files = emit_folder(header(robot, prefix or robot.name), tuple(kernel(task) for task in tasks), style)
     return write_folder(files, Path(out))
 
 
-def _check_dtype(dtype: str) -> None:
+def _style(dtype: str, trig: str, lanes: int | Toolchain) -> Style:
+    """How C is written; for an extension by its toolchain, which knows the target's registers."""
     if dtype not in BACKENDS:
         raise RobotError(f"dtype {dtype!r}: choose one of {', '.join(BACKENDS)}")
+    if trig not in TRIG:
+        raise RobotError(f"trig {trig!r}: choose one of {', '.join(TRIG)}")
+    if isinstance(lanes, Toolchain):
+        return Style(dtype, trig, lanes.lanes(4 if dtype == "float32" else 8), built=lanes.sentence)
+    if lanes not in LANES:
+        raise RobotError(f"lanes {lanes!r}: choose one of {', '.join(map(str, LANES))}")
+    return Style(dtype, trig, lanes)
 
 
-def kernel(task: Task) -> Kernel:
+def kernel(task: Task) -> Kernel | LoopKernel:
     """The function to emit for a task."""
+    if task.iterations is None:
+        written = trace_iteration(task)
+        about = f"{ALGORITHMS[task.algorithm].title}; iterates until its residual is at most tol"
+        return LoopKernel(task.algorithm, staged(run(written)), about, count(written))
     written, emitted = _graphs(task)
     return Kernel(emitted, ALGORITHMS[task.algorithm].title, count(written))
 

@@ -6,6 +6,7 @@ It keeps no buffers, so any number of threads may call it at once; cffi lets go 
 from __future__ import annotations
 
 import math
+import threading
 from collections import namedtuple
 from dataclasses import dataclass
 from importlib.machinery import ExtensionFileLoader
@@ -13,6 +14,7 @@ from importlib.util import module_from_spec, spec_from_loader
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy import empty, ndarray
 
 from codegen.errors import BuildError
 
@@ -37,6 +39,7 @@ class _Binding:
     view: Callable[..., Any]
     pointer: Any
     dtype: np.dtype[Any]
+    given: int
     shapes: tuple[Shape, ...]
     results: tuple[Shape, ...]
     pack: Callable[..., Any] | None
@@ -49,6 +52,7 @@ class Function:
     Call it with one array per input, in order or by name. An input has its port's shape, with any batch
     shape in front; batch shapes broadcast, and the results carry the batch shape. `out` takes the result (a
     tuple of arrays if there are several): right dtype and shape, C-contiguous; it may overlap the inputs.
+    `threads` is how many threads share a batch; the results do not depend on it.
 
     Raises TypeError for arguments that are missing, unknown or no real numbers, ValueError for wrong shapes.
     """
@@ -101,31 +105,33 @@ class Function:
         """The emitted header."""
         return self.artifact.header
 
-    def __call__(self, *arrays: Any, out: Any = None, **named: Any) -> Any:
+    def __call__(self, *arrays: Any, out: Any = None, threads: int = 1, **named: Any) -> Any:
         """The result for one state or a batch of them; see the class."""
-        if named or len(arrays) != len(self._bound.shapes):
-            arrays = self._ordered(arrays, named)
         bound = self._bound
-        dtype, view, pointer = bound.dtype, bound.view, bound.pointer
+        if threads != 1:
+            return self._general(self._ordered(arrays, named), out, threads)
+        if named or len(arrays) != bound.given:
+            arrays = self._ordered(arrays, named)
         # One state, everything as the C wants it: nothing to convert, nothing to broadcast.
+        dtype, view, pointer = bound.dtype, bound.view, bound.pointer
         pointers = []
-        for array, shape in zip(arrays, bound.shapes, strict=True):
-            if type(array) is not np.ndarray or array.dtype is not dtype or array.shape != shape:
+        for array, shape in zip(arrays, bound.shapes):  # noqa: B905 (their number has just been seen to)
+            if type(array) is ndarray and array.dtype is dtype and array.shape == shape and array.flags.carray:
+                pointers.append(view(pointer, array))
+            else:
                 return self._general(arrays, out)
-            flags = array.flags
-            if not (flags.c_contiguous and flags.aligned):
-                return self._general(arrays, out)
-            pointers.append(view(pointer, array))
-        results: Any
-        if out is None:
-            results = [np.empty(shape, dtype) for shape in bound.results]
-        elif self._ready(out):
-            results = (out,)
-        else:
-            results = self._taken(out, ())
-        pointers += [view(pointer, result) for result in results]
-        bound.kernel(*pointers)
-        return results[0] if bound.pack is None else bound.pack(*results)
+        if bound.pack is None:
+            if out is None:
+                result = empty(bound.results[0], dtype)
+            elif type(out) is ndarray and out.dtype is dtype and out.shape == bound.results[0] and out.flags.carray:
+                result = out
+            else:
+                result = self._taken(out, ())[0]
+            bound.kernel(*pointers, view(pointer, result))
+            return result
+        results = [empty(shape, dtype) for shape in bound.results] if out is None else self._taken(out, ())
+        bound.kernel(*pointers, *[view(pointer, result) for result in results])
+        return bound.pack(*results)
 
     def _ordered(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
         names = [port.name for port in self.inputs]
@@ -142,16 +148,11 @@ class Function:
             raise TypeError(f"{takes}; missing: {', '.join(missing)}")
         return (*arrays, *(named[name] for name in names[len(arrays) :]))
 
-    def _ready(self, out: Any) -> bool:
-        """Whether the caller's array can take the only result as it is; a shortcut past `_taken`."""
-        bound = self._bound
-        if bound.pack is not None or type(out) is not np.ndarray or out.dtype is not bound.dtype:
-            return False
-        return out.shape == bound.results[0] and out.flags.carray
-
-    def _general(self, given: tuple[Any, ...], out: Any) -> Any:
+    def _general(self, given: tuple[Any, ...], out: Any, threads: int = 1) -> Any:
         """Any real arrays, any batch shapes."""
         bound = self._bound
+        if not isinstance(threads, int) or threads < 1:
+            raise ValueError(f"{self.name}: threads must be a whole number of at least 1, not {threads!r}")
         arrays = [self._converted(port, array) for port, array in zip(self.inputs, given, strict=True)]
         leads = [a.shape[: a.ndim - len(s)] for a, s in zip(arrays, bound.shapes, strict=True)]
         batch = self._batch_shape(leads)
@@ -159,19 +160,42 @@ class Function:
             results = [np.empty(batch + shape, bound.dtype) for shape in bound.results]
         else:
             results = self._taken(out, batch)
-        arguments: list[Any] = []
+        batched: list[tuple[Array, int]] = []
         for array, lead, shape in zip(arrays, leads, bound.shapes, strict=True):
             if lead and lead != batch:
                 array, lead = np.broadcast_to(array, batch + shape), batch
             array = np.require(array, requirements=["C", "A"])
             if out is not None and any(np.may_share_memory(array, result) for result in results):
                 array = array.copy()
-            arguments += [bound.view(bound.pointer, array), math.prod(shape) if lead else 0]
-        for result, shape in zip(results, bound.results, strict=True):
-            arguments += [bound.view(bound.pointer, result), math.prod(shape)]
-        work = np.empty(self.artifact.work, bound.dtype)
-        bound.batch(math.prod(batch), *arguments, bound.view(bound.pointer, work))
+            batched.append((array, math.prod(shape) if lead else 0))
+        batched += [(result, math.prod(shape)) for result, shape in zip(results, bound.results, strict=True)]
+        self._spread(math.prod(batch), batched, threads)
         return results[0] if bound.pack is None else bound.pack(*results)
+
+    def _spread(self, states: int, batched: list[tuple[Array, int]], threads: int) -> None:
+        """Evaluate so many states, given as arrays and their steps, on several threads: full lanes for each."""
+        lanes = self.artifact.lanes
+        share = -(-states // (lanes * threads)) * lanes
+        spans = [(start, min(share, states - start)) for start in range(0, states, share)] if states else []
+        flat = [(array.reshape(-1), step) for array, step in batched]
+        workers = [threading.Thread(target=self._evaluate, args=(flat, *span)) for span in spans[1:]]
+        for worker in workers:
+            worker.start()
+        if spans:
+            self._evaluate(flat, *spans[0])
+        for worker in workers:
+            worker.join()
+
+    def _evaluate(self, flat: list[tuple[Array, int]], start: int, states: int) -> None:
+        """Evaluate consecutive states; alone, a state takes the kernel for one."""
+        bound = self._bound
+        view, pointer = bound.view, bound.pointer
+        pointers = [view(pointer, array[start * step :]) for array, step in flat]
+        if states == 1:
+            bound.kernel(*pointers)
+            return
+        arguments = [word for p, (_, step) in zip(pointers, flat, strict=True) for word in (p, step)]
+        bound.batch(states, *arguments, view(pointer, np.empty(self.artifact.work, bound.dtype)))
 
     def _converted(self, port: Port, given: Any) -> Array:
         """The argument as an array of the C's real type that ends in the port's shape."""
@@ -239,6 +263,7 @@ def load(artifact: Artifact, extension: Path) -> Function:
         view=ffi.from_buffer,
         pointer=ffi.typeof(f"{real}[]"),
         dtype=np.dtype(artifact.dtype),
+        given=len(artifact.inputs),
         shapes=tuple(port.shape for port in artifact.inputs),
         results=tuple(port.shape for port in artifact.outputs),
         pack=several,

@@ -7,15 +7,23 @@ from typing import TYPE_CHECKING
 
 from codegen.backends import BACKENDS, Language
 from codegen.counting import Count, count
+from codegen.graph import Port
 from codegen.names import identifier
+from codegen.operations import KINDS
 
 if TYPE_CHECKING:
     from codegen.graph import Graph
+    from codegen.staging import Staged
 
 CHUNK = 4000
 """Statements per C function: beyond this gcc's time and memory grow faster than the source."""
 
-LANES = (1, 4, 8, 16)
+LANES = (1, 2, 4, 8, 16)
+
+TOLERANCE = Port("tol", (1,), "residual at which the iteration stops (m/s^2, rad/s^2)")
+MOST = Port("max_iter", (1,), "largest number of iterations")
+ITERATIONS = Port("iterations", (1,), "iterations taken")
+LEFT = Port("residual", (1,), "norm of what the contacts still lack (m/s^2, rad/s^2)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,4 +97,67 @@ class Kernel:
     written: Count = field(default_factory=Count)
 
     def __str__(self) -> str:
-        return f"kernel {self.graph.name}: {count(self.graph)}"
+        return f"kernel {self.graph.name}: {self.count}"
+
+    @property
+    def name(self) -> str:
+        """The algorithm."""
+        return self.graph.name
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """What the function takes."""
+        return self.graph.inputs
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """What it gives."""
+        return self.graph.outputs
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """All that is emitted."""
+        return (self.graph,)
+
+    @property
+    def count(self) -> Count:
+        """The operators in the emitted text."""
+        return count(self.graph)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopKernel:
+    """A function that iterates until its residual is small: three graphs around a loop.
+
+    Its own arguments are the tolerance of the residual and the largest number of iterations; it tells how many it
+    took and what residual is left.
+    """
+
+    name: str
+    stages: Staged
+    about: str = ""
+    written: Count = field(default_factory=Count)
+
+    def __str__(self) -> str:
+        return f"kernel {self.name}, iterative: {self.count}"
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """What the function takes."""
+        return (*self.stages.prepare.inputs, TOLERANCE, MOST)
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """What it gives."""
+        return (*self.stages.finish.outputs, ITERATIONS, LEFT)
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """All that is emitted, in the order in which it runs."""
+        return (self.stages.prepare, self.stages.step, self.stages.finish)
+
+    @property
+    def count(self) -> Count:
+        """The operators in the emitted text: start, one step and finish."""
+        parts = [count(graph) for graph in self.graphs]
+        return Count(*(sum(getattr(part, kind) for part in parts) for kind in KINDS))

@@ -15,7 +15,7 @@ from codegen.operations import CONST, INPUT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-STATE, NEXT, RESIDUAL, START, WORK = "state", "next", "residual", "start", "work"
+STATE, NEXT, RESIDUAL, START, WORK = "state", "next", "residual", "start", "kept"
 
 
 @dataclass(frozen=True, slots=True)

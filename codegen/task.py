@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from casadi import SX, Function, fabs, fmax, reshape, vec, vertcat
+from casadi import SX, Function, reshape, sqrt, sumsqr, vec, vertcat
 
 from codegen.algorithms import ALGORITHMS, OPTIONAL, QUANTITIES, Algorithm
 from codegen.algorithms.iteration import Iteration, flat
@@ -42,7 +42,7 @@ class Task:
     external: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     contacts: tuple[Contact, ...] = ()
-    iterations: int = 3
+    iterations: int | None = 3
 
     def __str__(self) -> str:
         return f"{self.algorithm} of {self.model.name}"
@@ -118,7 +118,7 @@ def trace(task: Task) -> Graph:
     """The algorithm's graph as written, specialised to the model; an iterative one with its iterations unrolled."""
     symbols, results = _run(task)
     if isinstance(results, Iteration):
-        results = results.unrolled(task.iterations)
+        results = results.unrolled(task.iterations or 1)
     inputs, outputs = task.signature
     return _read(task, symbols, inputs, results if isinstance(results, tuple) else (results,), outputs)
 
@@ -130,13 +130,10 @@ def trace_iteration(task: Task) -> Graph:
         raise RobotError(f"{task.algorithm} does not iterate; leave out the number of iterations")
     column = SX.sym(STATE, iteration.state.size1())
     state = iteration.named(column)
-    lack = iteration.residual(*state)
-    worst = SX(0)
-    for row in range(lack.size1()):
-        worst = fmax(worst, fabs(lack[row]))
+    lack = sqrt(sumsqr(iteration.residual(*state)))  # a norm that does not lose a NaN, as a maximum would
     inputs, outputs = task.signature
     size = column.size1()
-    results = (iteration.state, flat(iteration.step(*state)), worst, *iteration.finish(*state))
+    results = (iteration.state, flat(iteration.step(*state)), lack, *iteration.finish(*state))
     ports = (Port(START, (size,)), Port(NEXT, (size,)), Port(RESIDUAL, (1,)), *outputs)
     return _read(task, [*symbols, column], (*inputs, Port(STATE, (size,))), results, ports)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from casadi import SX
 
+from codegen.algorithms.delassus import assembled
 from codegen.spatial import ldl, zeros
 from codegen.tree import Tree
 
@@ -23,7 +24,7 @@ def efpa(tree: Tree) -> SX:
         U[i] = IA[i] @ S[i]
         D[i] = ldl(S[i].T @ U[i] + tree.armature[i])
         IA[parent[i]] += X[i].inertia(IA[i].without(S[i], U[i], D[i]))
-    W, F, A = zeros(tree.m, tree.m), {}, {}
+    F, A, blocks = {}, {}, {}
     for e, contact in enumerate(tree.contacts):
         felt, path = contact.force, tree.path(contact.node)
         # contact to root: unit contact forces, as each node on the way feels them
@@ -37,11 +38,7 @@ def efpa(tree: Tree) -> SX:
             a += S[i] @ D[i].solve(S[i].T @ F[e, i] - U[i].T @ a)
             A[e, i] = a
         # pairs of contacts meet at their closest common ancestor
-        for other in range(e + 1):
-            shared = [i for i in path if (other, i) in F]
-            block = (
-                F[other, shared[0]].T @ A[e, shared[0]] if shared else zeros(tree.contacts[other].size, contact.size)
-            )
-            W[tree.contacts[other].rows, contact.rows] = block
-            W[contact.rows, tree.contacts[other].rows] = block.T
-    return W
+        for o, other in enumerate(tree.contacts[: e + 1]):
+            meeting = tree.closest(other.node, contact.node)
+            blocks[o, e] = [F[o, meeting].T @ A[e, meeting]] if meeting >= 0 else []
+    return assembled(tree, blocks)

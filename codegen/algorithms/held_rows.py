@@ -20,8 +20,7 @@ from codegen.tree import Tree
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SOFT = 1e-10  # a joint that yields less than this to a row, holds it as softly as SOFTNESS
-SOFTNESS = 1e-6
+SOFT = 1e-8  # a joint that at some state yields less than this to a row holds it this softly; less would round off more
 DRAWS = 3  # random states at which a joint is asked which rows it can follow
 FOLLOWS = 1e-9  # below this times the contacts' rows, what a joint yields is rounding
 
@@ -107,7 +106,7 @@ def let_go(tree: Tree, i: int, rows: Wanted, U: SX, D: LDL, u: SX) -> tuple[Gone
     R = R if n == 0 or len(chosen) == y.size1() else Q.rows(y.T)[:n, :]
     F = Q.columns(tree.X[i].force(rows.F - U @ D.solve(y)) if rows.size else zeros(tree.rows[tree.parent[i]], 0))
     l = Q.rows(rows.l - y.T @ D.solve(u)) if rows.size else rows.l
-    L = ldl(R @ D.solve(R.T), SOFT, SOFTNESS) if n else LDL(zeros(0, 0), (), ())
+    L = ldl(R @ D.solve(R.T), SOFT, SOFT) if n else LDL(zeros(0, 0), (), ())
     return Gone(y, Q, F[:, :n], l[:n, :], L, stiffness(tree, i, F[:, :n], L)), Wanted(F[:, n:], l[n:, :])
 
 

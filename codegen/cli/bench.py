@@ -1,10 +1,11 @@
 """Time compiled algorithms.
 
 `kernel`: nanoseconds per state when the compiled batch entry runs over many states in one call,
-so that Python takes no part in it; `call`: nanoseconds of one call from Python on one state
-with preallocated outputs, checking of the arguments included. One thread; states are random and
-lie in the processor's caches. Each figure is the median over many repetitions, with the 10th
-and 90th percentiles; on a machine that does other work too, compare medians of one run only.
+so that Python takes no part in it (states fill SIMD lanes); `call`: nanoseconds of one call from
+Python on one state with preallocated outputs, checking of the arguments included. One thread
+unless --threads says otherwise; states are random and lie in the processor's caches. Each figure
+is the median over many repetitions, with the 10th and 90th percentiles; on a machine that does
+other work too, compare medians of one run only.
 """
 
 from __future__ import annotations
@@ -62,6 +63,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_algorithms(parser)
     parser.add_argument("-n", "--states", type=at_least(1), default=256, metavar="N", help="states in a batch (256)")
     parser.add_argument("--seconds", type=seconds, default=0.5, metavar="S", help="time to spend on each figure (0.5)")
+    parser.add_argument(
+        "--target",
+        choices=("native", "x86-64-v3", "portable"),
+        default="native",
+        help="processors to compile for: this one (native, the default), all with AVX2, or all of this architecture",
+    )
+    parser.add_argument("--threads", type=at_least(1), default=1, metavar="N", help="threads that share a batch (1)")
     add_build(parser)
     add_formats(parser, csv=True)
 
@@ -69,30 +77,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the times."""
     names = algorithms(args)
-    options = build_options(args)
+    options = {**build_options(args), "target": args.target}
     models = {robot: load(args, robot) for robot in args.robots}
     work = [(robot, name) for robot in args.robots for name in names]
     rows = []
     for robot, name in progress(work, " ".join):
-        kernel, call = times(models[robot], name, args.states, args.seconds, options)
+        kernel, call = times(models[robot], name, args.states, args.seconds, options, args.threads)
         figures = [round(getattr(spread, f), 1) for spread in (kernel, call) for f in FIGURES]
         rows.append((models[robot].name, name, *figures))
     table = Table(HEADER, tuple(rows))
     sys.stdout.write(getattr(table, args.form or "text")())
     if args.form is None:
-        print(f"\nkernel: per state in a batch of {args.states}, one thread; call: one state from Python")
+        threads = "one thread" if args.threads == 1 else f"{args.threads} threads"
+        print(f"\nkernel: per state in a batch of {args.states}, {threads}; call: one state from Python")
     return 0
 
 
-def times(robot: Any, name: str, states: int, duration: float, options: dict[str, Any]) -> tuple[Spread, Spread]:
+def times(
+    robot: Any, name: str, states: int, duration: float, options: dict[str, Any], threads: int = 1
+) -> tuple[Spread, Spread]:
     """Kernel time per state in a batch, and the time of one Python call, both in nanoseconds."""
     from codegen import pipeline
-    from codegen.cli.samples import samples
+    from codegen.cli.samples import arguments
 
     function = pipeline.build(robot, name, **options)
-    own = [port.name for port in function.inputs]
-    own = own[: len(own) - len(options["parameters"])]
-    values = samples(robot, own, len(options["external"]), options["parameters"], states, 0)
+    _, values = arguments(robot, function, options, states, 0)
     batch = [value.astype(options["dtype"]) for value in values]
     single = [value[0].copy() for value in batch]
     batch_out, single_out = function(*batch), function(*single)
@@ -101,7 +110,7 @@ def times(robot: Any, name: str, states: int, duration: float, options: dict[str
         for _ in range(CALLS):
             function(*single, out=single_out)
 
-    kernel = spread(lambda: function(*batch, out=batch_out), states, duration)
+    kernel = spread(lambda: function(*batch, out=batch_out, threads=threads), states, duration)
     return kernel, spread(call_often, CALLS, duration)
 
 

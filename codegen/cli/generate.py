@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
   rigidc generate talos -a rnea -a aba -o build/talos
   rigidc generate my_arm.urdf --fixed -a fk --frame tool -o build/arm --prefix arm
+  rigidc generate talos -a aba --lanes 8 -o build/talos
   rigidc generate solo12 -a aba --external FL_FOOT --dtype float32 -o build/solo12 --force
 """
 
@@ -33,6 +34,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder to write")
     parser.add_argument("--prefix", metavar="NAME", help="what every C symbol starts with (default: the robot)")
     parser.add_argument("--force", action="store_true", help="replace files that are there already")
+    parser.add_argument(
+        "--lanes",
+        type=int,
+        choices=(1, 2, 4, 8, 16),
+        default=1,
+        help="add functions of many states that take so many at a time in SIMD lanes (default: 1, none; GCC or clang)",
+    )
     add_build(parser)
 
 
@@ -45,6 +53,6 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.output)
     if not args.force and folder.is_dir() and any(folder.iterdir()):
         raise RobotError(f"{folder} is not empty; name another, or replace its files with --force")
-    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, **build_options(args))
+    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, lanes=args.lanes, **build_options(args))
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

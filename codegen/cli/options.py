@@ -17,6 +17,9 @@ ROBOT = (
 )
 
 
+GROUPS = ("common", "constrained", "delassus", "damped", "loops")
+
+
 def add_robot(parser: argparse.ArgumentParser, several: bool = False) -> None:
     """The robot, or several, and how its description is read."""
     if several:
@@ -69,10 +72,19 @@ def add_algorithms(parser: argparse.ArgumentParser, required: bool = False) -> N
         dest="algorithms",
         metavar="ALG",
         action="append",
-        required=required,
         help="an algorithm, such as rnea, crba or aba; repeat it, or separate several by commas"
-        + ("" if required else " (default: all)"),
+        + ("" if required else " (default: all common ones)"),
     )
+    parser.add_argument(
+        "--group",
+        dest="groups",
+        action="append",
+        choices=GROUPS,
+        default=[],
+        help="all algorithms of one kind; repeatable. constrained, delassus and damped work on contacts, loops is for "
+        "robots with loops",
+    )
+    parser.set_defaults(algorithms_required=required)
 
 
 def add_task(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
@@ -99,7 +111,7 @@ def add_task(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         metavar="SPEC",
         action="append",
         default=[],
-        help="what stays an argument: gravity, payload:FRAME or offset:JOINT; repeatable",
+        help="what stays an argument: gravity, payload:FRAME, offset:JOINT; k, mu, lam0, R of contacts; repeatable",
     )
     group.add_argument(
         "--contact",
@@ -109,13 +121,26 @@ def add_task(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         default=[],
         help="a held frame: 3 rows (its origin) or 6 (all); repeatable (default: 6 at every tip)",
     )
+    group.add_argument(
+        "--iterations",
+        type=at_least(1),
+        default=None,
+        metavar="N",
+        help="steps of proximal algorithms (3; check: 5)",
+    )
     return group
 
 
 def add_build(parser: argparse.ArgumentParser) -> None:
-    """What is generated: the options of `add_task`, and the scalar type."""
+    """What is generated: the options of `add_task`, the scalar type, and whose sine and cosine it takes."""
     group = add_task(parser)
     group.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="scalar type")
+    group.add_argument(
+        "--trig",
+        choices=("fast", "libm"),
+        default="fast",
+        help="sine and cosine: inline, at most 1 ulp off (fast, the default), or the C library's (libm)",
+    )
 
 
 def add_formats(parser: argparse.ArgumentParser, csv: bool = False) -> None:
@@ -168,7 +193,11 @@ def algorithms(args: argparse.Namespace) -> list[str]:
         if name not in ALGORITHMS:
             known = ", ".join(ALGORITHMS)
             raise RobotError(f"there is no algorithm {name!r}; the algorithms are {known}")
-    return list(dict.fromkeys(chosen)) or [name for name, entry in ALGORITHMS.items() if entry.group == "common"]
+    groups = args.groups if chosen or args.groups or args.algorithms_required else ["common"]
+    chosen += [name for group in groups for name, entry in ALGORITHMS.items() if entry.group == group]
+    if not chosen:
+        raise RobotError("name at least one algorithm with --algorithm, or a kind of them with --group")
+    return list(dict.fromkeys(chosen))
 
 
 def task_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -178,9 +207,10 @@ def task_options(args: argparse.Namespace) -> dict[str, Any]:
         "external": tuple(args.external),
         "parameters": tuple(args.parameters),
         "contacts": tuple(args.contacts),
+        "iterations": args.iterations or 3,
     }
 
 
 def build_options(args: argparse.Namespace) -> dict[str, Any]:
     """The options of `codegen.build` that the arguments of `add_build` state."""
-    return {**task_options(args), "dtype": args.dtype}
+    return {**task_options(args), "dtype": args.dtype, "trig": args.trig}

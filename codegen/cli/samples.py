@@ -4,32 +4,52 @@ sense.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from codegen.model import Model
+    from codegen.runtime import Function
 
     Array = NDArray[np.float64]
 
 
+def arguments(
+    robot: Model, function: Function, options: Mapping[str, Any], number: int, seed: int
+) -> tuple[tuple[str, ...], tuple[Array, ...]]:
+    """The names of a function's inputs, parameters in the words of `options`, and `samples` of them."""
+    from codegen.algorithms import OPTIONAL
+
+    numbers = tuple(spec for spec in options["parameters"] if spec not in OPTIONAL)
+    own = tuple(port.name for port in function.inputs)[: len(function.inputs) - len(numbers)]
+    rows = max((port.shape[0] for port in function.inputs if port.name in OPTIONAL and port.shape), default=0)
+    return (*own, *numbers), samples(robot, own, len(options["external"]), numbers, number, seed, rows)
+
+
 def samples(
-    robot: Model, inputs: Sequence[str], external: int, parameters: Sequence[str], number: int, seed: int
+    robot: Model,
+    inputs: Sequence[str],
+    external: int,
+    parameters: Sequence[str],
+    number: int,
+    seed: int,
+    rows: int = 0,
 ) -> tuple[Array, ...]:
     """`number` random values of every input, then of every parameter, stacked along the first axis.
 
     Configurations respect joint limits; velocities, accelerations, forces and the `external` wrenches are of
-    order one in SI units. Equal arguments give equal samples.
+    order one in SI units, and so are wanted accelerations and multipliers of the `rows` of contacts. Equal arguments
+    give equal samples.
     """
     rng = np.random.default_rng(seed)
     draws = [
         [
-            *(_quantity(robot, name, external, rng) for name in inputs),
+            *(_quantity(robot, name, external, rows, rng) for name in inputs),
             *(_parameter(robot, spec, rng) for spec in parameters),
         ]
         for _ in range(number)
@@ -37,13 +57,19 @@ def samples(
     return tuple(np.stack(column) for column in zip(*draws, strict=True))
 
 
-def _quantity(robot: Model, name: str, external: int, rng: np.random.Generator) -> Array:
+def _quantity(robot: Model, name: str, external: int, rows: int, rng: np.random.Generator) -> Array:
     if name in ("q", "q0", "q1"):
         return robot.random(rng)[0]
     if name == "guess":
         return _opened(robot, rng)
     if name == "f_ext":
         return rng.standard_normal((external, 6))
+    if name in ("k", "lam0"):
+        return rng.standard_normal(rows)
+    if name == "mu":
+        return np.asarray(10.0 ** rng.uniform(4.0, 6.0))
+    if name == "R":
+        return 10.0 ** rng.uniform(-3.0, 0.0, rows)
     return rng.standard_normal(robot.nv)
 
 

@@ -9,6 +9,7 @@ from codegen.description import snap as snapping
 from codegen.description.clusters import nodes
 from codegen.description.description import SCALAR_JOINTS
 from codegen.description.files import shown
+from codegen.description.held import hold
 from codegen.description.loops import resolve
 from codegen.description.merge import merge
 from codegen.description.validate import check
@@ -46,11 +47,12 @@ def assemble(
     if gravity is not None:
         description = replace(description, gravity=vec3(gravity))
     root, notes = check(description)
+    description = hold(description)
     loops = resolve(description)
     tree = merge(description, root, base, order, snap)
     sequence, clustered = nodes(tree.parents, _ties(description, loops, tree), tree.ranks)
     number = {old: new for new, old in enumerate(sequence)} | {-1: -1}
-    return Model(
+    model = Model(
         name=description.name,
         bodies=tuple(_body(tree, old, number, snap) for old in sequence),
         nodes=clustered,
@@ -61,6 +63,17 @@ def assemble(
         source=description.source,
         notes=(*description.notes, *notes, *_remarks(description, tree)),
     )
+    return _checked(description.where or description.name, model) if loops else model
+
+
+def _checked(where: str, model: Model) -> Model:
+    """The model, the loops found to determine what they should; independent joints chosen where none are named."""
+    from codegen.closing import completed  # symbolic, and so slow to import; most robots have no loops
+
+    try:
+        return completed(model)
+    except RobotError as error:
+        raise RobotError(f"{where}: {str(error).removeprefix(f'{model.name}: ')}") from None
 
 
 def _check_options(base: str | None, convention: str, order: str, snap: float) -> None:

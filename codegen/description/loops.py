@@ -1,4 +1,4 @@
-"""Loops of a description: what they tie, checked against the tree. Nothing here is ever evaluated.
+"""Loops of a description: what they tie, checked against the tree. Nothing in them is ever run as code.
 
 The layout of a loop's data is that of `robot.schema.json`; the kinds are
   linear      q_dependent = matrix q_independent + offset (mimic, gears, belts)
@@ -10,7 +10,6 @@ The layout of a loop's data is that of `robot.schema.json`; the kinds are
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from codegen.description.description import SCALAR_JOINTS
@@ -19,16 +18,14 @@ from codegen.errors import RobotError
 from codegen.model import Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import TypeAlias
 
     from codegen.description.description import DescribedJoint, DescribedLoop, Description
+    from codegen.model import Joint
 
     Above: TypeAlias = Mapping[str, DescribedJoint | None]
-
-FUNCTIONS = frozenset({"sin", "cos", "tan", "sqrt", "exp", "atan2", "pi"})
-LONGEST_TEXT = 10_000
-_TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z_]\w*)|\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|[-+*/^(),])")
+    Typed: TypeAlias = DescribedJoint | Joint
 
 
 def canonical(data: Mapping[str, Any]) -> str:
@@ -72,16 +69,13 @@ def resolve(description: Description) -> tuple[Loop, ...]:
     joints = {joint.name: joint for joint in description.joints}
     above: Above = {link.name: None for link in description.links}
     above = {**above, **{joint.child: joint for joint in description.joints}}
-    return tuple(_resolved(description, loop, joints, above) for loop in description.loops)
+    where = description.where or description.name
+    return tuple(resolved(where, loop, joints, above) for loop in description.loops)
 
 
-def _resolved(
-    description: Description,
-    loop: DescribedLoop,
-    joints: Mapping[str, DescribedJoint],
-    above: Above,
-) -> Loop:
-    words = f"{description.where or description.name}: loop {shown(loop.name)}"
+def resolved(where: str, loop: DescribedLoop, joints: Mapping[str, Typed], above: Above) -> Loop:
+    """A loop as the model states it, its joints checked; `above` is asked for closures and couplings only."""
+    words = f"{where}: loop {shown(loop.name)}"
     data = json.loads(loop.data)
     independent = tuple(data.get("independent", ()))
     if loop.kind == "linear":
@@ -100,17 +94,19 @@ def _resolved(
         extra = min(set(independent) - set(tied))
         raise RobotError(f"{words} calls {shown(extra)} independent, which it does not tie; leave it out")
     if loop.kind != "closure":
-        _check_scalar(words, [joints[name] for name in tied])
-    if len(set(tied)) < len(tied):
+        _check_scalar(words, {name: joints[name].type for name in tied})
+    if len(set(tied)) < len(tied) or set(independent) & set(data.get("explicit", ())):
         raise RobotError(f"{words} names a joint as both dependent and independent, or twice; name it once")
+    if "explicit" in data:
+        independent = (*independent, *(name for name in tied if name not in (*independent, *data["explicit"])))
     return Loop(loop.name, loop.kind, tied, independent, loop.data)
 
 
-def _check_scalar(words: str, joints: Sequence[DescribedJoint]) -> None:
-    for joint in joints:
-        if joint.type not in SCALAR_JOINTS:
+def _check_scalar(words: str, types: Mapping[str, str]) -> None:
+    for name, kind in types.items():
+        if kind not in SCALAR_JOINTS:
             raise RobotError(
-                f"{words} ties joint {shown(joint.name)}, which is {joint.type}; "
+                f"{words} ties joint {shown(name)}, which is {kind}; "
                 "only revolute and prismatic joints can be tied so"
             )
 
@@ -128,22 +124,16 @@ def _check_expression(words: str, data: Mapping[str, Any]) -> None:
         raise RobotError(f"{words} needs either 'explicit' or 'implicit'; state one of them")
     if len(data.get("scale", data.get("independent", ()))) != len(data.get("independent", ())):
         raise RobotError(f"{words}: 'scale' must have one number for each independent joint")
+    from casadi import SX  # slow to import, and few robots have expressions
+
+    from codegen.expressions import parse
+
+    symbols = {name: SX.sym(name) for name in data["variables"]}
     for text in (*data.get("explicit", {}).values(), *data.get("implicit", ())):
-        _check_text(words, text, frozenset(data["variables"]))
-
-
-def _check_text(words: str, text: str, variables: frozenset[str]) -> None:
-    at = 0
-    while text[at:].strip() and len(text) <= LONGEST_TEXT:
-        token = _TOKEN.match(text, at)
-        if token is None:
-            raise RobotError(f"{words}: the expression {shown(text)} is not plain arithmetic at place {at}")
-        name = token["name"]
-        if name and name not in FUNCTIONS and name not in variables:
-            raise RobotError(f"{words}: the expression {shown(text)} uses {shown(name)}, which is no variable")
-        at = token.end()
-    if at == 0:
-        raise RobotError(f"{words}: an expression is empty or longer than {LONGEST_TEXT} characters")
+        try:
+            parse(text, symbols)
+        except RobotError as error:
+            raise RobotError(f"{words}: {error}") from None
 
 
 def _tied_by_ends(words: str, kind: str, data: Mapping[str, Any], above: Above) -> tuple[str, ...]:

@@ -74,6 +74,9 @@ def _mimic(
         leader, factor, offset = next_leader, factor * next_factor, offset + factor * next_offset
     if leader not in joints:
         raise RobotError(f"{words} mimics the unknown joint {shown(leader)}; name a joint of this file")
+    if joints[leader].type == "fixed":
+        still = {"independent": [], "dependent": [name], "matrix": [[]], "offset": [offset]}
+        return DescribedLoop(name, "linear", canonical(still))
     for joint in (joints[name], joints[leader]):
         if joint.type not in SCALAR_JOINTS:
             raise RobotError(

@@ -8,7 +8,7 @@ loops are their spanning tree and dense constraints on it (`codegen.oracle.loops
 `ORACLE[name](model, *inputs, frames=(), external=(), parameters=None)` takes the inputs of the generated
 function of that name, unbatched, and returns its outputs. Options:
   frames      names of frames (fk, jacobian); default: `model.tips`
-  contacts    held frames (`Model.contact`) of a Delassus matrix; default: all six rows at every tip
+  contacts    held frames (`Model.contact`); default: all six rows at every tip
   external    names of frames that carry an external wrench; the last input is then f_ext (k, 6):
               [force; moment] on the body, in the frame's axes, at its origin
   parameters  {"gravity" | "payload:FRAME" | "offset:JOINT": values}, see `codegen.oracle.parameters`
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.oracle import approximate, dynamics, kinematics, loops, manifold
+from codegen.oracle import approximate, constrained, dynamics, kinematics, loops, manifold
 from codegen.oracle.parameters import with_parameters
 
 if TYPE_CHECKING:
@@ -85,4 +85,5 @@ ORACLE: dict[str, Callable[..., Outputs]] = {
     "approximate_rnea": _entry(approximate.rnea, takes="wrenches"),
     "approximate_aba": _entry(approximate.aba, takes="wrenches"),
     "approximate_efpa": _entry(approximate.delassus, takes="contacts"),
+    **constrained.ENTRIES,
 }

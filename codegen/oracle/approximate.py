@@ -49,8 +49,6 @@ def _reflected(model: Model) -> Array:
     index = {body.joint.name: place.start for body, place in zip(model.bodies, model.v_slices, strict=True)}
     bodies = {body.joint.name: body for body in model.bodies}
     for loop in model.loops:
-        if loop.kind != "linear":
-            continue
         ratios = np.array(loop.stated["matrix"], float)
         for name, row in zip(loop.stated["dependent"], ratios, strict=True):
             driven = bodies[name]

@@ -136,7 +136,7 @@ def _closure(model: Model, data: dict[str, Any], at: ByBody) -> Array:
 def _moved(model: Model, b: int, q: Array, R: Array, p: Array) -> tuple[Array, Array]:
     """The pose of body b, whose carrier has the pose (R, p)."""
     body = model.bodies[b]
-    joint = relative(body.joint, model.convention, q, np.zeros(6))
+    joint = relative(body.joint, model.convention, q, np.zeros(3 if body.joint.type == "planar" else 6))
     return R @ body.placement.R @ joint.R, p + R @ (body.placement.p + body.placement.R @ joint.p)
 
 

@@ -1,7 +1,7 @@
 """The passes: one idea per file, each `Graph -> Graph`, none of them aware of robots.
 
-A pass may be added anywhere in `DEFAULT`; `run` checks the graph before and after each one and repeats the
-sequence until nothing changes.
+A pass may be added anywhere in `DEFAULT`; `run` checks what each one changes and repeats the sequence until
+nothing changes.
 """
 
 from __future__ import annotations
@@ -30,25 +30,20 @@ __all__ = [
     "share_subexpressions",
 ]
 
-DEFAULT: tuple[Pass, ...] = (
-    fold_constants,
-    share_subexpressions,
-    drop_dead,
-    share_reciprocals,
-    drop_dead,
-    hoist_angles,
-)
+DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, drop_dead, hoist_angles)
 
 _ROUNDS = 8
 
 
 def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT) -> Graph:
-    """The graph after the passes, in order, again and again until nothing changes (eight times at most)."""
+    """The graph after the passes, in order, again and again until none changes it (eight rounds at most)."""
     verify(graph)
-    for _ in range(_ROUNDS):
-        before = graph
-        for step in passes:
-            graph = verify(step(graph))
-        if graph == before:
-            break
+    settled: set[Pass] = set()  # what has nothing to do on this very graph
+    for step in passes * _ROUNDS:
+        if step not in settled:
+            after = step(graph)
+            if after is graph:
+                settled.add(step)
+            else:
+                graph, settled = verify(after), set()
     return graph

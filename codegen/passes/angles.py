@@ -36,7 +36,8 @@ def _order(graph: Graph) -> Iterator[int]:
     turning = [value.op in _PAIR for value in values]
     late = list(turning)
     for index, value in enumerate(values):
-        late[index] = turning[index] or any([late[arg] for arg in value.args])
+        for arg in value.args:
+            late[index] |= late[arg]
     pairs: dict[int, list[int]] = {}
     for index, value in enumerate(values):
         if turning[index]:

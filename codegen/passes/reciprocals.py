@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def share_reciprocals(graph: Graph) -> Graph:
     """One reciprocal for every divisor that two or more operations divide by."""
-    divisions = Counter(v.args[-1] for v in graph.values if v.op in ("div", "inv"))
+    divisions = Counter([v.args[-1] for v in graph.values if v.op == "div" or v.op == "inv"])
     shared = {divisor for divisor, number in divisions.items() if number >= 2}
     reciprocal: dict[int, int] = {}
 
@@ -42,7 +42,17 @@ def share_reciprocals(graph: Graph) -> Graph:
                 return draft.op("mul", dividend, once(draft, value.args[1]))
         return draft.copy(value)
 
-    return rewrite(graph, rule) if divisions else graph
+    return rewrite(graph, rule) if shared or _alone(graph) else graph
+
+
+def _alone(graph: Graph) -> bool:
+    """Whether a divisor is a constant, or a reciprocal is wanted only once: the other reasons to rewrite."""
+    values = graph.values
+    inverse = [index for index, value in enumerate(values) if value.op == "inv"]
+    uses = graph.uses() if inverse else []
+    if any(uses[index] == 1 for index in inverse):
+        return True
+    return any(value.op == "div" and values[value.args[1]].op == CONST for value in values)
 
 
 def _divided(draft: Draft, a: int, b: int) -> int | None:

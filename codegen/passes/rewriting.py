@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codegen.graph import Graph, Value
-from codegen.operations import CONST
+from codegen.operations import CONST, OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_COMMUTING = frozenset(name for name, op in OPERATIONS.items() if op.commutes)
 
 
 class Draft:
@@ -19,14 +21,16 @@ class Draft:
         self.values: list[Value] = []
         self.uses: list[int] = []
         self.moved: list[int] = []
+        self.seen: dict[Any, int] = {}
 
     def put(self, value: Value) -> int:
         """Append a value (its arguments are new) and say where it is."""
-        for arg in value.args:
-            self.uses[arg] += 1
+        uses = self.uses
+        for arg in value[1]:
+            uses[arg] += 1
         self.values.append(value)
-        self.uses.append(0)
-        return len(self.values) - 1
+        uses.append(0)
+        return len(uses) - 1
 
     def op(self, name: str, *args: int) -> int:
         """Append an operation on new values."""
@@ -35,6 +39,41 @@ class Draft:
     def const(self, number: float) -> int:
         """Append a constant."""
         return self.put(Value(CONST, constant=number))
+
+    def same(self, name: str, *args: int) -> int:
+        """Where this operation on new values is, made if it is not there; what commutes is looked for both ways."""
+        if name in _COMMUTING and args[0] > args[1]:
+            args = (args[1], args[0])
+        key = (name, args)
+        place = self.seen.get(key)
+        if place is None:
+            place = self.seen[key] = self.put(Value(name, args))
+        return place
+
+    def leaf(self, value: Value) -> int:
+        """Where this constant or input is, put there if need be; 0.0 and -0.0, which compare equal, differ."""
+        key = value if value.op != CONST else value.constant or repr(value.constant)
+        place = self.seen.get(key)
+        if place is None:
+            place = self.seen[key] = self.put(value)
+        return place
+
+    def number(self, number: float) -> int:
+        """Where this constant is, put there if need be."""
+        place = self.seen.get(number or repr(number))
+        return self.leaf(Value(CONST, (), number)) if place is None else place
+
+    def opposite(self, name: str, a: int, b: int) -> int | None:
+        """Where the negative of this difference or product is, if the operation itself is not there."""
+        seen = self.seen
+        if name == "sub":
+            return None if ("sub", (a, b)) in seen else seen.get(("sub", (b, a)))
+        for x, y in ((a, b), (b, a)):
+            factor = self.values[x]
+            negative = seen.get(-factor.constant or repr(-factor.constant)) if factor.op == CONST else None
+            if negative is not None and ("mul", (a, b) if a < b else (b, a)) not in seen:
+                return seen.get(("mul", (negative, y) if negative < y else (y, negative)))
+        return None
 
     def copy(self, value: Value) -> int:
         """Append an old value with its arguments moved."""
@@ -50,19 +89,30 @@ class Draft:
         return tuple([moved[arg] for arg in value.args])
 
     def finish(self) -> Graph:
-        """The new graph; every old value must have been moved by now."""
+        """The new graph, or the old one if nothing is new; every old value must have been moved by now."""
         graph, moved = self.graph, self.moved
+        if len(self.values) == len(graph.values) and moved == list(range(len(moved))):
+            return graph if tuple(self.values) == graph.values else self._with(graph.results)
         results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
+        return self._with(results)
+
+    def _with(self, results: tuple[tuple[int, ...], ...]) -> Graph:
+        graph = self.graph
         return Graph(graph.name, graph.inputs, graph.outputs, tuple(self.values), results)
 
 
-def rewrite(graph: Graph, rule: Callable[[Draft, Value], int]) -> Graph:
+def rewrite(graph: Graph, rule: Callable[[Draft, Value], int], *, counting: bool = True) -> Graph:
     """Visit the values in order; `rule` says where the draft holds what an old value computes.
 
-    While a rule looks at a value, an argument with no uses left is wanted by this value alone.
+    While a rule looks at a value, an argument with no uses left is wanted by this value alone; without
+    `counting` uses mean nothing, which is faster.
     """
     draft = Draft(graph)
     moved, pending = draft.moved, draft.uses
+    if not counting:
+        for value in graph.values:
+            moved.append(rule(draft, value))
+        return draft.finish()
     for value, uses in zip(graph.values, graph.uses(), strict=True):
         for arg in value.args:
             pending[moved[arg]] -= 1

@@ -1,0 +1,66 @@
+"""A loop more on a finished model: stated in Python, checked as if a file had stated it, and the tree clustered anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from codegen.closing import completed
+from codegen.description.clusters import nodes
+from codegen.description.description import DescribedLoop
+from codegen.description.files import shown
+from codegen.description.loops import canonical, resolved
+from codegen.description.texts import text_of
+from codegen.errors import RobotError
+from codegen.expressions import names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from codegen.model import Model
+
+
+def with_loop(
+    model: Model,
+    name: str,
+    *,
+    explicit: Mapping[str, Any] | None = None,
+    implicit: Sequence[Any] = (),
+    independent: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
+    scale: Sequence[float] = (),
+) -> Model:
+    """See `Model.with_loop`."""
+    if name in {loop.name for loop in model.loops} or not name.isprintable() or not name:
+        raise RobotError(f"{model.name}: a loop cannot be called {shown(name)}; choose a new printable name")
+    given = {joint: text_of(formula) for joint, formula in (explicit or {}).items()}
+    kept = [text_of(formula) for formula in implicit]
+    known = variables or {joint: joint for joint in model.joint_names}
+    used = dict.fromkeys(word for text in (*given.values(), *kept) for word in names(text))
+    data: dict[str, Any] = {"variables": {word: known[word] for word in used if word in known}}
+    if given:
+        data["explicit"] = given
+    if kept:
+        data["implicit"] = kept
+    if independent:
+        data["independent"] = list(independent)
+    if scale:
+        data["scale"] = list(scale)
+    joints = {body.joint.name: body.joint for body in model.bodies}
+    loop = resolved(model.name, DescribedLoop(name, "expression", canonical(data)), joints, {})
+    return completed(clustered(replace(model, loops=(*model.loops, loop))))
+
+
+def clustered(model: Model) -> Model:
+    """The model with its bodies gathered into nodes, and numbered, as its loops ask for."""
+    parents = [body.parent for body in model.bodies]
+    number = {joint: b for b, joint in enumerate(model.joint_names)}
+    ties = [[number[joint] for joint in loop.joints] for loop in model.loops]
+    order, gathered = nodes(parents, ties, range(len(parents)))
+    new = {old: place for place, old in enumerate(order)} | {-1: -1}
+    return replace(
+        model,
+        bodies=tuple(replace(model.bodies[old], parent=new[parents[old]]) for old in order),
+        nodes=gathered,
+        frames=tuple(replace(frame, body=new[frame.body]) for frame in model.frames),
+    )

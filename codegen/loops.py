@@ -35,7 +35,8 @@ class Constraints:
     """A node's joints in terms of its position coordinates x, before anything is solved.
 
     `positions` by body; `phi` what must vanish, with `facing` one (axes that agree); T (xdot = T r), E (rates of
-    all joints from r) and `places` (where r stands among them), `own` the places in r of the velocity coordinates, `scale` the factors from these to r.
+    all joints from r) and `places` (where r stands among them), `own` the places in r of the velocity coordinates,
+    `scale` the factors from these to r.
     """
 
     x: SX
@@ -269,7 +270,8 @@ def _solved(
     still = [model.bodies[b].joint.name for b, row in zip(unknown, C, strict=True) if not row[:-1].any()]
     if still:
         raise RobotError(
-            f"{model.name}: joint {still[0]!r} follows no joint that moves by itself; make it fixed, or name another leader"
+            f"{model.name}: joint {still[0]!r} follows no joint that moves by itself; make it fixed, or name "
+            "another leader"
         )
     values = constant(C[:, :-1]) @ vertcat(*[position[b] for b in known]) + constant(C[:, -1:])
     return {b: values[k] for k, b in enumerate(unknown)}

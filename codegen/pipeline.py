@@ -120,8 +120,9 @@ def build(
     act (rows of the argument f_ext), `parameters` the numbers that stay arguments: `gravity`, `payload:FRAME`,
     `offset:JOINT`, and of algorithms with contacts `k`, `mu`, `lam0`, `R`. `contacts` are the held frames
     (`Model.contact`, or texts FRAME:ROWS; default: all six rows of every tip), `iterations` the steps of a proximal
-    algorithm; None leaves them to the arguments `tol` and `max_iter`, and `iterations` and `residual` come out. `target` says where the code runs: `native` (this processor), `x86-64-v3` (all with AVX2) or
-    `portable` (all of this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`.
+    algorithm; None leaves them to the arguments `tol` and `max_iter`, and `iterations` and `residual` come out.
+    `target` says where the code runs: `native` (this processor), `x86-64-v3` (all with AVX2) or `portable` (all of
+    this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`.
     RobotError for a name that does not exist, BuildError if no compiler works.
     """
     tools = toolchain(target)

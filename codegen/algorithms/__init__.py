@@ -17,6 +17,7 @@ from typing import Any
 
 from codegen.algorithms.aba import aba
 from codegen.algorithms.caba_osim import caba_osim
+from codegen.algorithms.caba_osimf import caba_osimf
 from codegen.algorithms.constrained_aba import constrained_aba
 from codegen.algorithms.crba import crba
 from codegen.algorithms.difference import difference
@@ -40,6 +41,7 @@ from codegen.algorithms.prox_pv import prox_pv
 from codegen.algorithms.pv import pv
 from codegen.algorithms.pv_early import pv_early
 from codegen.algorithms.pv_osim import pv_osim
+from codegen.algorithms.pv_osimf import pv_osimf
 from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.rnea import rnea
@@ -94,6 +96,8 @@ QUANTITIES: dict[str, Quantity] = {
     "R": Quantity(("contacts",), "softness of the contacts' rows, above zero"),
     "lam": Quantity(("contacts",), "multipliers: forces of the contacts on the robot, along their rows"),
     "M": Quantity(("nv", "nv"), "joint-space inertia matrix"),
+    "b": Quantity(("contacts",), "right-hand side over the rows of all contacts"),
+    "x": Quantity(("contacts",), "solution over the rows of all contacts"),
     "Winv": Quantity(("contacts", "contacts"), "inverse of the damped Delassus matrix W + 1/mu"),
     "Minv": Quantity(("nv", "nv"), "inverse of the joint-space inertia matrix"),
     "position": Quantity(("frames", 3), "frame origins in the world (m)"),
@@ -137,6 +141,8 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("efpa", efpa, Q, ("W",), "Delassus matrix by extended force propagators", "delassus"),
         Algorithm("pv_osim", pv_osim, Q, ("W",), "Delassus matrix by the PV sweep", "delassus"),
         Algorithm("pv_osimr", pv_osimr, Q, ("W",), "Delassus matrix over branching links", "delassus"),
+        Algorithm("pv_osimf", pv_osimf, ("q", "b"), ("x",), "W x = b by branches and base", "damped"),
+        Algorithm("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b by branches", "damped"),
         Algorithm("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu", "damped"),
         Algorithm("project", project, ("guess",), ("closed", "residual"), "closing of loops", group="loops"),
         Algorithm("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected", group="loops"),

@@ -94,8 +94,8 @@ def resting(tree: Tree, v: SX) -> SX:
     """
     vdot = []
     for i, v_i in enumerate(tree.split(v)):
-        base = tree.parts[tree.model.nodes[i].bodies[0]]
-        if base.joint.nv == 6 and base.parent < 0 and not tree.armature[i].nnz():
+        base, *tied = (tree.parts[b] for b in tree.model.nodes[i].bodies)
+        if base.joint.nv == 6 and base.parent < 0 and not tied and not tree.armature[i].nnz():
             ac = base.X.vector(-tree.gravity) + base.joint.drift(base.q, v_i)
             vdot.append(-(base.S.T @ vertcat(zeros(3), ac)))
         else:

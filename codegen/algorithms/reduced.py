@@ -1,8 +1,8 @@
 """The reduced recursion of PV-OSIMr: unit forces go to the root, bundled into six where many of them meet.
 
-Sathya, Bruyninckx, Decre, Pipeleers 2023 (arXiv 2310.03676), sec. V. A stream is a set of unit forces (of contacts, or of
-a link at which contacts were bundled) on its way to the root; streams that meet leave L, the part of W that the
-joints below give; what the joints above a bundle give, its own inverse inertia Omega gives.
+Sathya, Bruyninckx, Decre, Pipeleers 2023 (arXiv 2310.03676), sec. V. A stream is a set of unit forces (of
+contacts, or of a link at which contacts were bundled) on its way to the root; streams that meet leave L, the part of
+W that the joints below give; what the joints above a bundle give, its own inverse inertia Omega gives.
 """
 
 from __future__ import annotations

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     import argparse
 
 EXAMPLES = """\
-  rigidc generate talos -a rnea -a aba -o build/talos
+  rigidc generate talos -a rnea -a aba --lanes 8 -o build/talos
   rigidc generate my_arm.urdf --fixed -a fk --frame tool -o build/arm --prefix arm
-  rigidc generate talos -a aba --lanes 8 -o build/talos
   rigidc generate solo12 -a aba --external FL_FOOT --dtype float32 -o build/solo12 --force
 """
 

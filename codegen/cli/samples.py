@@ -27,7 +27,7 @@ def arguments(
 
     numbers = tuple(spec for spec in options["parameters"] if spec not in OPTIONAL)
     own = tuple(port.name for port in function.inputs)[: len(function.inputs) - len(numbers)]
-    rows = max((port.shape[0] for port in function.inputs if port.name in OPTIONAL and port.shape), default=0)
+    rows = max((port.shape[0] for port in function.inputs if port.name in {*OPTIONAL, "b"} and port.shape), default=0)
     return (*own, *numbers), samples(robot, own, len(options["external"]), numbers, number, seed, rows)
 
 
@@ -64,7 +64,7 @@ def _quantity(robot: Model, name: str, external: int, rows: int, rng: np.random.
         return _opened(robot, rng)
     if name == "f_ext":
         return rng.standard_normal((external, 6))
-    if name in ("k", "lam0"):
+    if name in ("k", "lam0", "b"):
         return rng.standard_normal(rows)
     if name == "mu":
         return np.asarray(10.0 ** rng.uniform(4.0, 6.0))

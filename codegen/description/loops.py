@@ -106,8 +106,7 @@ def _check_scalar(words: str, types: Mapping[str, str]) -> None:
     for name, kind in types.items():
         if kind not in SCALAR_JOINTS:
             raise RobotError(
-                f"{words} ties joint {shown(name)}, which is {kind}; "
-                "only revolute and prismatic joints can be tied so"
+                f"{words} ties joint {shown(name)}, which is {kind}; only revolute and prismatic joints can be tied so"
             )
 
 

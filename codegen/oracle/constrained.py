@@ -98,8 +98,8 @@ def damped(at: Equations, mu: float) -> Array:
     return np.linalg.inv(delassus(at) + np.eye(len(at.J)) / mu)
 
 
-def entry(kind: str) -> Callable[..., Array | tuple[Array, ...]]:
-    """An entry of `codegen.oracle.ORACLE`: `held`, `soft`, `W` or `Winv`.
+def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Array, ...]]:
+    """An entry of `codegen.oracle.ORACLE`: `held`, `soft`, `W`, `Winv`, or an inverse `applied` to a vector.
 
     Optional inputs of the algorithms (`codegen.algorithms.OPTIONAL`) are given by name among the `parameters`.
     """
@@ -116,6 +116,10 @@ def entry(kind: str) -> Callable[..., Array | tuple[Array, ...]]:
         given = {**OPTIONAL, **(parameters or {})}
         model = with_parameters(model, {name: values for name, values in given.items() if name not in OPTIONAL})
         held = tuple(contacts) or tuple(model.contact(tip) for tip in model.tips)
+        if kind == "applied":
+            mu = np.inf if undamped else float(np.asarray(given["mu"]))
+            W = delassus(equations(model, q, np.zeros(model.nv), contacts=held))
+            return np.linalg.solve(W + np.eye(len(W)) / mu, np.asarray(state[0], float))
         v, tau, *wrenches = state or (np.zeros(model.nv), np.zeros(model.nv))
         at = equations(model, q, v, *wrenches, contacts=held, external=tuple(external))
         k, lam0, R = (np.broadcast_to(np.asarray(given[name], float), len(at.J)) for name in ("k", "lam0", "R"))
@@ -129,8 +133,12 @@ def entry(kind: str) -> Callable[..., Array | tuple[Array, ...]]:
 
 
 ENTRIES: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
-    **dict.fromkeys(("pv", "pv_early", "prox_pv", "constrained_aba", "prox_ltl", "prox_ltls", "prox_kkt"), entry("held")),
+    **dict.fromkeys(
+        ("pv", "pv_early", "prox_pv", "constrained_aba", "prox_ltl", "prox_ltls", "prox_kkt"), entry("held")
+    ),
     **dict.fromkeys(("ltl_osim", "kjr", "pv_osim", "pv_osimr"), entry("W")),
     "pv_soft": entry("soft"),
     "caba_osim": entry("Winv"),
+    "caba_osimf": entry("applied"),
+    "pv_osimf": entry("applied", undamped=True),
 }

@@ -5,16 +5,18 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 DEMO_ROBOT ?= talos
+BENCH ?=
 GOLDENS := iiwa solo12
 GOLDEN_ALGORITHMS := -a rnea -a crba -a aba
 
-.PHONY: help demo test lint counts counts-write goldens clean
+.PHONY: help demo test lint counts counts-write bench goldens clean
 
 help:
 	@echo "make demo          install, generate and compile ABA and RNEA of $(DEMO_ROBOT), check, count, time"
 	@echo "make test          style, types, import contracts and all tests"
 	@echo "make counts        operation counts against opcount/baseline.json"
 	@echo "make counts-write  write today's operation counts to opcount/baseline.json"
+	@echo "make bench         time against Pinocchio and CasADi, on one core; BENCH=\"iiwa -a aba\" chooses"
 	@echo "make goldens       write the committed generated/ folders again"
 	@echo "make clean         remove the virtual environment, build products and caches"
 
@@ -41,6 +43,9 @@ counts: $(VENV)/.installed
 counts-write: $(VENV)/.installed
 	@$(BIN)/python -m opcount.baseline --write
 
+bench: $(VENV)/.benching
+	@$(BIN)/python -m opcount.bench $(BENCH) --out build/bench
+
 goldens: $(VENV)/.installed
 	@for robot in $(GOLDENS); do \
 	    $(BIN)/rigidc generate $$robot $(GOLDEN_ALGORITHMS) -o generated/$$robot --force || exit 1; \
@@ -61,4 +66,8 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/pip
 
 $(VENV)/.testing: pyproject.toml | $(BIN)/pip
 	$(PIP) install -e .[test]
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.benching: pyproject.toml | $(BIN)/pip
+	$(PIP) install -e .[bench]
 	@touch $@ $(VENV)/.installed

@@ -61,8 +61,9 @@ def stand_in(task: Task) -> Task:
 def cheapest(task: Task, group: str) -> Choice:
     """The cheapest algorithm of `constrained` or `delassus` for a task, whatever algorithm that names.
 
-    Forward dynamics without contacts choose between `aba` and `ltl`. The direct algorithms compete only if the contacts'
-    rows are independent at a generic configuration. RobotError for another group, or for inputs that no candidate has.
+    Forward dynamics without contacts choose between `aba` and `ltl`. The direct algorithms compete only if the rows of
+    all contacts are independent at a generic configuration. RobotError for another group, or for inputs
+    that no candidate has.
     """
     if group not in CANDIDATES:
         raise RobotError(f"group {group!r}: choose one of {', '.join(CANDIDATES)}")

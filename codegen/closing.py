@@ -34,12 +34,17 @@ SPREAD = 0.8  # how far random starts lie from the neutral configuration (rad, m
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """The implicit constraints of one node, as numeric functions of its position coordinates."""
+    """The implicit constraints of one node, as numeric functions of its position coordinates.
+
+    `own` are the velocity coordinates' columns of K, `quaternions` the places of quaternions in x, `lengths` those of
+    the rows of K at generic configurations: their scale.
+    """
 
     evaluate: Function
     quaternions: tuple[slice, ...]
     own: tuple[int, ...]
     neutral: tuple[float, ...]
+    lengths: tuple[float, ...] = ()
 
     @property
     def size(self) -> int:
@@ -86,14 +91,20 @@ class Closing:
 
     def follows(self, x: NDArray[np.float64]) -> bool:
         """Whether x is far from positions at which the dependent joints do not follow."""
+        lengths = np.array(self.lengths)
+        rows = lengths > DISTINCT * lengths.max(initial=0.0)
         K = np.delete(self.at(x)[1], self.own, axis=1)
-        if not K.shape[1]:
-            return True
-        lengths = np.linalg.norm(K, axis=1)
-        K = K[lengths > DISTINCT * lengths.max(initial=0.0)]
-        values = np.linalg.svd(K / np.linalg.norm(K, axis=1, keepdims=True), compute_uv=False)
         wanted = K.shape[1]
+        if not wanted:
+            return True
+        values = np.linalg.svd(K[rows] / lengths[rows, None], compute_uv=False)
         return len(values) >= wanted and bool(values[wanted - 1] > FOLLOWS * values[0])
+
+    def scaled(self) -> Closing:
+        """The same with its lengths measured."""
+        rng = np.random.default_rng(2)
+        squares = [(self.at(self.start(rng))[1] ** 2).sum(axis=1) for _ in range(4)]
+        return replace(self, lengths=tuple(float(x) for x in np.sqrt(np.mean(squares, axis=0))))
 
 
 @lru_cache(maxsize=64)
@@ -126,7 +137,7 @@ def closings(model: Model) -> tuple[Closing | None, ...]:
                 ),
                 own.own,
                 tuple(float(v) for joint in joints for v in joint.neutral()),
-            )
+            ).scaled()
         )
     return tuple(found)
 
@@ -287,11 +298,11 @@ def _named(model: Model, n: int, dependent: Sequence[str]) -> Model:
 
 def closed_positions(model: Model, rng: np.random.Generator | None) -> list[tuple[slice, NDArray[np.float64]]]:
     """For every node with implicit loops its place in q and a closed configuration: random, or without rng neutral."""
-    found = []
+    found, slices, bodies = [], model.q_slices, model.position_bodies
     for i, (closing, still) in enumerate(zip(closings(model), neutral(model), strict=True)):
         if closing is None or still is None:
             continue
         x = None if rng is None else closing.random(rng)
-        places = [model.q_slices[b] for b in model.position_bodies[i]]
+        places = [slices[b] for b in bodies[i]]
         found.append((slice(places[0].start, places[-1].stop), np.array(still) if x is None else x))
     return found

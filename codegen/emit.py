@@ -149,7 +149,8 @@ def _loop(
     header: Header, kernel: LoopKernel, style: Style, head: str, given: tuple[Argument, ...]
 ) -> tuple[tuple[Function, ...], int]:
     """The functions of an iteration's stages, the public one that runs them, and the reals that all keep."""
-    name, macro, functions, kept = symbol(header, kernel), header.c_prefix.upper(), [], 0
+    name, macro, kept = symbol(header, kernel), header.c_prefix.upper(), 0
+    functions: list[Function] = []
     for stage, graph in zip(("prepare", "step", "finish"), kernel.graphs, strict=True):
         own, own_head = f"{name}_{stage}", f"{macro}_APART void {name}_{stage}"
         made, workspace = _functions(

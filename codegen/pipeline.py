@@ -63,8 +63,8 @@ def auto(
     """The cheapest forward dynamics (`constrained`) or Delassus algorithm (`delassus`) by operations, with the others.
 
     The options are those of `build`. `algorithm` of the result is the name; algorithms of which even the operations as
-    written are far more than the fewest are not counted as emitted. Forward dynamics without contacts are `aba` or `ltl`;
-    those that need independent rows compete only if the rows are independent.
+    written are far more than the fewest are not counted as emitted. Forward dynamics without contacts are `aba` or
+    `ltl`; those that need independent rows compete only if the rows are independent.
     """
     return cheapest(_task(robot, AUTO, (), external, parameters, contacts, iterations), group)
 

@@ -65,7 +65,7 @@ def test_what_is_asked_decides(root: Path) -> None:
     make = Maker()
     cache.cached("one", make)
     cache.cached("two", make)
-    cache.cached("one", make, toolchain(portable=True))
+    cache.cached("one", make, toolchain("portable"))
     assert make.calls == 3
     assert len(cache.entries()) == 3
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,23 +11,22 @@ from compilers import COMPILERS
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 
 from codegen.compiler import compile_extension, module_name, toolchain
-from codegen.emit import emit_artifact
+from codegen.emit import Style, emit_artifact
 from codegen.errors import BuildError
 from codegen.runtime import load
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ARTIFACT = emit_artifact(header(), kernel(pendulum()))
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("portable", [True, False])
-def test_every_compiler_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: str, portable: bool) -> None:
+@pytest.mark.parametrize("target", ["native", "portable"])
+def test_every_compiler_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: str, target: str) -> None:
     monkeypatch.setenv("RIGIDC_CC", compiler)
-    tools = toolchain(portable=portable)
+    tools = toolchain(target)
     assert tools.command[0].endswith(compiler)
-    assert ("-march=native" in tools.flags) is not portable
+    assert any(flag.endswith("=native") for flag in tools.flags) is (target == "native")
+    assert Path(compiler).name in tools.sentence
+    assert "/" not in tools.sentence
     f = load(ARTIFACT, tmp_path / compile_extension(ARTIFACT, tmp_path, tools))
     q, v = np.array([0.4, 1.1]), np.array([-0.3, 0.2])
     np.testing.assert_allclose(f(q, v).h, pendulum_by_hand(q, v)[1], rtol=1e-14)
@@ -44,9 +43,19 @@ def test_building_says_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]
 
 
 def test_identities_differ_where_machine_code_may() -> None:
-    identities = {toolchain(compiler=c, portable=p).identity for c in COMPILERS for p in (True, False)}
+    identities = {toolchain(target, compiler=c).identity for c in COMPILERS for target in ("native", "portable")}
     assert len(identities) == 2 * len(COMPILERS)
     assert toolchain().identity == toolchain().identity
+
+
+def test_lanes_fill_a_register_of_the_target() -> None:
+    assert [toolchain("portable").lanes(size) for size in (8, 4)] == [2, 4]
+    assert toolchain("native").lanes(8) in (2, 4, 8)
+
+
+def test_an_unknown_target_is_refused() -> None:
+    with pytest.raises(BuildError, match="'pentium': choose one of native, "):
+        toolchain("pentium")
 
 
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -78,6 +87,6 @@ def test_a_compiler_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_modules_are_named_by_content() -> None:
-    other = emit_artifact(header(), kernel(pendulum()), "float32")
+    other = emit_artifact(header(), kernel(pendulum()), Style("float32"))
     assert module_name(ARTIFACT) == module_name(ARTIFACT) != module_name(other)
     assert os.sep not in module_name(ARTIFACT)

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from codegen import passes
 from codegen.backends import BACKENDS
 from codegen.counting import Count, count
-from codegen.emit import arguments, emit_artifact, emit_batch, emit_folder, emit_source, write_folder
+from codegen.emit import Style, arguments, emit_artifact, emit_folder, emit_source, write_folder
 from codegen.errors import RobotError
 from codegen.graph import Graph, Port, Value
 from codegen.interpret import interpret
@@ -36,12 +36,14 @@ def operators(source: str) -> Count:
     counted: Counter[str] = Counter()
     for expression in re.findall(r"const T t\d+ = (.*);", source):
         text = LITERAL.sub("c", expression)
-        called = re.match(r"(\w+)\(", text)
-        if called:
-            name = called[1].removesuffix("f") if called[1] in ("sinf", "cosf", "sqrtf") else called[1]
-            counted[name if name in ("sqrt", "sin", "cos") else "other"] += 1
-        elif "?" in text or text.startswith("(T)"):
-            counted["other"] += 1
+        called = re.match(r"arm_(\w+)\(", text)
+        angle = re.fullmatch(r"([sc])\d+\[\d+\]", text)
+        if re.fullmatch(r"w\[\d+\]", text):
+            continue
+        if angle:
+            counted["sin" if angle[1] == "s" else "cos"] += 1
+        elif called and called[1] != "all":
+            counted[called[1] if called[1] in ("sqrt", "sin", "cos") else "other"] += 1
         else:
             counted["mul"] += text.count("*")
             counted["div"] += text.count("/")
@@ -51,9 +53,10 @@ def operators(source: str) -> Count:
 
 @pytest.mark.parametrize("dtype", list(BACKENDS))
 @pytest.mark.parametrize("chunk", [4, 10_000])
+@pytest.mark.parametrize("trig", ["fast", "libm"])
 @pytest.mark.parametrize("graph", [PENDULUM, one_of_each(), pendulum()], ids=["pendulum", "each", "written"])
-def test_the_count_is_the_number_of_operators(graph: Graph, chunk: int, dtype: str) -> None:
-    assert operators(emit_source(header(), kernel(graph), dtype, chunk)) == count(graph)
+def test_the_count_is_the_number_of_operators(graph: Graph, chunk: int, trig: str, dtype: str) -> None:
+    assert operators(emit_source(header(), kernel(graph), Style(dtype, trig, chunk=chunk))) == count(graph)
 
 
 def program(graph: Graph, inputs: list[np.ndarray], real: str) -> str:
@@ -73,16 +76,17 @@ def program(graph: Graph, inputs: list[np.ndarray], real: str) -> str:
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("language", [("-std=c99",), ("-x", "c++", "-std=c++17")], ids=["c99", "c++17"])
 @pytest.mark.parametrize("dtype", list(BACKENDS))
-@pytest.mark.parametrize("chunk", [7, 10_000])
-def test_every_operation_in_c(tmp_path: Path, compiler: str, language: tuple[str, ...], dtype: str, chunk: int) -> None:
+@pytest.mark.parametrize("style", [Style(chunk=7, lanes=4), Style(trig="libm")], ids=["lanes", "libm"])
+def test_every_operation_in_c(
+    tmp_path: Path, compiler: str, language: tuple[str, ...], dtype: str, style: Style
+) -> None:
     graph = one_of_each()
-    files = emit_folder(header(), (kernel(graph),), dtype, chunk)
-    files["batch.c"] = emit_batch(header(), kernel(graph))
+    files = emit_folder(header(), (kernel(graph),), replace(style, dtype=dtype))
     inputs = [np.array(0.625), np.array([-0.75])]
     files["main.c"] = program(graph, inputs, BACKENDS[dtype].real)
     written(files, tmp_path)
     sanitize = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    sources = ["main.c", "arm_each.c", "batch.c"]
+    sources = [name for name in files if name.endswith(".c") and name != "example.c"]
     libraries = ["-lm", "-lstdc++"] if "c++" in language else ["-lm"]
     compiled(compiler, tmp_path, *language, *WARNINGS, *sanitize, *sources, *libraries, "-o", "main")
     got = np.array([float(line) for line in output(tmp_path / "main").split()])
@@ -99,7 +103,7 @@ def test_outputs_may_be_inputs(tmp_path: Path, compiler: str, chunk: int) -> Non
     values += [Value("sub", (5, 6)), Value("add", (7, 0))]
     ports = (Port("x", (3,)),), (Port("y", (3,)),)
     graph = Graph("turn", *ports, tuple(values), ((8, 0, 1),))
-    files = emit_folder(header(), (kernel(graph),), chunk=chunk)
+    files = emit_folder(header(), (kernel(graph),), Style(chunk=chunk))
     files["main.c"] = (
         '#include <stdio.h>\n#include "arm.h"\nint main(void) { double x[3] = {1.5, 2.5, 0.3};\n'
         'arm_turn(x, x); printf("%.17g %.17g %.17g", x[0], x[1], x[2]); return 0; }\n'
@@ -133,8 +137,8 @@ def test_the_text_does_not_depend_on_hash_seeds() -> None:
     code = (
         "import hashlib, sys; sys.path[:0] = sys.argv[1:]\n"
         "from graph_cases import header, kernel, pendulum\n"
-        "from codegen import passes\nfrom codegen.emit import emit_folder\n"
-        "files = emit_folder(header(), (kernel(passes.run(pendulum())),), chunk=5)\n"
+        "from codegen import passes\nfrom codegen.emit import Style, emit_folder\n"
+        "files = emit_folder(header(), (kernel(passes.run(pendulum())),), Style(chunk=5, lanes=8))\n"
         "print(hashlib.sha256(repr(list(files.items())).encode()).hexdigest())\n"
     )
     here = Path(__file__).resolve().parent
@@ -180,8 +184,7 @@ def test_hostile_names_reach_c_harmlessly(tmp_path: Path) -> None:
     values = tuple(Value(INPUT, port=k, element=0) for k in range(6))
     values += (Value("sin", (0,)), Value("add", (1, 2)), Value("mul", (6, 5)))
     graph = Graph("main", ports, (Port(evil, (3,)),), values, ((6, 7, 8),))
-    files = emit_folder(info, (kernel(graph),), chunk=2)
-    files["batch.c"] = emit_batch(info, kernel(graph))
+    files = emit_folder(info, (kernel(graph),), Style(chunk=2, lanes=4, built=evil))
     written(files, tmp_path)
     code = "".join(text for name, text in files.items() if name.endswith((".c", ".h")))
     assert "evil;" not in re.sub(r"/\*.*?\*/", "", code, flags=re.DOTALL)
@@ -269,7 +272,7 @@ def test_write_folder_replaces_its_own_files_only(tmp_path: Path) -> None:
 def test_artifacts_go_to_facts_and_back() -> None:
     from codegen.artifact import from_facts
 
-    artifact = emit_artifact(header(), kernel(PENDULUM), "float32")
+    artifact = emit_artifact(header(), kernel(PENDULUM), Style("float32", lanes=8))
     assert from_facts(artifact.facts(), artifact.files) == artifact
     assert "const float *q" in artifact.declarations
     assert artifact.header.startswith("/* Generated by rigidc")

@@ -14,7 +14,7 @@ from codegen import passes
 from codegen.artifact import Artifact
 from codegen.compiler import compile_extension, toolchain
 from codegen.counting import Count, count
-from codegen.emit import emit_artifact
+from codegen.emit import Style, emit_artifact
 from codegen.errors import BuildError
 from codegen.graph import Graph, Port, Value
 from codegen.operations import CONST, INPUT
@@ -30,7 +30,7 @@ M, H = pendulum_by_hand(Q, V)
 
 
 def built(graph: Graph, folder: Path, dtype: str = "float64", *, api: bool = True) -> Function:
-    artifact = emit_artifact(header(), kernel(graph), dtype)
+    artifact = emit_artifact(header(), kernel(graph), Style(dtype, lanes=4))
     return load(artifact, folder / compile_extension(artifact, folder, toolchain(api=api)))
 
 
@@ -177,7 +177,7 @@ def test_what_it_says_of_itself(arm: Function) -> None:
     assert arm.name == "pendulum"
     assert [port.name for port in (*arm.inputs, *arm.outputs)] == ["q", "v", "M", "h"]
     assert arm.count == arm.count_written == count(passes.run(pendulum()))
-    assert "void arm_pendulum(" in arm.source
+    assert "ARM_FUNCTION(arm_pendulum)(" in arm.source
     assert "ARM_NQ" in arm.header
     with pytest.raises(AttributeError):
         arm.artifact = arm.artifact  # type: ignore[misc]
@@ -258,7 +258,9 @@ def _timed(call: Callable[[], Any], number: int = 1000) -> float:
 
 
 def test_an_extension_that_does_not_load_is_reported(tmp_path: Path) -> None:
-    artifact = Artifact("f", "f", (), (), "float64", Count(), Count(), "void f(void);", (("f.h", ""), ("f.c", "")))
+    artifact = Artifact(
+        "f", "f", (), (), "float64", 1, 0, Count(), Count(), "void f(void);", (("f.h", ""), ("f.c", ""))
+    )
     for name in ("f.so", "_rigidc_f.so"):
         (tmp_path / name).write_bytes(b"no machine code")
         with pytest.raises(BuildError, match="does not load"):

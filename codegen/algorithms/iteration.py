@@ -29,7 +29,8 @@ class Iteration:
 
     def named(self, column: SX) -> tuple[Any, ...]:
         """A column as a state: the members of the start, with other values."""
-        return rebuilt(self.start, column, 0)[0]
+        members: tuple[Any, ...] = rebuilt(self.start, column, 0)[0]
+        return members
 
     def unrolled(self, iterations: int) -> tuple[SX, ...]:
         """The outputs after a fixed number of iterations; the first is the start itself."""

@@ -1,13 +1,13 @@
 """PV-OSIMf: the inverse of the Delassus matrix applied to a vector, for trees that branch at their root.
 
 Sathya, Bruyninckx, Decre, Pipeleers 2023 (arXiv 2310.03676), sec. VI: the PV sweep stops at the root, W = L + y' D^-1 y
-with L block-diagonal over branches and y, D of the root joint (a floating base: six freedoms); the matrix inversion lemma
-then needs each block's factors and one small system. Each block must be regular. Gravity plays no part.
+with L block-diagonal over branches and y, D of the root joint (a floating base: six freedoms); the matrix inversion
+lemma then needs each block's factors and one small system. Each block must be regular. Gravity plays no part.
 """
 
 from __future__ import annotations
 
-from casadi import SX, horzcat, vertcat
+from casadi import SX, horzcat
 
 from codegen.algorithms.delassus import by_joints
 from codegen.algorithms.sweeps import Articulated, articulated, joint_forces

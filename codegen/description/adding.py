@@ -1,4 +1,4 @@
-"""A loop more on a finished model: stated in Python, checked as if a file had stated it, and the tree clustered anew."""
+"""One loop more on a finished model: stated in Python, checked like a file's, and the tree clustered anew."""
 
 from __future__ import annotations
 

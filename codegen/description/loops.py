@@ -128,11 +128,11 @@ def _check_expression(words: str, data: Mapping[str, Any]) -> None:
     from codegen.expressions import parse
 
     symbols = {name: SX.sym(name) for name in data["variables"]}
-    for text in (*data.get("explicit", {}).values(), *data.get("implicit", ())):
-        try:
+    try:
+        for text in (*data.get("explicit", {}).values(), *data.get("implicit", ())):
             parse(text, symbols)
-        except RobotError as error:
-            raise RobotError(f"{words}: {error}") from None
+    except RobotError as error:
+        raise RobotError(f"{words}: {error}") from None
 
 
 def _tied_by_ends(words: str, kind: str, data: Mapping[str, Any], above: Above) -> tuple[str, ...]:

@@ -72,13 +72,13 @@ def solution(at: Equations, tau: Array, k: Array, lam0: Array) -> tuple[Array, A
     free = np.linalg.solve(at.M, tau - at.bias)
     pseudo = np.linalg.pinv(A, rcond=RANK)
     lam = lam0 + pseudo @ (pseudo.T @ (k - at.drift - at.J @ free - at.J @ np.linalg.solve(at.M, at.J.T @ lam0)))
-    return free + np.linalg.solve(L.T, A @ lam), lam
+    return np.asarray(free + np.linalg.solve(L.T, A @ lam), float), lam
 
 
 def softened(at: Equations, tau: Array, k: Array, R: Array) -> tuple[Array, Array]:
     """The same of rows that give way: lam = (k - drift - J a) / R."""
     a = np.linalg.solve(at.M + at.J.T / R @ at.J, tau - at.bias + at.J.T @ ((k - at.drift) / R))
-    return a, (k - at.drift - at.J @ a) / R
+    return np.asarray(a, float), np.asarray((k - at.drift - at.J @ a) / R, float)
 
 
 def rank(at: Equations) -> tuple[int, bool]:
@@ -95,7 +95,7 @@ def delassus(at: Equations) -> Array:
 
 def damped(at: Equations, mu: float) -> Array:
     """The inverse (m, m) of W + 1/mu."""
-    return np.linalg.inv(delassus(at) + np.eye(len(at.J)) / mu)
+    return np.asarray(np.linalg.inv(delassus(at) + np.eye(len(at.J)) / mu), float)
 
 
 def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Array, ...]]:

@@ -48,12 +48,13 @@ class Closed:
     def k(self, rates: Array) -> Array:
         """The right-hand side of K qddot = k at joint rates (n)."""
         by_body = {b: rates[place] for b, place in enumerate(self.tree.v_slices)}
-        return self.fold @ np.concatenate([np.zeros(0), *(tie.bend(self.at, by_body) for tie in self.tied)])
+        bends = [np.zeros(0), *(tie.bend(self.at, by_body) for tie in self.tied)]
+        return np.asarray(self.fold @ np.concatenate(bends), float)
 
     def g(self, rates: Array) -> Array:
         """Accelerations of all joints (n) at joint rates (n) while the robot's own velocities stay constant."""
         known = np.append(self.k(rates), np.zeros(len(self.P)))
-        return np.linalg.solve(np.vstack([self.K, self.P]), known)
+        return np.asarray(np.linalg.solve(np.vstack([self.K, self.P]), known), float)
 
     def solve(self, M: Array, forces: Array, k: Array) -> Array:
         """qddot (n, c) of M qddot + K' f = forces (n, c), K qddot = k (m, c)."""

@@ -61,7 +61,7 @@ def _call(name: str, words: list[str], variables: Mapping[str, complex]) -> comp
         slope = (x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2)
         return complex(math.atan2(y.real, x.real), slope)
     functions = {"sin": np.sin, "cos": np.cos, "tan": np.tan, "sqrt": np.sqrt, "exp": np.exp}
-    return complex(functions[name](*arguments))
+    return complex(functions[name](arguments[0]))
 
 
 def _combined(operator: str, left: complex, right: complex) -> complex:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.cli.samples import samples
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -45,8 +43,13 @@ class Scenario:
 
 
 def scenario(model: Model, algorithm: str, names: tuple[str, ...], states: int, seed: int = 0) -> Scenario:
-    """Random states within the joint limits; equal arguments give equal states."""
-    return Scenario(model, algorithm, names, samples(model, names, 0, (), states, seed))
+    """Random states: q within the joint limits, all else of order one; equal arguments give equal states."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        [model.random(rng)[0] if name == "q" else rng.standard_normal(model.nv) for name in names]
+        for _ in range(states)
+    ]
+    return Scenario(model, algorithm, names, tuple(np.stack(column) for column in zip(*rows, strict=True)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,7 +1,14 @@
-/* Times calls of a compiled function, a pass over all states at a time; one untimed pass warms the caches. */
+/* Times compiled functions by passes over all states; one untimed pass warms the caches. Result: nanoseconds.
+ *
+ * p[i] is where argument i begins and s[i] how many reals lie between two states; outputs follow inputs.
+ */
 
 #include <stddef.h>
 #include <time.h>
+
+typedef double *P;
+typedef ptrdiff_t S;
+typedef void (*Any)(void);
 
 static double now(void)
 {
@@ -10,71 +17,76 @@ static double now(void)
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-typedef double *P;
-typedef void (*Any)(void);
+#define TIMED(pass)                                        \
+    double start;                                          \
+    size_t round;                                          \
+    pass;                                                  \
+    start = now();                                         \
+    for (round = 0; round < rounds; ++round) pass;         \
+    return now() - start;
 
-static void pass(Any f, int arguments, size_t states, const P *p, const ptrdiff_t *s)
+/* f(p...), one state per call. */
+#define AT(i) p[i] + k * s[i]
+static void plain_pass(Any f, int arguments, size_t states, const P *p, const S *s)
 {
-    ptrdiff_t k, n = (ptrdiff_t)states;
+    S k, n = (S)states;
     switch (arguments) {
-    case 2:
-        for (k = 0; k < n; ++k) ((void (*)(P, P))f)(p[0] + k * s[0], p[1] + k * s[1]);
-        break;
-    case 3:
-        for (k = 0; k < n; ++k) ((void (*)(P, P, P))f)(p[0] + k * s[0], p[1] + k * s[1], p[2] + k * s[2]);
-        break;
-    case 4:
-        for (k = 0; k < n; ++k)
-            ((void (*)(P, P, P, P))f)(p[0] + k * s[0], p[1] + k * s[1], p[2] + k * s[2], p[3] + k * s[3]);
-        break;
-    case 5:
-        for (k = 0; k < n; ++k)
-            ((void (*)(P, P, P, P, P))f)(p[0] + k * s[0], p[1] + k * s[1], p[2] + k * s[2], p[3] + k * s[3],
-                                         p[4] + k * s[4]);
-        break;
+    case 2: for (k = 0; k < n; ++k) ((void (*)(P, P))f)(AT(0), AT(1)); break;
+    case 3: for (k = 0; k < n; ++k) ((void (*)(P, P, P))f)(AT(0), AT(1), AT(2)); break;
+    case 4: for (k = 0; k < n; ++k) ((void (*)(P, P, P, P))f)(AT(0), AT(1), AT(2), AT(3)); break;
+    case 5: for (k = 0; k < n; ++k) ((void (*)(P, P, P, P, P))f)(AT(0), AT(1), AT(2), AT(3), AT(4)); break;
     case 6:
-        for (k = 0; k < n; ++k)
-            ((void (*)(P, P, P, P, P, P))f)(p[0] + k * s[0], p[1] + k * s[1], p[2] + k * s[2], p[3] + k * s[3],
-                                            p[4] + k * s[4], p[5] + k * s[5]);
+        for (k = 0; k < n; ++k) ((void (*)(P, P, P, P, P, P))f)(AT(0), AT(1), AT(2), AT(3), AT(4), AT(5));
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
-/* Nanoseconds of `rounds` passes of f(inputs..., outputs...) over states that lie `s` reals apart. */
-double time_plain(Any f, int arguments, size_t rounds, size_t states, const P *p, const ptrdiff_t *s)
+double time_plain(Any f, int arguments, size_t rounds, size_t states, const P *p, const S *s)
 {
-    double start;
-    size_t round;
-    pass(f, arguments, states, p, s);
-    start = now();
-    for (round = 0; round < rounds; ++round) pass(f, arguments, states, p, s);
-    return now() - start;
+    TIMED(plain_pass(f, arguments, states, p, s))
 }
 
+/* f(states, p and s in turn..., work), all states in one call. */
+#define BY(i) p[i], s[i]
+static void batch_pass(Any f, int arguments, size_t n, const P *p, const S *s, P w)
+{
+    switch (arguments) {
+    case 2: ((void (*)(size_t, P, S, P, S, P))f)(n, BY(0), BY(1), w); break;
+    case 3: ((void (*)(size_t, P, S, P, S, P, S, P))f)(n, BY(0), BY(1), BY(2), w); break;
+    case 4: ((void (*)(size_t, P, S, P, S, P, S, P, S, P))f)(n, BY(0), BY(1), BY(2), BY(3), w); break;
+    case 5:
+        ((void (*)(size_t, P, S, P, S, P, S, P, S, P, S, P))f)(n, BY(0), BY(1), BY(2), BY(3), BY(4), w);
+        break;
+    case 6:
+        ((void (*)(size_t, P, S, P, S, P, S, P, S, P, S, P, S, P))f)(n, BY(0), BY(1), BY(2), BY(3), BY(4), BY(5), w);
+        break;
+    default: break;
+    }
+}
+
+double time_batch(Any f, int arguments, size_t rounds, size_t states, const P *p, const S *s, P work)
+{
+    TIMED(batch_pass(f, arguments, states, p, s, work))
+}
+
+/* f(inputs, outputs, work arrays, memory): CasADi's interface, one state per call. */
 typedef int (*Casadi)(const double **, double **, long long *, double *, int);
 
-static void casadi_pass(Casadi f, int inputs, int outputs, size_t states, const P *p, const ptrdiff_t *s,
+static void casadi_pass(Casadi f, int inputs, int outputs, size_t states, const P *p, const S *s,
                         const double **arg, double **res, long long *iw, double *w)
 {
-    ptrdiff_t k, n = (ptrdiff_t)states;
+    S k, n = (S)states;
     int i;
     for (k = 0; k < n; ++k) {
-        for (i = 0; i < inputs; ++i) arg[i] = p[i] + k * s[i];
-        for (i = 0; i < outputs; ++i) res[i] = p[inputs + i] + k * s[inputs + i];
+        for (i = 0; i < inputs; ++i) arg[i] = AT(i);
+        for (i = 0; i < outputs; ++i) res[i] = AT(inputs + i);
         f(arg, res, iw, w, 0);
     }
 }
 
-/* The same for a function with CasADi's interface; the last four are its work arrays. */
-double time_casadi(Casadi f, int inputs, int outputs, size_t rounds, size_t states, const P *p, const ptrdiff_t *s,
+double time_casadi(Casadi f, int inputs, int outputs, size_t rounds, size_t states, const P *p, const S *s,
                    const double **arg, double **res, long long *iw, double *w)
 {
-    double start;
-    size_t round;
-    casadi_pass(f, inputs, outputs, states, p, s, arg, res, iw, w);
-    start = now();
-    for (round = 0; round < rounds; ++round) casadi_pass(f, inputs, outputs, states, p, s, arg, res, iw, w);
-    return now() - start;
+    TIMED(casadi_pass(f, inputs, outputs, states, p, s, arg, res, iw, w))
 }

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 LOOPS = ("chain_64", "fma_48", "mixed_48", "straight_262144")
 REPEATS = 31
-_ARITHMETIC = re.compile(r"\tv?(f?n?m?(add|sub|mul|div|sqrt|madd|msub)\w*(s[sd]|p[sd])|f(n?m)?(add|sub|mul|div)|fsqrt)\b")
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_ARITHMETIC = re.compile(
+    r"\tv?(f?n?m?(add|sub|mul|div|sqrt|madd|msub)\w*(s[sd]|p[sd])|f(n?m)?(add|sub|mul|div)|fsqrt)\b"
+)
 _CODE = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) [tT] (\S+)$", re.MULTILINE)
 
 
@@ -76,20 +79,20 @@ def _nanoseconds(library: ctypes.CDLL, name: str) -> float:
 
 
 def _instruction_cache() -> int:
-    for index in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
-        try:
-            if (index / "type").read_text().strip() == "Instruction":
-                return 1024 * int((index / "size").read_text().strip().rstrip("K"))
-        except (OSError, ValueError):
-            continue
-    return 0
+    sizes = {_first_line(index / "type"): _first_line(index / "size") for index in CACHES.glob("index*")}
+    kilobytes = sizes.get("Instruction", "").rstrip("K")
+    return 1024 * int(kilobytes) if kilobytes.isdecimal() else 0
+
+
+def _first_line(path: Path) -> str:
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
 
 def size(contestant: Contestant) -> Size | None:
     """The code of a contestant's scalar kernel; None without `nm`, or where the contestant is no such kernel."""
     if not contestant.library or not shutil.which("nm"):
         return None
-    parts = rf"{re.escape(contestant.symbol)}(_part_\d+)?"
+    parts = rf"{re.escape(contestant.symbol)}(_part_\d+)?(\.[\w.]+)?"  # gcc adds words to the names of its variants
     found = {m[2]: int(m[1], 16) for m in _CODE.finditer(_said("nm", "-S", contestant.library))}
     mine = [name for name in found if re.fullmatch(parts, name)]
     code = sum(found[name] for name in mine)

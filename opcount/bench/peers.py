@@ -17,13 +17,10 @@ if TYPE_CHECKING:
 
 ALGORITHMS = ("rnea", "crba", "aba", "ltl", "minverse")
 
-OURS: dict[str, Entry] = {
-    "rigidc": lambda scenario, compiler, workshop: (ours.single(scenario, compiler, workshop),),
-    "rigidc, batch": lambda scenario, compiler, workshop: (ours.batch(scenario, compiler),),
-}
 PEERS: dict[str, Entry] = {
+    "rigidc": ours.contestants,
     "Pinocchio": pinocchio_peer.contestants,
-    "CasADi C": lambda scenario, compiler, workshop: (casadi_peer.contestant(scenario, compiler, workshop),),
+    "CasADi C": casadi_peer.contestants,
 }
 
 # What a comparison compares, where it is not obvious.
@@ -40,11 +37,18 @@ def entered(
     """All who take part, ours first, and a sentence for everyone who does not."""
     found: list[Contestant] = []
     absent: list[str] = []
-    for entries in (OURS, PEERS):
-        for enter in entries.values():
-            for compiler in compilers:
-                try:
-                    found.extend(enter(scenario, compiler, workshop))
-                except Absent as sentence:
-                    absent.append(str(sentence))
+    for enter in PEERS.values():
+        for compiler in compilers:
+            more, sentence = _tried(enter, scenario, compiler, workshop)
+            found += more
+            absent += [sentence] if sentence else []
     return found, list(dict.fromkeys(absent))
+
+
+def _tried(
+    enter: Entry, scenario: Scenario, compiler: Compiler, workshop: Workshop
+) -> tuple[tuple[Contestant, ...], str]:
+    try:
+        return enter(scenario, compiler, workshop), ""
+    except Absent as sentence:
+        return (), str(sentence)

@@ -87,7 +87,7 @@ def build(compiler: Compiler, workshop: Workshop) -> Path:
     headers, eigen = includes()
     command = [compiler.cxx, *FLAGS, f"-isystem{headers}", f"-isystem{eigen}"]
     text = (HERE / "pinocchio_peer.cpp").read_text(encoding="utf-8")
-    return workshop.shared(f"pinocchio_{compiler.family}", command, {"pinocchio_peer.cpp": text}, version("pin"))
+    return workshop.shared(f"pinocchio_{compiler.family}", command, {"pinocchio_peer.cpp": text}, about=version("pin"))
 
 
 def numbers(model: Model) -> str:

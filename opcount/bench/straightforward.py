@@ -102,8 +102,9 @@ def cross(v: SX) -> SX:
 
 def rnea(r: Links, v: SX, a: SX) -> SX:
     """Inverse dynamics."""
-    velocity, force = [], []
+    velocity: list[SX] = []
     acceleration: list[SX] = []
+    force: list[SX] = []
     for i, p in enumerate(r.parent):
         vj = r.S[i] @ v[r.columns[i]]
         vp, ap = (velocity[p], acceleration[p]) if p >= 0 else (ca.SX.zeros(6), -r.gravity)
@@ -156,7 +157,8 @@ def aba(r: Links, v: SX, tau: SX) -> SX:
             pa = pA[i] + Ia @ drift[i] + U[i] @ solve[i](u[i])
             IA[r.parent[i]] = IA[r.parent[i]] + r.X[i].T @ Ia @ r.X[i]
             pA[r.parent[i]] = pA[r.parent[i]] + r.X[i].T @ pa
-    a, qdd = [], ca.SX.zeros(r.nv)
+    a: list[SX] = []
+    qdd = ca.SX.zeros(r.nv)
     for i, p in enumerate(r.parent):
         before = r.X[i] @ (a[p] if p >= 0 else -r.gravity) + drift[i]
         qdd[r.columns[i]] = solve[i](u[i] - U[i].T @ before)

@@ -10,13 +10,12 @@ import re
 import shutil
 import subprocess
 import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 HERE = Path(__file__).parent
 SHARED = ("-shared", "-fPIC")
@@ -41,8 +40,8 @@ class Compiler:
 
 def compilers() -> tuple[Compiler, ...]:
     """The newest clang and the newest gcc on the path, or the one compiler that RIGIDC_CC names."""
-    asked = os.environ.get("RIGIDC_CC")
-    found = [_compiler(asked)] if asked else [_compiler(_newest(family)) for family in ("clang", "gcc")]
+    asked = os.environ.get("RIGIDC_CC", "").split()
+    found = [_compiler(asked[0])] if asked else [_compiler(_newest(family)) for family in ("clang", "gcc")]
     return tuple(compiler for compiler in found if compiler)
 
 
@@ -79,13 +78,15 @@ class Workshop:
 
     folder: Path
 
-    def shared(self, name: str, command: Sequence[str], files: Mapping[str, str], about: str = "") -> Path:
-        """The shared object that `command` makes of `files` (name to text); all but headers are sources.
+    def shared(
+        self, name: str, command: Sequence[str], files: Mapping[str, str], *sources: str, about: str = ""
+    ) -> Path:
+        """The shared object that `command` makes of `files` (name to text): of all of them, or of `sources`.
 
         `about` is whatever else the result depends on. Absent, with the first error, if it does not compile.
         """
-        sources = [file for file in files if not file.endswith(".h")]
-        content = repr((sorted(files.items()), command, about, _said(command[0], "--version"), _processor()))
+        sources = sources or tuple(files)
+        content = repr((sorted(files.items()), command, sources, about, _said(command[0], "--version"), _processor()))
         place = self.folder / f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
         target = place / f"{name}.so"
         if target.exists():
@@ -106,20 +107,6 @@ class Workshop:
         """The loop that times plain C functions."""
         text = (HERE / "driver.c").read_text(encoding="utf-8")
         return ctypes.CDLL(str(self.shared("driver", [compiler.c, "-O2"], {"driver.c": text})))
-
-
-@contextmanager
-def environment(name: str, value: str) -> Iterator[None]:
-    """An environment variable for a while."""
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
 
 
 def _processor() -> str:

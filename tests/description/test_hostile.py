@@ -99,10 +99,6 @@ BAD_URDF = {
     "mimic of itself": (robot(AB + joint(inner='<mimic joint="j"/>')), "mimics itself"),
     "mimic of nothing": (robot(AB + joint(inner='<mimic joint="zz"/>')), "unknown joint 'zz'"),
     "mimic without a joint": (robot(AB + joint(inner="<mimic/>")), "unknown joint ''"),
-    "mimic of a fixed joint": (
-        robot(AB + link("c") + joint(inner='<mimic joint="k"/>') + joint("k", "a", "c", kind="fixed")),
-        "'k' is fixed",
-    ),
     "mimic cycle": (
         robot(AB + link("c") + joint(inner='<mimic joint="k"/>') + joint("k", "a", "c", '<mimic joint="j"/>')),
         "mimics itself through",

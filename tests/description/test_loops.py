@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from codegen.description import load
@@ -103,9 +105,9 @@ def test_closure_and_coupling_of_urdf_plus(tmp_path: Path) -> None:
     model = _load(
         tmp_path,
         {
-            "a1": ("base", ""),
-            "a2": ("a1", "<!-- dep -->"),
-            "b1": ("base", "<!-- dep -->"),
+            "a1": ("base", '<axis xyz="0 0 1"/>'),
+            "a2": ("a1", '<axis xyz="0 0 1"/><origin xyz="1 0 0"/><!-- dep -->'),
+            "b1": ("base", '<axis xyz="0 0 1"/><origin xyz="1.5 0.5 0"/><!-- dep -->'),
             "c": ("base", ""),
             "rotor_dep": ("base", "<!-- dep -->"),
         },
@@ -123,6 +125,18 @@ def test_closure_and_coupling_of_urdf_plus(tmp_path: Path) -> None:
     assert (gear.kind, gear.joints, gear.independent) == ("coupling", ("jc", "jrotor_dep"), ("jc",))
     assert json.loads(gear.data)["ratio"] == 6.0
     assert _bodies(model) == [["a1", "a2", "b1"], ["c", "rotor_dep"]]
+
+
+def test_mimic_of_a_fixed_joint_stands_at_its_offset(tmp_path: Path) -> None:
+    model = _load(
+        tmp_path, {"weld": ("base", ""), "a": ("base", '<mimic joint="jweld" offset="0.5"/>'), "b": ("a", "")}
+    )
+    assert model.loops == ()
+    assert model.joint_names == ("jb",)
+    # the default axis of URDF is x
+    c, s = math.cos(0.5), math.sin(0.5)
+    np.testing.assert_allclose(model.bodies[0].placement.R, [[1, 0, 0], [0, c, -s], [0, s, c]], atol=1e-15)
+    assert any("'ja'" in note for note in model.notes)
 
 
 def test_mimic_on_a_fixed_joint_is_noted(tmp_path: Path) -> None:

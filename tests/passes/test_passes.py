@@ -13,7 +13,7 @@ from codegen.graph import Graph, Port, Value, verify
 from codegen.interpret import interpret
 from codegen.operations import CONST, INPUT
 
-EXACT = (passes.fold_constants, passes.share_subexpressions, passes.drop_dead, passes.pair_angles)
+EXACT = (passes.fold_constants, passes.share_subexpressions, passes.drop_dead, passes.hoist_angles)
 
 
 class Build:
@@ -112,6 +112,19 @@ def test_constants_and_signs(before: str, after: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("add(mul(x, c(3.0)), mul(x, c(-3.0)))", ""),
+        ("add(exp(sub(x, y)), sub(y, x))", "sub exp sub"),
+        ("add(mul(x, y), z), sub(z, mul(y, x))", "mul add sub"),
+        ("sub(x, y), add(z, sub(y, x))", "sub sub"),
+    ],
+)
+def test_equal_and_opposite_values_meet_while_rules_see_them(before: str, after: str) -> None:
+    assert simplified(case(before), passes.fold_constants) == after
+
+
 def test_shared_negations_are_not_pushed_where_they_would_multiply() -> None:
     b = Build()
     n = b.neg(0)
@@ -170,7 +183,12 @@ def test_dead_values_go_and_order_stays() -> None:
 
 def test_sine_and_cosine_stand_together() -> None:
     graph = case("sin(x), sin(y), exp(z), cos(y), cos(x), cos(z)")
-    assert simplified(graph, passes.pair_angles) == "sin cos sin cos exp cos"
+    assert simplified(graph, passes.hoist_angles) == "sin cos sin cos cos exp"
+
+
+def test_angles_come_first_and_angles_of_angles_where_they_are_needed() -> None:
+    graph = case("exp(z), cos(sin(add(x, y))), sin(z), sin(sin(add(x, y)))")
+    assert simplified(graph, passes.share_subexpressions, passes.hoist_angles) == "add sin sin exp cos sin"
 
 
 def _finite(graph: Graph, x: np.ndarray) -> bool:

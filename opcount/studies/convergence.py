@@ -1,0 +1,49 @@
+"""What a redundantly held Talos still lacks after every proximal step (2024 paper, Fig. 4).
+
+Both feet and one hand are held by 6D contacts, both elbows by points: 24 rows, mu = 1e6, random states. The residual is
+the largest deviation of any row from its wanted acceleration, less what no accelerations could make up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codegen.cli.table import Cell, Table
+from codegen.interpret import interpret
+from codegen.oracle import constrained
+from codegen.pipeline import contact_of
+from codegen.task import Task, trace
+from opcount.studies.measured import Held
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TALOS = Held(
+    "talos",
+    ("left_sole_link:6", "right_sole_link:6", "wrist_left_ft_tool_link:6", "arm_left_4_link:3", "arm_right_4_link:3"),
+)
+ALGORITHMS = ("prox_ltl", "prox_pv", "prox_ltls", "constrained_aba")
+MU, STEPS, STATES = 1e6, 10, 1000
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def table(states: int = STATES, steps: Sequence[int] = range(1, STEPS + 1)) -> Table:
+    """One row per algorithm and number of steps: quantiles of the residual (m/s^2, rad/s^2) over the states."""
+    model = TALOS.model()
+    contacts = tuple(contact_of(model, text) for text in TALOS.contacts)
+    rng = np.random.default_rng(0)
+    drawn = [model.random(rng) for _ in range(states)]
+    q, v, tau = (np.array(column) for column in zip(*drawn, strict=True))
+    at = [constrained.equations(model, a, b, contacts=contacts) for a, b in zip(q, v, strict=True)]
+    none = np.zeros(sum(len(contact.rows) for contact in contacts))
+    best = [e.J @ constrained.solution(e, t, none, none)[0] for e, t in zip(at, tau, strict=True)]
+    rows: list[tuple[Cell, ...]] = []
+    for algorithm in ALGORITHMS:
+        for n in steps:
+            graph = trace(Task(model, algorithm, parameters=("mu",), contacts=contacts, iterations=n))
+            a = interpret(graph, q, v, tau, np.full(states, MU))[0]
+            left = [np.abs(e.J @ x - y).max() for e, x, y in zip(at, a, best, strict=True)]
+            rows.append((algorithm, n, *(float(x) for x in np.quantile(left, QUANTILES))))
+    return Table(("algorithm", "steps", *(f"residual p{round(100 * x)}" for x in QUANTILES)), tuple(rows))

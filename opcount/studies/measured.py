@@ -1,0 +1,90 @@
+"""Counting for studies: robots with contacts by name, on all processors, and exponents of growth."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codegen import description
+from opcount.count import both
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from codegen.model import Model
+    from opcount.count import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A robot by name and its contacts as texts FRAME:ROWS; `points` are frames to add: name, carrier, offset."""
+
+    robot: str
+    contacts: tuple[str, ...]
+    points: tuple[tuple[str, str, tuple[float, float, float]], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.robot} holding {', '.join(self.contacts)}"
+
+    def model(self) -> Model:
+        """The robot with its added frames."""
+        model = description.load(self.robot)
+        for name, carrier, offset in self.points:
+            model = model.with_frame(name, carrier, offset)
+        return model
+
+
+def corners(foot: str) -> tuple[tuple[str, str, tuple[float, float, float]], ...]:
+    """Four corner points of a foot."""
+    return tuple(
+        (f"{foot}_{n}", foot, (x, y, -0.05))
+        for n, (x, y) in enumerate(((0.1, 0.05), (0.1, -0.05), (-0.1, 0.05), (-0.1, -0.05)))
+    )
+
+
+PAPER: dict[str, Held] = {
+    "iiwa H3": Held("iiwa", ("lbr_iiwa_link_7:3",)),
+    "iiwa H6": Held("iiwa", ("lbr_iiwa_link_7:6",)),
+    "go1 F3 x1": Held("go1", ("FL_foot:3",)),
+    "go1 F3 x4": Held("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3")),
+    "talos F6^2": Held("talos", ("left_sole_link:6", "right_sole_link:6")),
+    "talos F6^2 H6^2": Held(
+        "talos",
+        ("left_sole_link:6", "right_sole_link:6", "wrist_left_ft_tool_link:6", "wrist_right_ft_tool_link:6"),
+    ),
+    "atlas F6^2": Held("atlas", ("l_foot:6", "r_foot:6")),
+    "atlas F6^2 H6^2": Held("atlas", ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6")),
+    "atlas 4x3D per foot": Held(
+        "atlas",
+        tuple(f"{foot}_{n}:3" for foot in ("l_foot", "r_foot") for n in range(4)),
+        (*corners("l_foot"), *corners("r_foot")),
+    ),
+}
+"""The robots and contacts of the papers' tables."""
+
+
+@cache
+def operations(held: Held, algorithm: str) -> dict[Stage, int]:
+    """Operations at both stages."""
+    return {stage: counted.total for stage, counted in both(held.model(), algorithm, contacts=held.contacts).items()}
+
+
+def measure(work: Iterable[tuple[Held, str]]) -> dict[tuple[Held, str], dict[Stage, int]]:
+    """Operations of many (robot with contacts, algorithm) pairs, on all processors."""
+    pairs = list(dict.fromkeys(work))
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(pairs, pool.map(_one, pairs), strict=True))
+
+
+def _one(pair: tuple[Held, str]) -> dict[Stage, int]:
+    return operations(*pair)
+
+
+def exponent(sizes: Sequence[float], counts: Sequence[float]) -> float:
+    """The slope of log(count) over log(size), by least squares."""
+    return float(np.polyfit(np.log(sizes), np.log(counts), 1)[0])

@@ -1,0 +1,137 @@
+"""Any robot, any contacts: joints of every type, contacts on every body, of any rows, in any number, and none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from casadi import SX, Function
+from mechanisms_cases import mechanism
+from scenarios import DELASSUS, DUAL, HARD, ITERATIONS, PRIMAL, TOLERANCE, optional, problem, worst
+
+import codegen
+from codegen.algorithms import ALGORITHMS
+from codegen.algorithms.iteration import Iteration
+from codegen.interpret import interpret
+from codegen.oracle import ORACLE, constrained
+from codegen.planting import symbolic_tree
+from codegen.task import Task, trace
+
+STATES = 15
+BASES = [(base, convention) for base in ("fixed", "floating") for convention in ("pinocchio", "mujoco")]
+TYPES = ("spherical", "revolute", "planar", "prismatic", "floating", "revolute", "spherical", "revolute", "revolute")
+
+
+def rows(rng, count):
+    """Rows of an m x 6 matrix: no axes, no order."""
+    return rng.standard_normal((count, 6))
+
+
+def mixed(base, convention):
+    """Ancestors and descendants, two contacts on one body, one to six rows of arbitrary directions."""
+    model, rng = mechanism(TYPES, 11, base=base, convention=convention, armature=True), np.random.default_rng(4)
+    wanted = {"tool1": 1, "body1": 2, "tool4": 3, "tool5": 2, "tool6": 4, "tool8": 1}
+    return model, tuple(model.contact(name, rows(rng, count)) for name, count in wanted.items())
+
+
+def everywhere():
+    """A point of every link of a random tree, and a second one of the last."""
+    model, rng = codegen.load("random_tree:3,10"), np.random.default_rng(1)
+    names = [body.name for body in model.bodies]
+    return model, tuple(model.contact(name, 3.0 * rows(rng, 1)) for name in (*names, names[-1]))
+
+
+@pytest.mark.parametrize("algorithm", HARD)
+@pytest.mark.parametrize(("base", "convention"), BASES)
+def test_mixed_contacts(base, convention, algorithm):
+    given = problem(*mixed(base, convention), STATES)
+    a, lam = given.expected()
+    found = given.solved(algorithm)
+    assert worst(found[0], a) < TOLERANCE[algorithm]
+    assert worst(found[1], lam) < TOLERANCE[algorithm]
+
+
+@pytest.mark.parametrize("algorithm", HARD)
+def test_contacts_on_every_link(algorithm):
+    given = problem(*everywhere(), STATES)
+    lost = 100 if algorithm in PRIMAL else 1  # W has a condition of 1e6, mu 1e5
+    assert worst(given.solved(algorithm)[0], given.expected()[0]) < lost * TOLERANCE[algorithm]
+
+
+@pytest.mark.parametrize("algorithm", DELASSUS)
+@pytest.mark.parametrize("make", [everywhere, lambda: mixed("fixed", "mujoco"), lambda: mixed("floating", "pinocchio")])
+def test_delassus_matrices(make, algorithm):
+    given = problem(*make(), STATES, regular=False)
+    (W,) = interpret(given.graph(algorithm), given.q)
+    assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-11
+
+
+def test_contacts_of_nodes_with_more_freedoms_than_rows():
+    """Six rows on six-freedom joints in a row: each lets go of all at once."""
+    model = mechanism(("floating", "floating", "revolute"), 3, branching=0.0)
+    given = problem(model, (model.contact("tool2", 6), model.contact("tool0", 6)), STATES)
+    for algorithm in HARD:
+        assert worst(given.solved(algorithm)[0], given.expected()[0]) < TOLERANCE[algorithm]
+
+
+@pytest.mark.parametrize("algorithm", HARD)
+def test_wanted_accelerations_wrenches_and_a_start(algorithm):
+    """k, external wrenches, and for the proximal ones mu and multipliers to start from."""
+    model, contacts = mixed("floating", "pinocchio")
+    given, rng = problem(model, contacts, STATES), np.random.default_rng(2)
+    external, f_ext = ("tool3", "body0"), rng.standard_normal((STATES, 2, 6))
+    k, lam0 = (rng.standard_normal((STATES, given.rows)) for _ in range(2))
+    start = [np.full(STATES, 2e5), lam0] if optional(algorithm, "mu") else []
+    parameters = ("k", "mu", "lam0") if start else ("k",)
+    a, lam = given.solved(algorithm, f_ext, k, *start, external=external, parameters=parameters)
+    for n in range(STATES):
+        options = {"contacts": contacts, "external": external, "parameters": {"k": k[n]}}
+        expected = ORACLE[algorithm](model, given.q[n], given.v[n], given.tau[n], f_ext[n], **options)
+        assert worst(a[n : n + 1], expected[0][None]) < TOLERANCE[algorithm]
+        assert worst(lam[n : n + 1], expected[1][None]) < TOLERANCE[algorithm]
+
+
+@pytest.mark.parametrize("algorithm", [*DUAL, *PRIMAL])
+def test_solved_multipliers_stay(algorithm):
+    """From the right multipliers, one step changes nothing."""
+    given = problem(*mixed("fixed", "pinocchio"), STATES)
+    a, lam = given.expected()
+    found = given.solved(algorithm, lam, parameters=("lam0",), iterations=1)
+    assert worst(found[0], a) < TOLERANCE[algorithm]
+    assert worst(found[1], lam) < TOLERANCE[algorithm]
+
+
+@pytest.mark.parametrize("algorithm", [*HARD, "pv_soft"])
+@pytest.mark.parametrize("robot", ["solo12", "tello_humanoid", "random_tree:5,8"])
+def test_nothing_held_is_forward_dynamics(robot, algorithm):
+    model = codegen.load(robot)
+    symbols = [SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv))]
+    others = {"f_ext": SX(0, 6), "k": SX(0, 1), "lam0": SX(0, 1), "mu": SX(1e5), "R": SX(0, 1)}
+    inputs = [others[name] for name in ALGORITHMS[algorithm].inputs[3:]]
+    found = ALGORITHMS[algorithm].run(symbolic_tree(model, symbols[0]), *symbols[1:], *inputs)
+    a, lam = found.unrolled(ITERATIONS) if isinstance(found, Iteration) else found
+    state = model.random(3)
+    computed = np.array(Function("held", symbols, [a])(*state)).ravel()
+    assert lam.numel() == 0
+    assert worst(computed[None], np.asarray(ORACLE["aba"](model, *state))[None]) < 1e-10
+
+
+def test_pv_early_passes_on_what_parallel_hinges_cannot_follow():
+    """Three parallel hinges, and three that turn with them: the row along the axes is not theirs to let go."""
+    model = codegen.load("chain:4").with_frame("end", "link3", (0.3, 0.0, 0.1))
+    given = problem(model, (model.contact("end", np.eye(6)[[3, 4]]),), STATES)
+    assert worst(given.solved("pv_early")[0], given.expected()[0]) < TOLERANCE["pv_early"]
+    humanoid = codegen.load("mit_humanoid")
+    given = problem(humanoid, (humanoid.contact("right_toe_contact", 3),), STATES)
+    assert worst(given.solved("pv_early")[0], given.expected()[0]) < 1e-12
+
+
+def test_units_of_rows_do_not_matter_to_direct_algorithms():
+    """Twice as large rows see twice the acceleration and push with half the multiplier."""
+    model = codegen.load("go1")
+    foot = model.contact("FL_foot", 3)
+    double = model.contact("FL_foot", 2.0 * np.array(foot.rows))
+    q, v, tau = model.random(1)
+    for algorithm in ("pv", "pv_early"):
+        once, twice = (interpret(trace(Task(model, algorithm, contacts=(c,))), q, v, tau) for c in (foot, double))
+        assert worst(twice[0][None], once[0][None]) < 1e-11
+        assert worst(2.0 * twice[1][None], once[1][None]) < 1e-11

@@ -1,0 +1,117 @@
+"""Every algorithm with contacts against the oracle: the papers' scenarios, robots with loops, other bases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scenarios import (
+    DELASSUS,
+    FINGERED,
+    FIXED,
+    HARD,
+    LOOPED,
+    PAPER,
+    PRIMAL,
+    TOLERANCE,
+    of,
+    problem,
+    with_corners,
+    worst,
+)
+
+import codegen
+from codegen.interpret import interpret
+from codegen.oracle import constrained
+
+CASES = [*PAPER, *FIXED, *LOOPED]
+RESIDUAL = 1e-8
+SOFTLY = 1e-6
+
+
+def held(given, algorithm):
+    a, lam = given.solved(algorithm)
+    accelerations, multipliers = given.expected()
+    if algorithm == "pv_early":
+        lets_go(a, lam, accelerations, multipliers)
+    else:
+        assert worst(a, accelerations) < TOLERANCE[algorithm]
+        assert worst(lam, multipliers) < TOLERANCE[algorithm]
+    drift = np.array([at.drift for at in given.at])
+    residual = SOFTLY if algorithm == "pv_early" else RESIDUAL
+    assert np.abs(given.residual(a)).max() < residual * np.abs(drift).max()
+
+
+def lets_go(a, lam, accelerations, multipliers):
+    """PV-early holds rows softly at the few states at which one joint alone cannot follow them."""
+    errors = [worst(a[n : n + 1], accelerations[n : n + 1]) for n in range(len(a))]
+    assert np.quantile(errors, 0.9) < TOLERANCE["pv_early"]
+    assert max(errors) < SOFTLY
+    assert worst(lam, multipliers) < SOFTLY
+
+
+@pytest.mark.parametrize("algorithm", HARD)
+@pytest.mark.parametrize("scenario", CASES, ids=str)
+def test_constrained_dynamics(scenario, algorithm):
+    held(of(scenario), algorithm)
+
+
+@pytest.mark.parametrize("algorithm", ["pv_early", *PRIMAL])
+@pytest.mark.parametrize("scenario", FINGERED, ids=str)
+def test_hands_of_twenty_fingers(scenario, algorithm):
+    held(of(scenario), algorithm)
+
+
+def test_the_others_with_all_fingertips():
+    for algorithm in ("pv", "prox_pv", "prox_ltl"):
+        held(of(FINGERED[-1]), algorithm)
+
+
+@pytest.mark.parametrize("algorithm", DELASSUS)
+@pytest.mark.parametrize("scenario", [*CASES, FINGERED[1]], ids=str)
+def test_delassus_matrix(scenario, algorithm):
+    given = of(scenario)
+    (W,) = interpret(given.graph(algorithm), given.q)
+    assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-12
+    assert np.array_equal(W, np.swapaxes(W, 1, 2))
+
+
+@pytest.mark.parametrize("scenario", [*CASES, FINGERED[1]], ids=str)
+def test_damped_inverse(scenario):
+    given = of(scenario)
+    for mu, tolerance in ((1e2, 1e-11), (1e5, 1e-8)):
+        (inverse,) = interpret(given.graph("caba_osim", parameters=("mu",)), given.q, np.full(len(given.q), mu))
+        assert worst(inverse, np.array([constrained.damped(at, mu) for at in given.at])) < tolerance
+
+
+@pytest.mark.parametrize("scenario", [*CASES, *FINGERED], ids=str)
+def test_soft_contacts(scenario):
+    given = of(scenario)
+    R = 10.0 ** np.random.default_rng(5).uniform(-3.0, 1.0, (len(given.q), given.rows))
+    a, lam = given.solved("pv_soft", R, parameters=("R",))
+    none = np.zeros(given.rows)
+    soft = [constrained.softened(at, tau, none, r) for at, tau, r in zip(given.at, given.tau, R, strict=True)]
+    assert worst(a, np.array([x for x, _ in soft])) < 1e-10
+    assert worst(lam, np.array([x for _, x in soft])) < 1e-10
+
+
+def four_points_per_foot():
+    """Two feet on four points each: twelve rows a foot, of which six are independent."""
+    model, contacts = codegen.load("atlas"), []
+    for foot in ("l_foot", "r_foot"):
+        model, corners = with_corners(model, foot)
+        contacts += [model.contact(corner, 3) for corner in corners]
+    return problem(model, tuple(contacts), 8, redundant=True)
+
+
+@pytest.mark.parametrize("algorithm", DELASSUS)
+def test_delassus_matrix_of_four_points_per_foot(algorithm):
+    given = four_points_per_foot()
+    (W,) = interpret(given.graph(algorithm), given.q)
+    assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-12
+
+
+@pytest.mark.parametrize("algorithm", PRIMAL)
+def test_dynamics_of_four_points_per_foot(algorithm):
+    """Turning feet make the points contradict one another: their accelerations settle at the least squares."""
+    given = four_points_per_foot()
+    assert worst(given.solved(algorithm)[0], given.expected()[0]) < TOLERANCE[algorithm]

@@ -1,0 +1,286 @@
+"""The bench: its peers against the oracle, its bookkeeping against numbers known beforehand, and one short run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import codegen
+from codegen.oracle import ORACLE
+from opcount.bench import __main__ as bench
+from opcount.bench import casadi_peer, limits, ours, pinocchio_peer, straightforward
+from opcount.bench.contest import Contestant, Scenario, disagreement, pinned, race, scenario, spread
+from opcount.bench.limits import Core, Size
+from opcount.bench.peers import ALGORITHMS, PEERS, entered
+from opcount.bench.report import Report, Result
+from opcount.bench.workshop import Absent, Compiler, Workshop, compilers
+
+needs_compiler = pytest.mark.skipif(not compilers(), reason="no C compiler")
+
+
+def contest(robot: str, algorithm: str, states: int = 5) -> Scenario:
+    names = {"crba": ("q",), "minverse": ("q",), "rnea": ("q", "v", "a")}.get(algorithm, ("q", "v", "tau"))
+    return scenario(codegen.load(robot), algorithm, names, states)
+
+
+def expected(given: Scenario) -> np.ndarray:
+    """One row per state, from the dense oracle."""
+    states = zip(*given.inputs, strict=True)
+    return np.array([np.ravel(ORACLE[given.algorithm](given.model, *state)) for state in states])
+
+
+def pretended(label: str, nanoseconds: float, results: np.ndarray | None = None) -> Contestant:
+    """A contestant of two states that takes as long as it is told to, by its own word."""
+    return Contestant(
+        label, lambda rounds: 2 * nanoseconds * rounds, 2, np.ones((2, 3)) if results is None else results
+    )
+
+
+def result(robot: str, times: dict[str, float]) -> Result:
+    """Three readings: half a nanosecond less, the time, half a nanosecond more."""
+    readings = np.array([[t + shift for t in times.values()] for shift in (-0.5, 0.0, 0.5)])
+    sizes = tuple(Size(4000, 300) if label == "rigidc clang" else None for label in times)
+    return Result(robot, "aba", 785, tuple(times), readings, sizes)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("robot", ["iiwa", "panda", "solo12"])
+def test_the_straightforward_version_is_right(robot: str, algorithm: str) -> None:
+    given = contest(robot, algorithm, 2)
+    function = straightforward.function(given.model, algorithm)
+    rows = [np.ravel(function(*state).full()) for state in zip(*given.inputs, strict=True)]
+    theirs = expected(given)
+    assert np.abs(rows - theirs).max() <= 1e-11 * np.abs(theirs).max()
+
+
+def test_the_straightforward_version_is_not_made_slow() -> None:
+    # textbook recursions over SX cost about this much in the literature's sources, too
+    count = {name: straightforward.function(codegen.load("iiwa"), name).n_instructions() for name in ("rnea", "aba")}
+    assert count["rnea"] < 1000
+    assert count["aba"] < 2300
+
+
+@needs_compiler
+@pytest.mark.parametrize("algorithm", ["rnea", "crba"])
+def test_our_part_and_the_casadi_c_agree_with_the_oracle(algorithm: str, tmp_path: Path) -> None:
+    given, workshop = contest("iiwa", algorithm, 9), Workshop(tmp_path)  # nine: a full batch of lanes and one more
+    compiler = compilers()[0]
+    found = (*ours.contestants(given, compiler, workshop), *casadi_peer.contestants(given, compiler, workshop))
+    assert len(found) == 3
+    truth = Contestant("oracle", lambda _: 0.0, 9, expected(given))
+    for contestant in found:
+        assert disagreement(contestant, truth) < 1e-11
+        assert contestant.run(3) > contestant.run(1) > 0
+
+
+@needs_compiler
+def test_the_time_is_that_of_the_clock(tmp_path: Path) -> None:
+    contestant = ours.contestants(contest("iiwa", "aba", 64), compilers()[0], Workshop(tmp_path))[0]
+    rounds = 2000
+    start = time.perf_counter_ns()
+    said = contestant.run(rounds)
+    passed = time.perf_counter_ns() - start
+    assert 0.5 * passed < said <= passed  # one pass more is made and not timed
+
+
+def test_a_shared_object_is_made_once_and_its_fault_is_one_sentence(tmp_path: Path) -> None:
+    if not compilers():
+        pytest.skip("no C compiler")
+    workshop, command = Workshop(tmp_path), [compilers()[0].c, "-O1"]
+    first = workshop.shared("one", command, {"one.c": "int one(void) { return 1; }\n"})
+    before = first.stat().st_mtime_ns
+    assert workshop.shared("one", command, {"one.c": "int one(void) { return 1; }\n"}) == first
+    assert first.stat().st_mtime_ns == before
+    assert workshop.shared("one", command, {"one.c": "int one(void) { return 2; }\n"}) != first
+    with pytest.raises(Absent, match=r"^broken does not compile with .*error"):
+        workshop.shared("broken", command, {"broken.c": "int one(void) { return }\n"})
+
+
+def test_the_robot_for_pinocchio_is_all_numbers() -> None:
+    model = codegen.load("solo12")
+    first, *lines = pinocchio_peer.numbers(model).splitlines()
+    assert first == "13 0.0 0.0 -9.81"
+    assert len(lines) == 13
+    words = lines[4].split()
+    body = model.bodies[4]
+    assert (int(words[0]), words[1]) == (body.parent + 1, "revolute")
+    assert [float(x) for x in words[2:5]] == list(body.joint.axis)
+    assert [float(x) for x in words[5:17]] == [*body.placement.R.ravel(), *body.placement.p]
+    assert [float(x) for x in words[17:21]] == [body.inertia.mass, *body.inertia.com]
+    assert len(words) == 28
+    with pytest.raises(Absent, match="closed loops, and four_bar has some"):
+        pinocchio_peer.numbers(codegen.load("four_bar"))
+
+
+def test_pinocchio_reads_those_numbers_as_we_do() -> None:
+    pin = pytest.importorskip("pinocchio")
+    model = codegen.load("panda")
+    peer = pin.Model()
+    for k, line in enumerate(pinocchio_peer.numbers(model).splitlines()[1:]):
+        parent, kind, *words = line.split()
+        x = np.array(words, float)
+        joints = {"revolute": pin.JointModelRevoluteUnaligned, "prismatic": pin.JointModelPrismaticUnaligned}
+        joint = peer.addJoint(int(parent), joints[kind](x[:3]), pin.SE3(x[3:12].reshape(3, 3), x[12:15]), f"joint {k}")
+        xx, yy, zz, xy, xz, yz = x[19:25]
+        moment = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        peer.appendBodyToJoint(joint, pin.Inertia(x[15], x[16:19], moment), pin.SE3.Identity())
+    given = contest("panda", "aba")
+    theirs = np.array([pin.aba(peer, peer.createData(), *state) for state in zip(*given.inputs, strict=True)])
+    assert np.abs(theirs - expected(given)).max() <= 1e-10 * np.abs(theirs).max()
+
+
+def test_who_is_not_there_is_left_out_with_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def missing(*_: object) -> tuple[Contestant, ...]:
+        raise Absent("the peer is not installed")
+
+    present = pretended("rigidc clang", 1.0)
+    monkeypatch.setitem(PEERS, "rigidc", lambda *_: (present,))
+    monkeypatch.setitem(PEERS, "Pinocchio", missing)
+    monkeypatch.setitem(PEERS, "CasADi C", missing)
+    tools = [Compiler("clang", "cc", "c++", "1"), Compiler("gcc", "cc", "c++", "1")]
+    found, absent = entered(contest("iiwa", "crba", 2), tools, Workshop(tmp_path))
+    assert found == [present, present]
+    assert absent == ["the peer is not installed"]
+
+
+def test_a_peer_that_disagrees_is_not_timed() -> None:
+    off = np.ones((2, 3))
+    off[1, 2] += 2e-9
+    reference = pretended("rigidc clang", 1.0)
+    assert disagreement(pretended("peer", 1.0, off), reference) == pytest.approx(2e-9, rel=1e-6)
+    assert disagreement(pretended("peer", 1.0, off * np.nan), reference) == np.inf
+    assert disagreement(pretended("peer", 1.0, np.ones((2, 4))), reference) == np.inf
+    given = contest("iiwa", "crba", 2)
+    entries, wrong = bench.agreeing([("iiwa", given, 1, [reference, pretended("peer", 1.0, off)])])
+    assert entries[0][3] == [reference]
+    assert wrong == ["crba of iiwa: peer differs from rigidc clang by 2.0e-09: not timed"]
+
+
+def test_readings_are_per_state_and_turns_are_taken() -> None:
+    turns: list[str] = []
+
+    def turn(label: str, nanoseconds: float) -> Contestant:
+        def run(rounds: int) -> float:
+            turns.append(label)
+            return 4 * nanoseconds * rounds
+
+        return Contestant(label, run, 4, np.ones((4, 1)))
+
+    readings = race([turn("a", 10.0), turn("b", 30.0), turn("c", 50.0)], 0.0)
+    assert np.allclose(readings, [[10.0, 30.0, 50.0]])
+    assert "".join(turns[3:12]) == "abcbcacab"
+
+
+def test_spreads_and_ratios_are_those_of_the_readings() -> None:
+    assert str(spread(np.arange(101.0))) == "50 (10..90)"
+    times = {"rigidc clang": 10.0, "rigidc clang, batch": 2.0, "Pinocchio clang": 80.0, "Pinocchio gcc": 60.0}
+    one = result("iiwa", times)
+    faster, batch = one.ratio("Pinocchio", "rigidc clang"), one.ratio("Pinocchio", "rigidc clang, batch")
+    assert faster
+    assert faster.median == 6.0  # the faster of the two builds
+    assert faster.p10 == pytest.approx(np.percentile([59.5 / 9.5, 6.0, 60.5 / 10.5], 10))
+    assert batch
+    assert batch.median == 30.0
+    assert one.ratio("CasADi C", "rigidc clang") is None
+    assert one.time("CasADi C gcc") is None
+
+
+def report() -> Report:
+    full = {"rigidc clang": 100.0, "Pinocchio clang": 800.0, "CasADi C gcc": 250.0}
+    results = (result("iiwa", full), result("four_bar", {"rigidc clang": 100.0}))
+    core = Core(clock=4.0, arithmetic=4.0, straight=16.0, cache=2048)
+    return Report(results, core, (("machine", "a machine"),), ("four_bar has loops",))
+
+
+def test_the_report_says_the_same_in_every_form(tmp_path: Path) -> None:
+    found = report()
+    assert "100 (100..100)" in found.text()
+    assert "four_bar has loops" in found.text()
+    assert found.ratios().rows == (("iiwa", "aba", "Pinocchio", 8.0), ("iiwa", "aba", "CasADi C", 2.5))
+    # 100 ns at 4 GHz are 400 cycles: 4000 bytes are 10 a cycle of 16, 300 instructions 0.75 a cycle of 4
+    limit = ("iiwa", "aba", "rigidc clang", 100.0, 400, 4000, 10.0, "62 %", 300, 0.75, "19 %")
+    assert found.limits().rows[0] == limit
+    assert "| iiwa" in found.markdown()
+    content = json.loads(found.json())
+    assert content["contests"][0]["faster"]["CasADi C"]["rigidc clang"]["median"] == 2.5
+    assert content["contests"][1]["faster"] == {}
+    assert content["notes"] == ["four_bar has loops"]
+    said = found.write(tmp_path / "deep" / "folder")
+    assert (tmp_path / "deep" / "folder" / "bench.md").read_text() == found.markdown()
+    assert "bench.png" in said[-1] or "no figure: matplotlib is not installed" in said[-1]
+
+
+def test_the_figure_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from opcount.bench.figure import draw
+
+    draw(report(), tmp_path / "bench.png")
+    assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
+
+
+@needs_compiler
+def test_the_limits_of_this_core_are_plausible(tmp_path: Path) -> None:
+    core = limits.core(compilers()[0], Workshop(tmp_path))
+    if core is None:
+        pytest.skip("no loops for this processor")
+    assert 0.3 < core.clock < 10
+    assert 0.5 < core.arithmetic < 17
+    assert 2 < core.straight < 130
+
+
+@needs_compiler
+def test_the_size_of_a_kernel_is_that_of_its_code(tmp_path: Path) -> None:
+    if not (shutil.which("nm") and shutil.which("objdump")):
+        pytest.skip("no binutils")
+    text = "void f(const double *x, double *y) { y[0] = x[0]*x[1]; y[1] = x[2]/x[3]; y[2] = x[1] - x[3]; }\n"
+    library = Workshop(tmp_path).shared("f", [compilers()[0].c, "-O1"], {"f.c": text})
+    size = limits.size(Contestant("rigidc", lambda _: 0.0, 1, np.ones((1, 1)), str(library), "f"))
+    assert size
+    assert 12 < size.code < 200
+    assert size.arithmetic == 3
+    assert limits.size(pretended("Pinocchio", 1.0)) is None
+
+
+def test_pinning_is_undone() -> None:
+    import os
+
+    if not hasattr(os, "sched_setaffinity"):
+        pytest.skip("no affinity here")
+    before = os.sched_getaffinity(0)
+    with pinned() as place:
+        assert len(os.sched_getaffinity(0)) == 1
+        assert place.startswith("pinned to core")
+    assert os.sched_getaffinity(0) == before
+
+
+@needs_compiler
+def test_a_short_run_from_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def away() -> tuple[Path, Path]:
+        raise Absent("Pinocchio is away")
+
+    monkeypatch.setattr(pinocchio_peer, "includes", away)
+    monkeypatch.setenv("RIGIDC_CC", compilers()[0].c)
+    assert bench.main(["iiwa", "-a", "crba", "--seconds", "0", "--states", "8", "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    assert "CasADi C" in printed
+    content = json.loads((tmp_path / "out" / "bench.json").read_text())
+    labels = content["contests"][0]["nanoseconds"]
+    assert len(labels) == 3
+    assert all(0 < time["p10"] <= time["median"] <= time["p90"] for time in labels.values())
+    assert any("Pinocchio" in note for note in content["notes"])
+
+
+def test_bad_requests_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        bench.main(["iiwa", "-a", "juggling"])
+    assert "no contest for juggling" in capsys.readouterr().err
+    if compilers():
+        assert bench.main(["nobody", "--out", str(tmp_path)]) == 2
+        assert "nobody" in capsys.readouterr().err

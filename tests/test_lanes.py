@@ -1,0 +1,128 @@
+"""Many states at once: every layout, remainder, lane count, target and thread count gives what one state gives."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from compilers import COMPILERS, WARNINGS, compiled, written
+from graph_cases import header, kernel, one_of_each, pendulum
+from test_angles import turning
+
+import codegen
+from codegen import passes
+from codegen.compiler import compile_extension, toolchain
+from codegen.emit import Style, emit_artifact, emit_folder
+from codegen.errors import RobotError
+from codegen.graph import Graph
+from codegen.interpret import interpret
+from codegen.runtime import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PENDULUM = passes.run(pendulum())
+
+
+def pointer(array: Any) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_both_layouts_in_c(tmp_path: Path, dtype: str, lanes: int, compiler: str) -> None:
+    """9 angles leave a remainder of every transposition; states have gaps between them that stay as they are."""
+    graph = turning(9)
+    files = emit_folder(header(), (kernel(graph),), Style(dtype, lanes=lanes))
+    written(files, tmp_path)
+    sources = ["arm_turning.c", "arm_turning_lanes.c"]
+    flags = ["-std=c99", "-O2", *WARNINGS, "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"]
+    compiled(compiler, tmp_path, *flags, "-shared", "-fPIC", *sources, "-lm", "-o", "arm.so")
+    library = ctypes.CDLL(str(tmp_path / "arm.so"))
+    step = 11
+    for n in (0, 1, lanes - 1, lanes, lanes + 1, 3 * lanes):
+        x = np.random.default_rng(n).uniform(-9, 9, (n, step)).astype(dtype)
+        wanted = np.sin(x[:, :9].astype(float)), np.cos(x[:, :9].astype(float))
+        work = np.empty(lanes * (1 + lanes + 27), dtype)
+        for layout in ("aos", "soa"):
+            columns = layout == "soa"
+            given = np.ascontiguousarray(x[:, :9].T) if columns else x
+            out = [np.full(given.shape, 7, dtype) for _ in range(2)]
+            length = n if columns else step
+            arguments = [word for array in (given, *out) for word in (pointer(array), ctypes.c_ssize_t(length))]
+            getattr(library, f"arm_turning_{layout}")(ctypes.c_size_t(n), *arguments, pointer(work))
+            for got, exact in zip(out, wanted, strict=True):
+                kept = got.T if columns else got[:, :9]
+                np.testing.assert_allclose(kept, exact, rtol=4 * np.finfo(dtype).eps)
+                assert columns or (got[:, 9:] == 7).all()
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("lanes", [1, 2, 4, 8])
+@pytest.mark.parametrize("graph", [one_of_each(), PENDULUM], ids=["each", "pendulum"])
+def test_every_operation_in_lanes(tmp_path: Path, graph: Graph, lanes: int, compiler: str) -> None:
+    artifact = emit_artifact(header(), kernel(graph), Style(lanes=lanes, chunk=9))
+    f = load(artifact, tmp_path / compile_extension(artifact, tmp_path, toolchain(compiler=compiler)))
+    rng = np.random.default_rng(0)
+    inputs = [rng.uniform(0.1, 0.9, (2 * lanes + 3, *port.shape)) for port in graph.inputs]
+    got = f(*inputs)
+    for array, wanted in zip(got if isinstance(got, tuple) else (got,), interpret(graph, *inputs), strict=True):
+        np.testing.assert_allclose(array, wanted, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("target", ["native", "x86-64-v3", "portable"])
+@pytest.mark.parametrize("trig", ["fast", "libm"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_every_build_of_a_robot(target: str, trig: str, dtype: str) -> None:
+    robot = codegen.load("solo12")
+    if target not in codegen.compiler.TARGETS or (target.startswith("x86") and toolchain().lanes(8) < 4):
+        pytest.skip("this processor cannot run it")
+    f = codegen.build(robot, "rnea", target=target, trig=trig, dtype=dtype)
+    states = [np.array(column, dtype) for column in zip(*[robot.random(k) for k in range(19)], strict=True)]
+    exact = interpret(codegen.graphs(robot, "rnea")[1], *states)[0]
+    close = {"rtol": 0, "atol": abs(exact).max() * (1e-13 if dtype == "float64" else 1e-5)}
+    whole = f(*states)
+    np.testing.assert_allclose(whole, exact, **close)
+    np.testing.assert_allclose([f(*state) for state in zip(*states, strict=True)], exact, **close)
+    for threads in (2, 3, 40):
+        np.testing.assert_array_equal(f(*states, threads=threads), whole)
+    out = np.empty_like(whole)
+    assert f(*states, out=out, threads=2) is out
+
+
+def test_a_state_does_not_depend_on_the_others() -> None:
+    robot = codegen.load("iiwa")
+    f = codegen.build(robot, "aba")
+    states = [np.array(column) for column in zip(*[robot.random(k) for k in range(9)], strict=True)]
+    for n in range(2, 9):
+        np.testing.assert_array_equal(f(*[column[:n] for column in states]), f(*states)[:n])
+
+
+def test_threads_are_checked() -> None:
+    robot = codegen.load("iiwa")
+    f, (q, *_) = codegen.build(robot, "crba"), robot.random(0)
+    for wrong in (0, -1, 1.5, "2"):
+        with pytest.raises(ValueError, match="threads must be a whole number of at least 1"):
+            f(q, threads=wrong)
+    np.testing.assert_array_equal(f(q, threads=3), f(q))
+
+
+def test_what_does_not_exist_is_refused(tmp_path: Path) -> None:
+    robot = codegen.load("iiwa")
+    with pytest.raises(RobotError, match="lanes 3: choose one of 1, 2, 4"):
+        codegen.generate(robot, ["rnea"], tmp_path, lanes=3)
+    with pytest.raises(RobotError, match="trig 'slow': choose one of fast, libm"):
+        codegen.generate(robot, ["rnea"], tmp_path, trig="slow")
+
+
+def test_the_header_says_how_the_text_is_meant() -> None:
+    style = Style(lanes=8, built="Compiled for portable processors")
+    text = emit_folder(header(), (kernel(PENDULUM),), style)["arm.h"]
+    for fact in ("#define ARM_LANES 8", "arm_pendulum_soa(size_t n", "at most 1 ulp", "portable processors"):
+        assert fact in text
+    assert "C library" in emit_folder(header(), (kernel(PENDULUM),), replace(style, trig="libm"))["arm.h"]
+    assert "LANES" not in emit_folder(header(), (kernel(PENDULUM),))["arm.h"]

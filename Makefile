@@ -9,13 +9,14 @@ BENCH ?=
 GOLDENS := iiwa solo12
 GOLDEN_ALGORITHMS := -a rnea -a crba -a aba
 
-.PHONY: help demo test lint counts counts-write bench goldens clean
+.PHONY: help demo test lint counts counts-write studies bench goldens clean
 
 help:
 	@echo "make demo          install, generate and compile ABA and RNEA of $(DEMO_ROBOT), check, count, time"
 	@echo "make test          style, types, import contracts and all tests"
 	@echo "make counts        operation counts against opcount/baseline.json"
 	@echo "make counts-write  write today's operation counts to opcount/baseline.json"
+	@echo "make studies       the papers' tables and figures, reproduced; STUDIES=\"chains links\" chooses"
 	@echo "make bench         time against Pinocchio and CasADi, on one core; BENCH=\"iiwa -a aba\" chooses"
 	@echo "make goldens       write the committed generated/ folders again"
 	@echo "make clean         remove the virtual environment, build products and caches"
@@ -42,6 +43,9 @@ counts: $(VENV)/.installed
 
 counts-write: $(VENV)/.installed
 	@$(BIN)/python -m opcount.baseline --write
+
+studies: $(VENV)/.installed
+	@$(BIN)/python -m opcount.studies $(STUDIES)
 
 bench: $(VENV)/.benching
 	@$(BIN)/python -m opcount.bench $(BENCH) --out build/bench

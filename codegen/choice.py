@@ -69,6 +69,8 @@ def cheapest(task: Task, group: str) -> Choice:
         raise RobotError(f"group {group!r}: choose one of {', '.join(CANDIDATES)}")
     names = FREE if group == "constrained" and not task.contacts else CANDIDATES[group]
     asked = [name for name in task.parameters if name in OPTIONAL]
+    if task.iterations is None:  # to be left to the caller, so there must be some
+        asked.append("lam0")
     names = tuple(name for name in names if all(option in ALGORITHMS[name].inputs for option in asked))
     if not names:
         raise RobotError(f"no {group} algorithm has the inputs {', '.join(asked)}; leave out those that it lacks")

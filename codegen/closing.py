@@ -169,6 +169,8 @@ def independent_rows(model: Model) -> tuple[tuple[int, ...], ...]:
         points = _points(closing, np.array(start))
         ranks = [_rank(K) for K in points]
         K, rank = points[int(np.argmax(ranks))], max(ranks)
+        if rank == K.shape[1]:
+            raise RobotError(f"{_words(model, i)} is rigid: it leaves nothing to move; make its joints fixed")
         dependent = np.delete(K, closing.own, axis=1)
         if dependent.shape[1] != rank:
             raise RobotError(
@@ -220,8 +222,10 @@ def completed(model: Model) -> Model:
         model = _named(model, n, [] if model.loops[n].kind != "coupling" else [_last_loose(model, n)])
     for n in open_loops:
         model = model if model.loops[n].explicit else _chosen(model, n)
-    for i, bodies in enumerate(model.velocity_bodies):
+    for i, bodies in enumerate(model.position_bodies):
         if not bodies:
+            raise RobotError(f"{_words(model, i)} lets every joint follow another one; let one move by itself")
+        if not model.velocity_bodies[i]:
             raise RobotError(f"{_words(model, i)} leaves nothing to move; make its joints fixed")
     if model.loops:
         independent_rows(model)
@@ -260,7 +264,7 @@ def _chosen(model: Model, n: int) -> Model:
 def _followers(K: NDArray[np.float64], given: Sequence[int], candidates: Mapping[str, Sequence[int]]) -> list[str]:
     """Joints whose columns, with those given, span K's: joints with most freedoms first, then the best ones.
 
-    Of joints within half of the best, the one stated first is taken.
+    Of joints that do at least a fifth of what the best one does, the one stated first is taken.
     """
     left, taken = K.copy(), list[str]()
     for column in given:
@@ -276,7 +280,7 @@ def _followers(K: NDArray[np.float64], given: Sequence[int], candidates: Mapping
             best = max(reach.values(), default=0.0)
             if best < least:
                 break
-            taken.append(next(name for name, value in reach.items() if value >= best / 2))
+            taken.append(next(name for name, value in reach.items() if value >= best / 5))
             left = _without(left, candidates[taken[-1]])
     return taken
 

@@ -58,7 +58,7 @@ def auto(
     external: Sequence[str] = (),
     parameters: Sequence[str] = (),
     contacts: Sequence[Contact | str] = (),
-    iterations: int = 3,
+    iterations: int | None = 3,
 ) -> Choice:
     """The cheapest forward dynamics (`constrained`) or Delassus algorithm (`delassus`) by operations, with the others.
 

@@ -220,14 +220,27 @@ def test_count_agrees_with_itself_in_every_form(rigidc: Run) -> None:
     assert {row["stage"] for row in rows} == {"written", "emitted"}
     kinds = ("add", "mul", "div", "sqrt", "sin", "cos", "other")
     assert all(row["total"] == sum(row[kind] for kind in kinds) > 0 for row in rows)
-    # gravity does not see a turn about the vertical first axis; the other six joints need sine and cosine
-    assert {(row["sin"], row["cos"]) for row in rows if row["robot"] == "iiwa"} == {(6, 6)}
+    # gravity does not see a turn about the vertical first axis, and the last link is symmetric about its own; the
+    # other five joints need sine and cosine
+    assert {(row["sin"], row["cos"]) for row in rows if row["robot"] == "iiwa"} == {(5, 5)}
     rnea = [row for row in rows if row["algorithm"] == "rnea"]
     assert all(emitted["total"] <= written["total"] for written, emitted in zip(rnea[::2], rnea[1::2], strict=True))
     as_csv = list(csv.DictReader(io.StringIO(rigidc(*argv, "--csv"))))
     assert [{key: str(value) for key, value in row.items()} for row in rows] == as_csv
     text = rigidc(*argv)
     assert all(f"{row['total']:,}" in text for row in rows)
+
+
+def test_a_group_is_all_algorithms_of_a_kind(rigidc: Run) -> None:
+    contact = ("--contact", "lbr_iiwa_link_7:3")
+    rows = json.loads(rigidc("count", "iiwa", *contact, "--group", "delassus", "-a", "crba", "--json"))
+    delassus = [name for name, entry in codegen.ALGORITHMS.items() if entry.group == "delassus"]
+    assert [row["algorithm"] for row in rows[::2]] == ["crba", *delassus]
+    one, five = (
+        json.loads(rigidc("count", "iiwa", *contact, "-a", "constrained_aba", "--iterations", n, "--json"))[1]["total"]
+        for n in ("1", "5")
+    )
+    assert one < five
 
 
 def test_build_options_reach_the_generator(rigidc: Run) -> None:
@@ -251,6 +264,20 @@ def test_check_passes_on_compiled_code(rigidc: Run) -> None:
     assert [row["algorithm"] for row in rows] == ["fk", "aba"]
     assert all(row["passed"] and 0 < row["worst error"] <= 1e-10 for row in rows)
     assert "yes" in rigidc(*argv)
+
+
+def test_check_of_algorithms_with_contacts(rigidc: Run) -> None:
+    argv = ["check", "iiwa", "--contact", "lbr_iiwa_link_7:3", "-n", "5", "--json"]
+    for extra in (["-a", "pv,constrained_aba", "--parameter", "k"], ["-a", "pv_soft", "--parameter", "R"]):
+        assert all(row["passed"] for row in json.loads(rigidc(*argv, *extra)))
+    rows = json.loads(rigidc(*argv, "--group", "damped", "--group", "delassus", "--external", "lbr_iiwa_link_3"))
+    assert all(0 < row["worst error"] <= row["tolerance"] <= 1e-7 for row in rows)
+
+
+def test_check_of_contacts_that_repeat_each_other_leaves_out_their_multipliers(rigidc: Run) -> None:
+    argv = ["check", "iiwa", *(f"--contact=lbr_iiwa_link_7:{rows}" for rows in (6, 3)), "-n", "3", "--json"]
+    (row,) = json.loads(rigidc(*argv, "-a", "constrained_aba"))
+    assert row["passed"]
 
 
 @pytest.mark.parametrize("distortion", [1 + 1e-9, np.nan])
@@ -353,7 +380,6 @@ def test_a_compiler_that_does_not_work_is_named(
         (["count", "iiwa", "-a", "aba", "--external", "nose"], "nose"),
         (["count", "iiwa", "-a", "aba", "--parameter", "luck"], "luck"),
         (["count", "iiwa", "-a", "aba", "--parameter", "offset:nose"], "nose"),
-        (["check", "four_bar", "-a", "aba"], "four_bar"),
     ],
 )
 def test_what_does_not_exist_is_named_in_one_sentence(rigidc: Run, argv: list[str], named: str) -> None:

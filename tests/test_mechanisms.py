@@ -11,6 +11,7 @@ import pytest
 from codegen import mechanisms
 from codegen.description import load
 from codegen.errors import RobotError
+from codegen.oracle.loops import closed
 
 if TYPE_CHECKING:
     from codegen.model import Model
@@ -30,6 +31,22 @@ def test_chain() -> None:
     assert model.frame("tip").body == 19
     axes = [body.joint.axis for body in mechanisms.chain(4, "alternate").bodies]
     assert axes == [(0.0, 0.0, 1.0), (0.0, 1.0, 0.0)] * 2
+
+
+def test_geared_and_belt_chains() -> None:
+    geared, belt = mechanisms.geared_chain(3, "alternate"), mechanisms.belt_chain(5)
+    assert (geared.nv, [len(node.bodies) for node in geared.nodes]) == (3, [2, 2, 2])
+    assert (belt.nv, [len(node.bodies) for node in belt.nodes]) == (5, [4, 4, 2])
+    assert geared.frame("tip").body == belt.frame("tip").body - 4
+    carrier = {body.name: geared.bodies[body.parent].name if body.parent >= 0 else "base" for body in geared.bodies}
+    assert carrier["link2"] == carrier["link2_rotor"] == "link1"
+    at = closed(belt, [0.1, 0.2, 0.3, 0.4, 0.5]).at
+    angles = {body.name: float(at[b][0]) for b, body in enumerate(belt.bodies)}
+    # GEAR = 6, BELT = 1/2: both rotors of a pair hang on the carrier of its first link
+    assert angles["link0_rotor"] == pytest.approx(0.6)
+    assert angles["link3_rotor"] == pytest.approx(6 * (0.15 + 0.4))
+    assert angles["link4_rotor"] == pytest.approx(3.0)
+    assert belt.bodies[belt.joint_names.index("link3_rotor_joint")].parent == belt.frame("link1").body
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4])

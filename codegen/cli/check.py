@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 EXAMPLES = """\
   rigidc check talos
   rigidc check iiwa solo12 -a rnea,aba -n 1000 --seed 7
-  rigidc check my_robot.urdf --floating -a aba --external left_foot --json
   rigidc check talos --contact left_sole_link:6 --contact right_sole_link:6 --group constrained
 """
 

@@ -196,7 +196,7 @@ def algorithms(args: argparse.Namespace) -> list[str]:
     groups = args.groups if chosen or args.groups or args.algorithms_required else ["common"]
     chosen += [name for group in groups for name, entry in ALGORITHMS.items() if entry.group == group]
     if not chosen:
-        raise RobotError("name at least one algorithm with --algorithm, or a kind of them with --group")
+        raise RobotError("name an algorithm with --algorithm, or a kind of them with --group; see rigidc COMMAND --help")
     return list(dict.fromkeys(chosen))
 
 

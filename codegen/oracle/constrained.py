@@ -121,7 +121,7 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
             W = delassus(equations(model, q, np.zeros(model.nv), contacts=held))
             return np.linalg.solve(W + np.eye(len(W)) / mu, np.asarray(state[0], float))
         v, tau, *wrenches = state or (np.zeros(model.nv), np.zeros(model.nv))
-        at = equations(model, q, v, *wrenches, contacts=held, external=tuple(external))
+        at = equations(model, q, v, *wrenches, contacts=held, external=tuple(external) if wrenches else ())
         k, lam0, R = (np.broadcast_to(np.asarray(given[name], float), len(at.J)) for name in ("k", "lam0", "R"))
         if kind == "held":
             return solution(at, np.asarray(tau, float), k, lam0)

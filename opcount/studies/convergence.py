@@ -29,7 +29,9 @@ MU, STEPS, STATES = 1e6, 10, 1000
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-def table(states: int = STATES, steps: Sequence[int] = range(1, STEPS + 1)) -> Table:
+def table(
+    states: int = STATES, steps: Sequence[int] = range(1, STEPS + 1), algorithms: Sequence[str] = ALGORITHMS
+) -> Table:
     """One row per algorithm and number of steps: quantiles of the residual (m/s^2, rad/s^2) over the states."""
     model = TALOS.model()
     contacts = tuple(contact_of(model, text) for text in TALOS.contacts)
@@ -40,7 +42,7 @@ def table(states: int = STATES, steps: Sequence[int] = range(1, STEPS + 1)) -> T
     none = np.zeros(sum(len(contact.rows) for contact in contacts))
     best = [e.J @ constrained.solution(e, t, none, none)[0] for e, t in zip(at, tau, strict=True)]
     rows: list[tuple[Cell, ...]] = []
-    for algorithm in ALGORITHMS:
+    for algorithm in algorithms:
         for n in steps:
             graph = trace(Task(model, algorithm, parameters=("mu",), contacts=contacts, iterations=n))
             a = interpret(graph, q, v, tau, np.full(states, MU))[0]

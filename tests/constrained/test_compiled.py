@@ -84,6 +84,12 @@ def test_auto_takes_the_cheapest():
     assert function.count.total == counts[choice.algorithm]
 
 
+def test_auto_with_iterations_left_to_the_caller():
+    robot = codegen.load("iiwa")
+    choice = codegen.auto(robot, contacts=["lbr_iiwa_link_7:3"], iterations=None)
+    assert not {"pv", "pv_early"} & {candidate.algorithm for candidate in choice.candidates}
+
+
 def test_auto_without_contacts_is_forward_dynamics():
     assert codegen.auto(codegen.load("iiwa")).algorithm == "aba"
 

@@ -20,6 +20,7 @@ from scenarios import (
 )
 
 import codegen
+from codegen.algorithms import OPTIONAL
 from codegen.interpret import interpret
 from codegen.oracle import constrained
 
@@ -81,6 +82,29 @@ def test_damped_inverse(scenario):
     for mu, tolerance in ((1e2, 1e-11), (1e5, 1e-8)):
         (inverse,) = interpret(given.graph("caba_osim", parameters=("mu",)), given.q, np.full(len(given.q), mu))
         assert worst(inverse, np.array([constrained.damped(at, mu) for at in given.at])) < tolerance
+
+
+REGULAR_BRANCHES = [PAPER[3], PAPER[8], PAPER[9], PAPER[11], LOOPED[0]]
+SINGULAR_BRANCHES = [LOOPED[2], FIXED[2]]  # more rows than joints between base and contact
+
+
+@pytest.mark.parametrize(
+    ("scenario", "algorithm"),
+    [
+        *((scenario, "pv_osimf") for scenario in REGULAR_BRANCHES),
+        *((scenario, "caba_osimf") for scenario in (*REGULAR_BRANCHES, *SINGULAR_BRANCHES)),
+    ],
+    ids=str,
+)
+def test_inverses_applied_to_a_vector(scenario, algorithm):
+    given = of(scenario)
+    b = np.random.default_rng(6).standard_normal((len(given.q), given.rows))
+    (x,) = interpret(given.graph(algorithm), given.q, b)
+    damping = OPTIONAL["mu"] if algorithm == "caba_osimf" else np.inf
+    expected = [constrained.damped(at, damping) @ each for at, each in zip(given.at, b, strict=True)]
+    errors = [worst(x[n : n + 1], np.array(expected[n : n + 1])) for n in range(len(x))]
+    assert np.quantile(errors, 0.9) < 1e-10
+    assert max(errors) < 1e-6  # a branch alone may be close to singular where the whole robot is not
 
 
 @pytest.mark.parametrize("scenario", [*CASES, *FINGERED], ids=str)

@@ -1,11 +1,12 @@
 """Random mechanisms with loops: modules of joints that tie each other, hung anywhere on what is there already.
 
 Nothing is aligned with anything: axes, placements, closing frames and inertias are generic. Modules hang on any
-body, rotors and couplers of earlier modules too, so clusters branch; `tie` reaches across modules and nests them.
+body, rotors and couplers of earlier modules too, so clusters branch; `_tie_gears` merges clusters of two modules.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import numpy as np
@@ -161,18 +162,7 @@ def formula(made: Builder) -> None:
     )
 
 
-def tie(made: Builder) -> None:
-    """A gear between any two free joints: clusters merge, with all that lies between them."""
-    tied = {name for loop in made.loops for name in _dependent(loop)}
-    free = [j.name for j in made.joints if j.type == "revolute" and j.name not in tied]
-    if len(free) >= 2:
-        leader, follower = made.rng.choice(free, 2, replace=False)
-        made.loop("linear", independent=[str(leader)], dependent=[str(follower)], matrix=[[0.8]], offset=[0.1])
-
-
 def _dependent(loop: DescribedLoop) -> list[str]:
-    import json
-
     data = json.loads(loop.data)
     if loop.kind == "closure":
         return []
@@ -210,8 +200,6 @@ def mechanism(seed: int, modules: int = 5, *, base: str = "fixed", convention: C
 
 def _tie_gears(made: Builder) -> None:
     """Tie the leaders of two gears or belts to each other, so that their clusters nest."""
-    import json
-
     leaders = [json.loads(loop.data)["independent"][0] for loop in made.loops if loop.kind == "linear"]
     leaders = [name for name in dict.fromkeys(leaders) if not any(name in _dependent(loop) for loop in made.loops)]
     if len(leaders) >= 2:

@@ -1,0 +1,114 @@
+"""The studies: how counts grow with robots and contacts, and that every study prints itself."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from opcount.studies import STUDIES, branches, chains, convergence, links
+from opcount.studies.__main__ import main
+from opcount.studies.measured import PAPER, Held, exponent, operations
+
+
+def emitted(held, algorithm):
+    return operations(held, algorithm)["emitted"]
+
+
+def increments(counts):
+    """By how much counts at equal steps grow from step to step."""
+    return np.diff(counts)
+
+
+def held_links(number):
+    """A chain of sixteen links with so many of its last ones held by points."""
+    return Held("chain:16,alternate", tuple(f"link{15 - i}:3" for i in range(number)))
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["constrained_aba", "pv_soft", "pv_early", "pv_osim", "pv_osimr", "caba_osim", "kjr"]
+)
+def test_linear_in_the_length_of_a_chain(algorithm):
+    """Equal steps in length cost equally many operations."""
+    steps = increments([emitted(chains.chain(n), algorithm) for n in (9, 13, 17, 21)])
+    assert np.allclose(steps, steps[0], rtol=0.03)
+
+
+@pytest.mark.parametrize("algorithm", ["constrained_aba", "pv_soft"])
+def test_linear_in_the_number_of_contacts(algorithm):
+    steps = increments([emitted(held_links(number), algorithm) for number in (2, 5, 8, 11)])
+    assert steps.max() < 1.1 * steps.min()
+
+
+def test_exponents():
+    """O(n + m) and O(n + m^2), against the cubic growth of what factorises the inertia matrix."""
+    lengths = (8, 16, 24)
+    grows = {
+        name: exponent(lengths, [emitted(chains.chain(n), name) for n in lengths])
+        for name in ("constrained_aba", "pv_osimr", "caba_osim", "ltl_osim")
+    }
+    assert max(grows[name] for name in ("constrained_aba", "pv_osimr", "caba_osim")) < 1.25
+    assert grows["ltl_osim"] > 1.4
+
+
+@pytest.mark.parametrize("algorithm", ["pv_osimr", "caba_osim"])
+def test_quadratic_in_the_number_of_contacts(algorithm):
+    """Branches on a stem: from twice to four times as many contacts, counts less the stem's grow at most fourfold."""
+    counts = {
+        number: emitted(Held(f"stem:8,{number},2", tuple(f"tip{n}:6" for n in range(2 * number))), algorithm)
+        for number in (1, 2, 4)
+    }
+    assert counts[4] - counts[2] < 4.4 * (counts[2] - counts[1])
+
+
+@pytest.mark.parametrize("links_of_stem", [3, 16])
+@pytest.mark.parametrize("number", [1, 2])
+def test_pv_osimr_is_never_worse_than_pv_osim_on_stems(links_of_stem, number):
+    held = branches.stem(links_of_stem, number)
+    assert emitted(held, "pv_osimr") <= 1.03 * emitted(held, "pv_osim")
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_pv_osimr_is_never_worse_than_pv_osim_on_robots(name):
+    assert emitted(PAPER[name], "pv_osimr") <= 1.03 * emitted(PAPER[name], "pv_osim")
+
+
+@pytest.mark.parametrize("length", [4, 12])
+def test_pv_osimr_is_never_worse_than_pv_osim_with_every_link_held(length):
+    held = links.chain(length)
+    assert emitted(held, "pv_osimr") <= 1.03 * emitted(held, "pv_osim")
+
+
+@pytest.mark.parametrize(("name", "algorithm"), [("talos F6^2", "constrained_aba"), ("go1 F3 x4", "pv_early")])
+def test_contacts_cost_little_more_than_forward_dynamics(name, algorithm):
+    """The point of O(n + m): three proximal steps on two feet cost less than twice what forward dynamics do."""
+    free = operations(Held(PAPER[name].robot, ()), "aba")["emitted"]
+    assert emitted(PAPER[name], algorithm) < 2 * free
+
+
+def test_convergence_on_a_redundant_talos():
+    """As published: proximal steps on the primal side end closer than those on the dual side alone."""
+    table = convergence.table(4, (1, 3), ("constrained_aba", "prox_pv"))
+    left = {(row[0], row[1]): row[4] for row in table.rows}
+    assert left["prox_pv", 3] < 1e-3 * left["prox_pv", 1]
+    assert left["constrained_aba", 3] < 0.1 * left["prox_pv", 3]
+
+
+def test_small_studies_print_in_every_form(monkeypatch, capsys):
+    small = {"chains": chains.table((2, 3)), "branches": branches.table(2, (1,)), "links": links.table((2, 3))}
+    for name, table in small.items():
+        monkeypatch.setitem(STUDIES, name, type(STUDIES[name])(STUDIES[name].title, lambda table=table: table))
+    assert main([*small]) == 0
+    text = capsys.readouterr().out
+    assert all(str(STUDIES[name]) in text for name in small)
+    assert main(["chains", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["algorithm"] == "ltl_osim"
+    assert main(["chains", "--markdown"]) == 0
+    assert capsys.readouterr().out.startswith("## ")
+
+
+def test_an_unknown_study_is_named(capsys):
+    with pytest.raises(SystemExit):
+        main(["chain"])
+    assert "there is no study 'chain'" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.errors import RobotError
+from codegen.errors import UnsuitedError
 from codegen.geometry import times
 
 if TYPE_CHECKING:
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 def independent(model: Model) -> Model:
     """The tree of the independent joints, with reflected inertias as armature; a tree comes back as it is.
 
-    RobotError if a loop is no gear (no constant ratios, so no armature that stands for what it drives), or drives
+    UnsuitedError if a loop is no gear (no constant ratios, so no armature that stands for what it drives), or drives
     a body that carries an independent one, for then no independent tree exists.
     """
     if not model.loops:
         return model
     for loop in model.loops:
         if loop.kind != "linear":
-            raise RobotError(
+            raise UnsuitedError(
                 f"{model.name}: loop {loop.name!r} has no constant gear ratios; the approximate algorithms do not apply"
             )
     own = [b for bodies in model.velocity_bodies for b in bodies]
     number = {b: n for n, b in enumerate(own)} | {-1: -1}
     for b in own:
         if model.bodies[b].parent not in number:
-            raise RobotError(
+            raise UnsuitedError(
                 f"{model.name}: body {model.bodies[b].name!r} is independent but hangs on one that a loop drives; "
                 "the approximate algorithms do not apply"
             )

@@ -148,7 +148,38 @@ def test_info_as_json_is_the_model(rigidc: Run) -> None:
 
 
 def test_info_of_a_robot_with_loops(rigidc: Run) -> None:
-    assert "independent" in rigidc("info", "four_bar")
+    robot = codegen.load("chain12_belt")
+    lines = rigidc("info", "chain12_belt").splitlines()
+    numbered = {line.replace("├─", " ").replace("└─", " ").replace("│", " ").split()[0]: line for line in lines if line}
+    # the second cluster hangs on the second link of the first; its rotors have no coordinates
+    place = {b: number for number, node in enumerate(robot.nodes, 1) for b in node.bodies}
+    for b, body in enumerate(robot.bodies):
+        assert f" {place[b]} " in numbered[body.name].split(body.joint.name)[1] or str(place[b]) in numbered[body.name]
+    assert lines.index(next(line for line in lines if line.startswith("cluster  loop"))) > len(robot.bodies)
+    facts = json.loads(rigidc("info", "chain12_belt", "--json"))
+    assert [len(cluster["bodies"]) for cluster in facts["clusters"]] == [4] * 6
+    assert facts["clusters"][0]["independent"] == ["link-A-0", "link-B-0"]
+    assert [body["v"] for body in facts["bodies"] if "rotor" in body["name"]] == [
+        [stop, stop] for stop in (1, 1, 3, 3, 5, 5, 7, 7, 9, 9, 11, 11)
+    ]
+
+
+def test_what_does_not_suit_a_robot_is_left_out_unless_it_is_named(
+    rigidc: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = json.loads(rigidc("count", "four_bar", "--json"))
+    named = {row["algorithm"] for row in rows}
+    common = {name for name, entry in codegen.ALGORITHMS.items() if entry.group == "common"}
+    assert named == common - {"integrate", "difference"}
+    assert "close it with project" in rigidc("count", "four_bar", "-a", "integrate", code=2)
+
+
+def test_check_of_a_robot_with_loops_takes_what_is_for_loops_too(rigidc: Run) -> None:
+    rows = json.loads(rigidc("check", "four_bar", "-n", "3", "--json"))
+    checked = {row["algorithm"] for row in rows}
+    assert {"aba", "project", "projected_rnea", "projection_fd", "lagrange_fd", "projected_osim", "efpa"} <= checked
+    assert not {"integrate", "approximate_aba", "pv"} & checked
+    assert all(row["passed"] for row in rows)
 
 
 def test_the_drawing_branches_only_where_the_tree_does() -> None:

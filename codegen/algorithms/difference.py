@@ -13,7 +13,7 @@ from codegen.tree import Tree
 
 
 def difference(tree: Tree, q1: SX) -> SX:
-    """The constant velocity dv (nv) that takes q to q1 in unit time; RobotError as in `integrate`."""
+    """The constant velocity dv (nv) that takes q to q1 in unit time; UnsuitedError as in `integrate`."""
     check_explicit(tree)
     steps = [
         part.joint.difference(part.q, end) if end.nnz() else zeros(part.joint.nv)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from casadi import SX, vertcat
 
-from codegen.errors import RobotError
+from codegen.errors import UnsuitedError
 from codegen.tree import Tree
 
 
 def integrate(tree: Tree, dv: SX) -> SX:
     """The configuration (nq) that the constant velocity dv (nv) reaches from q in unit time.
 
-    RobotError for a robot with implicit loops: a straight step leaves them open.
+    UnsuitedError for a robot with implicit loops: a straight step leaves them open.
     """
     check_explicit(tree)
     steps = zip(tree.parts, tree.rates(dv), tree.positions(tree.q), strict=True)
@@ -23,9 +23,9 @@ def integrate(tree: Tree, dv: SX) -> SX:
 
 
 def check_explicit(tree: Tree) -> None:
-    """RobotError if some positions are tied by implicit loops, so that they are no manifold of free steps."""
+    """UnsuitedError if some positions are tied by implicit loops, so that they are no manifold of free steps."""
     if any(own.constraints.dependent for own in tree.spanning):
-        raise RobotError(
+        raise UnsuitedError(
             f"{tree.model.name}: integrate and difference do not keep implicit loops closed; step q yourself and "
             "close it with project"
         )

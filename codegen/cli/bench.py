@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codegen.cli.options import (
@@ -25,6 +26,7 @@ from codegen.cli.options import (
     build_options,
     load,
     seconds,
+    unless_unsuited,
 )
 from codegen.cli.progress import progress
 from codegen.cli.table import Table
@@ -82,9 +84,11 @@ def run(args: argparse.Namespace) -> int:
     work = [(robot, name) for robot in args.robots for name in names]
     rows = []
     for robot, name in progress(work, " ".join):
-        kernel, call = times(models[robot], name, args.states, args.seconds, options, args.threads)
-        figures = [round(getattr(spread, f), 1) for spread in (kernel, call) for f in FIGURES]
-        rows.append((models[robot].name, name, *figures))
+        measure = partial(times, models[robot], name, args.states, args.seconds, options, args.threads)
+        timed = unless_unsuited(args, name, measure)
+        if timed is not None:
+            figures = [round(getattr(spread, f), 1) for spread in timed for f in FIGURES]
+            rows.append((models[robot].name, name, *figures))
     table = Table(HEADER, tuple(rows))
     sys.stdout.write(getattr(table, args.form or "text")())
     if args.form is None:

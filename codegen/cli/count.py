@@ -9,6 +9,7 @@ reciprocals; sqrt, sin and cos stand alone; other is the rest.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codegen.cli.options import (
@@ -19,6 +20,7 @@ from codegen.cli.options import (
     algorithms,
     load,
     task_options,
+    unless_unsuited,
 )
 from codegen.cli.progress import progress
 from codegen.cli.table import Cell, Table
@@ -57,8 +59,8 @@ def run(args: argparse.Namespace) -> int:
     models = {robot: load(args, robot) for robot in args.robots}
     rows = []
     for robot, name in progress(work, " ".join):
-        graphs = pipeline.graphs(models[robot], name, **options)
-        for stage, graph in zip(("written", "emitted"), graphs, strict=True):
+        make = partial(pipeline.graphs, models[robot], name, **options)
+        for stage, graph in zip(("written", "emitted"), unless_unsuited(args, name, make) or (), strict=False):
             rows.append(row(models[robot].name, name, stage, count(graph)))
     sys.stdout.write(getattr(Table(HEADER, tuple(rows)), args.form or "text")())
     return 0

@@ -9,10 +9,20 @@ every symbol prefixed. Equal input gives equal bytes. Existing files are replace
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codegen.cli.options import add_algorithms, add_build, add_robot, algorithms, build_options, load
+from codegen.cli.options import (
+    add_algorithms,
+    add_build,
+    add_robot,
+    algorithms,
+    build_options,
+    load,
+    task_options,
+    unless_unsuited,
+)
 from codegen.cli.table import plain
 from codegen.errors import RobotError
 
@@ -52,6 +62,9 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.output)
     if not args.force and folder.is_dir() and any(folder.iterdir()):
         raise RobotError(f"{folder} is not empty; name another, or replace its files with --force")
+    if args.groups:
+        make = [(name, partial(pipeline.graphs, robot, name, **task_options(args))) for name in names]
+        names = [name for name, attempt in make if unless_unsuited(args, name, attempt)]
     paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, lanes=args.lanes, **build_options(args))
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

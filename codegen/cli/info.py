@@ -1,8 +1,9 @@
-"""Draw a robot's tree with its joints and coordinates.
+"""Draw a robot's tree with its joints, coordinates and clusters.
 
 Bodies are listed parents before children. Where one body carries several, the drawing branches;
 a single child stands under its parent. `q` and `v` are the elements of the configuration and
-velocity vectors that a joint owns.
+velocity vectors that a joint owns; a joint that a loop drives may own none. Bodies that loops tie
+move as one cluster, whose number stands beside them and before its loops below.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ EXAMPLES = """\
 """
 
 HEADER = ("body", "joint", "type", "axis", "q", "v", "lower", "upper", "mass")
+LOOPS = ("cluster", "loop", "kind", "joints", "independent")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,16 +46,36 @@ def run(args: argparse.Namespace) -> int:
         return 0
     print(plain(repr(robot).strip("<>").removeprefix("Model ")))
     print(f"gravity {_vector(robot.gravity)} m/s^2; source {plain(_source(robot))}\n")
-    sys.stdout.write(Table(HEADER, rows(robot)).text())
+    sys.stdout.write(drawing(robot).text())
     if args.frames:
         frames = [(f.name, body_name(robot, f.body), _vector(f.placement.translation)) for f in robot.frames]
         sys.stdout.write("\n" + Table(("frame", "on body", "at"), tuple(frames)).text())
     if robot.loops:
-        loops = [(loop.name, loop.kind, ", ".join(loop.joints), ", ".join(loop.independent)) for loop in robot.loops]
-        sys.stdout.write("\n" + Table(("loop", "kind", "joints", "independent"), tuple(loops)).text())
+        number = cluster_numbers(robot)
+        loops = [
+            (number[node.bodies[0]], loop.name, loop.kind, ", ".join(loop.joints), ", ".join(loop.independent))
+            for node in robot.nodes
+            for loop in (robot.loops[n] for n in node.loops)
+        ]
+        sys.stdout.write("\n" + Table(LOOPS, tuple(loops)).text())
     for note in robot.notes:
         print(f"note: {plain(note)}")
     return 0
+
+
+def drawing(robot: Model) -> Table:
+    """The tree; where there are loops, with the cluster of each body."""
+    if not robot.loops:
+        return Table(HEADER, rows(robot))
+    number = cluster_numbers(robot)
+    lines = tuple((name, number.get(b), *line) for b, (name, *line) in enumerate(rows(robot)))
+    return Table((HEADER[0], "cluster", *HEADER[1:]), lines)
+
+
+def cluster_numbers(robot: Model) -> dict[int, int]:
+    """For each body that moves in a cluster the number of this one, from 1."""
+    tied = [node.bodies for node in robot.nodes if node.loops]
+    return {b: number for number, bodies in enumerate(tied, 1) for b in bodies}
 
 
 def rows(robot: Model) -> tuple[tuple[Cell, ...], ...]:
@@ -124,7 +146,24 @@ def facts(robot: Model) -> dict[str, object]:
         "digest": robot.digest,
         "bodies": bodies,
         "frames": [{"name": f.name, "body": body_name(robot, f.body)} for f in robot.frames],
-        "loops": [{"name": loop.name, "kind": loop.kind, "joints": list(loop.joints)} for loop in robot.loops],
+        "loops": [
+            {
+                "name": loop.name,
+                "kind": loop.kind,
+                "joints": list(loop.joints),
+                "independent": list(loop.independent),
+            }
+            for loop in robot.loops
+        ],
+        "clusters": [
+            {
+                "bodies": [robot.bodies[b].name for b in node.bodies],
+                "independent": [robot.bodies[b].joint.name for b in own],
+                "loops": [robot.loops[n].name for n in node.loops],
+            }
+            for node, own in zip(robot.nodes, robot.velocity_bodies, strict=True)
+            if node.loops
+        ],
         "notes": list(robot.notes),
     }
 
@@ -139,7 +178,9 @@ def _vector(values: Vec3) -> str:
 
 
 def _span(part: slice) -> str:
-    return str(part.start) if part.stop - part.start == 1 else f"{part.start}..{part.stop - 1}"
+    if part.stop - part.start < 2:
+        return str(part.start) if part.stop > part.start else ""
+    return f"{part.start}..{part.stop - 1}"
 
 
 def _limit(value: float) -> float | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from codegen.errors import RobotError
+from codegen.cli.table import plain
+from codegen.errors import RobotError, UnsuitedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +19,7 @@ ROBOT = (
 )
 
 
+T = TypeVar("T")
 GROUPS = ("common", "constrained", "delassus", "damped", "loops")
 
 
@@ -184,8 +187,11 @@ def load(args: argparse.Namespace, robot: str) -> Model:
     return description.load(robot, base=args.base, convention=args.convention, order=args.order)
 
 
-def algorithms(args: argparse.Namespace) -> list[str]:
-    """The chosen algorithms in the order given, the common ones if none was; RobotError for a name unknown."""
+def algorithms(args: argparse.Namespace, robot: Model | None = None) -> list[str]:
+    """The chosen algorithms in the order given; RobotError for a name unknown.
+
+    If none was chosen, the common ones, and where `robot` has loops, those that are for loops and the Delassus ones.
+    """
     from codegen.algorithms import ALGORITHMS
 
     chosen = [name.strip() for group in args.algorithms or () for name in group.split(",")]
@@ -193,11 +199,25 @@ def algorithms(args: argparse.Namespace) -> list[str]:
         if name not in ALGORITHMS:
             known = ", ".join(ALGORITHMS)
             raise RobotError(f"there is no algorithm {name!r}; the algorithms are {known}")
-    groups = args.groups if chosen or args.groups or args.algorithms_required else ["common"]
+    usual = ["common", "loops", "delassus"] if robot is not None and robot.loops else ["common"]
+    groups = args.groups if chosen or args.groups or args.algorithms_required else usual
     chosen += [name for group in groups for name, entry in ALGORITHMS.items() if entry.group == group]
     if not chosen:
-        raise RobotError("name an algorithm with --algorithm, or a kind of them with --group; see rigidc COMMAND --help")
+        raise RobotError(
+            "name an algorithm with --algorithm, or a kind of them with --group; see rigidc COMMAND --help"
+        )
     return list(dict.fromkeys(chosen))
+
+
+def unless_unsuited(args: argparse.Namespace, name: str, work: Callable[[], T]) -> T | None:
+    """What `work` returns; None, with a line on stderr, if the algorithm suits not the robot and was not named."""
+    try:
+        return work()
+    except UnsuitedError as refusal:
+        if args.algorithms:
+            raise
+        sys.stderr.write(f"rigidc: {name} is left out: {plain(str(refusal))}\n")
+        return None
 
 
 def task_options(args: argparse.Namespace) -> dict[str, Any]:

@@ -6,7 +6,6 @@ ones count, and whether the dependent joints follow from them, is read off K at 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -153,7 +152,7 @@ def neutral(model: Model) -> tuple[tuple[float, ...] | None, ...]:
             other = closing.random(rng)
             x = x if other is None else other
             if x is None:
-                raise RobotError(f"{_words(model, i)} found no configuration that closes it; check its two ends")
+                raise RobotError(f"{words(model, i)} found no configuration that closes it; check its two ends")
         configurations.append(None if x is None else tuple(float(v) for v in x))
     return tuple(configurations)
 
@@ -166,31 +165,31 @@ def independent_rows(model: Model) -> tuple[tuple[int, ...], ...]:
         if closing is None or start is None:
             chosen.append(())
             continue
-        points = _points(closing, np.array(start))
-        ranks = [_rank(K) for K in points]
+        points = points_of(closing, np.array(start))
+        ranks = [rank_of(K) for K in points]
         K, rank = points[int(np.argmax(ranks))], max(ranks)
         if rank == K.shape[1]:
-            raise RobotError(f"{_words(model, i)} is rigid: it leaves nothing to move; make its joints fixed")
+            raise RobotError(f"{words(model, i)} is rigid: it leaves nothing to move; make its joints fixed")
         dependent = np.delete(K, closing.own, axis=1)
         if dependent.shape[1] != rank:
             raise RobotError(
-                f"{_words(model, i)} determines {rank} of {K.shape[1]} joint motions, but "
+                f"{words(model, i)} determines {rank} of {K.shape[1]} joint motions, but "
                 f"{dependent.shape[1]} joints are to follow; name {K.shape[1] - rank} independent joints"
             )
-        if _rank(dependent) < rank:
-            raise RobotError(f"{_words(model, i)} does not move its dependent joints; name other independent joints")
+        if rank_of(dependent) < rank:
+            raise RobotError(f"{words(model, i)} does not move its dependent joints; name other independent joints")
         chosen.append(_spread(K, rank))
     return tuple(chosen)
 
 
-def _points(closing: Closing, start: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+def points_of(closing: Closing, start: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """K at the neutral configuration and at a few random closed ones."""
     rng = np.random.default_rng(1)
     found = [start, *(closing.close(closing.start(rng)) for _ in range(4))]
     return [closing.at(x)[1] for x in found if x is not None]
 
 
-def _rank(K: NDArray[np.float64]) -> int:
+def rank_of(K: NDArray[np.float64]) -> int:
     values = np.linalg.svd(K, compute_uv=False)
     return int((values > DISTINCT * max(float(values.max(initial=0.0)), 1e-300)).sum()) if values.size else 0
 
@@ -207,97 +206,9 @@ def _spread(A: NDArray[np.float64], number: int) -> tuple[int, ...]:
     return tuple(sorted(rows))
 
 
-def _words(model: Model, i: int) -> str:
+def words(model: Model, i: int) -> str:
     names = ", ".join(repr(model.loops[n].name) for n in model.nodes[i].loops)
     return f"{model.name}: loop {names}"
-
-
-def completed(model: Model) -> Model:
-    """The model with independent joints chosen for loops that name none; checked.
-
-    RobotError if a loop cannot be closed, leaves nothing to move, or does not determine the joints that follow.
-    """
-    open_loops = [n for n, loop in enumerate(model.loops) if not loop.independent]
-    for n in open_loops:
-        model = _named(model, n, [] if model.loops[n].kind != "coupling" else [_last_loose(model, n)])
-    for n in open_loops:
-        model = model if model.loops[n].explicit else _chosen(model, n)
-    for i, bodies in enumerate(model.position_bodies):
-        if not bodies:
-            raise RobotError(f"{_words(model, i)} lets every joint follow another one; let one move by itself")
-        if not model.velocity_bodies[i]:
-            raise RobotError(f"{_words(model, i)} leaves nothing to move; make its joints fixed")
-    if model.loops:
-        independent_rows(model)
-    return model
-
-
-def _last_loose(model: Model, n: int) -> str:
-    """The last joint of loop n that no other loop gives."""
-    others = [loop for loop in model.loops if loop.independent and loop is not model.loops[n]]
-    given = {name for loop in others for name in set(loop.joints) - set(loop.independent)}
-    joints = model.loops[n].joints
-    return next((name for name in reversed(joints) if name not in given), joints[-1])
-
-
-def _chosen(model: Model, n: int) -> Model:
-    """The model with independent joints for loop n: those that are left when the best followers are taken."""
-    loop = model.loops[n]
-    loose = _named(model, n, [])
-    i = next(i for i, node in enumerate(loose.nodes) if n in node.loops)
-    closing, start = closings(loose)[i], neutral(loose)[i]
-    assert closing is not None
-    assert start is not None
-    K = max(_points(closing, np.array(start)), key=_rank)
-    bodies = loose.position_bodies[i]
-    starts = np.cumsum([0, *(loose.joints[b].nv for b in bodies)])
-    own = {
-        loose.bodies[b].joint.name: tuple(range(int(at), int(at) + loose.joints[b].nv))
-        for at, b in zip(starts, bodies, strict=False)
-        if loose.bodies[b].joint.type != "floating"
-    }
-    given = [c for c in range(K.shape[1]) if c not in closing.own]
-    candidates = {name: own[name] for name in reversed(loop.joints) if name in own and own[name][0] not in given}
-    return _named(model, n, _followers(K, given, candidates))
-
-
-def _followers(K: NDArray[np.float64], given: Sequence[int], candidates: Mapping[str, Sequence[int]]) -> list[str]:
-    """Joints whose columns, with those given, span K's: joints with most freedoms first, then the best ones.
-
-    Of joints that do at least a fifth of what the best one does, the one stated first is taken.
-    """
-    left, taken = K.copy(), list[str]()
-    for column in given:
-        left = _without(left, [column])
-    least = DISTINCT * float(np.linalg.norm(K, axis=0).max(initial=1e-300))
-    for size in sorted({len(columns) for columns in candidates.values()}, reverse=True):
-        while True:
-            reach = {
-                name: float(np.linalg.svd(left[:, list(columns)], compute_uv=False)[-1])
-                for name, columns in candidates.items()
-                if len(columns) == size <= len(K) and name not in taken
-            }
-            best = max(reach.values(), default=0.0)
-            if best < least:
-                break
-            taken.append(next(name for name, value in reach.items() if value >= best / 5))
-            left = _without(left, candidates[taken[-1]])
-    return taken
-
-
-def _without(A: NDArray[np.float64], columns: Sequence[int]) -> NDArray[np.float64]:
-    """A, less what lies in the span of some of its columns."""
-    basis, sizes, _ = np.linalg.svd(A[:, list(columns)], full_matrices=False)
-    basis = basis[:, sizes > 0.0]
-    return np.asarray(A - basis @ (basis.T @ A))
-
-
-def _named(model: Model, n: int, dependent: Sequence[str]) -> Model:
-    """The model whose loop n has all its joints but `dependent` as independent ones."""
-    loop = model.loops[n]
-    independent = tuple(name for name in loop.joints if name not in dependent)
-    loops = (*model.loops[:n], replace(loop, independent=independent), *model.loops[n + 1 :])
-    return replace(model, loops=loops)
 
 
 def closed_positions(model: Model, rng: np.random.Generator | None) -> list[tuple[slice, NDArray[np.float64]]]:

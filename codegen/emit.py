@@ -261,13 +261,33 @@ def _header(header: Header, emitted: list[Emitted], sources: str, style: Style) 
         convention=comment(header.convention),
         gravity=" ".join(f"{component!r}" for component in header.gravity),
         joints=[_joint_line(row) for row in header.joints],
-        notes=[comment(note) for note in header.notes],
+        remarks=[comment(remark) for remark in (*_remarks(style), *header.notes)],
         kernels=emitted,
-        style=style,
-        built=comment(style.built),
+        wide=[style.lanes] * (style.lanes > 1),
+        includes=["stddef.h"] * (style.lanes > 1),
         digest=comment(header.digest),
         content=hashlib.sha256(sources.encode()).hexdigest(),
     )
+
+
+ANGLES = {
+    "fast": "Sines and cosines are computed inline: at most 1 ulp off for angles up to 1e5, by the C library beyond.",
+    "libm": "Sines and cosines are those of the C library.",
+}
+MANY = (
+    "Functions of many states, {lanes} at a time: _aos takes arrays of states, a step being the distance between two",
+    "states (0 repeats one); _soa takes arrays of elements, a step being the distance between two elements. Any number",
+    "of states will do; `work` is scratch memory of the caller.",
+)
+
+
+def _remarks(style: Style) -> Iterator[str]:
+    """What the header says about the way in which its functions are written and compiled."""
+    yield ANGLES[style.trig]
+    if style.lanes > 1:
+        yield from (line.format(lanes=style.lanes) for line in MANY)
+    if style.built:
+        yield style.built
 
 
 def _joint_line(row: JointRow) -> str:

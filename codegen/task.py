@@ -98,7 +98,17 @@ class Task:
         }
         quantity = QUANTITIES[name]
         shape = tuple(sizes[width] if isinstance(width, str) else width for width in quantity.shape)
-        return Port(name, shape, quantity.about)
+        return Port(name, shape, quantity.about + self._named(quantity.shape))
+
+    def _named(self, widths: Sequence[str | int]) -> str:
+        """The frames or contacts along an argument's axes, for its description."""
+        names = {
+            "frames": self.chosen_frames(),
+            "external": self.external,
+            "contacts": tuple(str(contact) for contact in self.chosen_contacts()) if "contacts" in widths else (),
+        }
+        listed = next((names[width] for width in widths if width in names), ())
+        return f"; {', '.join(listed)}" if listed else ""
 
 
 def parameter_port(model: Model, spec: str) -> Port:

@@ -67,9 +67,22 @@ def drawing(robot: Model) -> Table:
     """The tree; where there are loops, with the cluster of each body."""
     if not robot.loops:
         return Table(HEADER, rows(robot))
-    number = cluster_numbers(robot)
-    lines = tuple((name, number.get(b), *line) for b, (name, *line) in enumerate(rows(robot)))
-    return Table((HEADER[0], "cluster", *HEADER[1:]), lines)
+    number, lines = cluster_numbers(robot), rows(robot)
+    order = depth_first([body.parent for body in robot.bodies])
+    drawn = tuple((lines[b][0], number.get(b), *lines[b][1:]) for b in order)
+    return Table((HEADER[0], "cluster", *HEADER[1:]), drawn)
+
+
+def depth_first(parents: list[int]) -> list[int]:
+    """The bodies, each right before those that it carries; a cluster's bodies need not stand so in the model."""
+    children: dict[int, list[int]] = {}
+    for child, parent in enumerate(parents):
+        children.setdefault(parent, []).append(child)
+    order, stack = [], children.get(-1, [])[::-1]
+    while stack:
+        order.append(stack.pop())
+        stack += children.get(order[-1], [])[::-1]
+    return order
 
 
 def cluster_numbers(robot: Model) -> dict[int, int]:

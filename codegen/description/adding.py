@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from codegen.closing import completed
+from codegen.choosing import completed
 from codegen.description.clusters import nodes
 from codegen.description.description import DescribedLoop
 from codegen.description.files import shown

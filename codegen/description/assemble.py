@@ -68,7 +68,7 @@ def assemble(
 
 def _checked(where: str, model: Model) -> Model:
     """The model, the loops found to determine what they should; independent joints chosen where none are named."""
-    from codegen.closing import completed  # symbolic, and so slow to import; most robots have no loops
+    from codegen.choosing import completed  # symbolic, and so slow to import; most robots have no loops
 
     try:
         return completed(model)

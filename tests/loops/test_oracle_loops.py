@@ -1,0 +1,89 @@
+"""The oracle for loops against what mechanics says: rates are derivatives of positions, power changes energy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from loop_mechanisms import mechanism
+from mechanisms_cases import error
+from numpy.typing import NDArray
+
+import codegen
+from codegen.model import Model
+from codegen.oracle import ORACLE, manifold
+from codegen.oracle.kinematics import motions
+from codegen.oracle.loops import Closed, closed
+
+Array = NDArray[np.float64]
+ROBOTS = ("four_bar_branch_2_5", "tello_humanoid", "chain12_belt", "parallel_chain_explicit_d10_l8")
+
+
+def models() -> dict[str, Model]:
+    """Bundled robots, and mechanisms with loops of every kind."""
+    bundled = {name: codegen.load(name) for name in ROBOTS}
+    return bundled | {f"random {seed}": mechanism(seed, 6) for seed in (0, 3, 6)}
+
+
+def derivative(curve: Callable[[float], Array], h: float = 2e-3) -> Array:
+    """The derivative of a smooth curve at zero, by central differences of order eight."""
+    weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+    return sum(c * (curve(k * h) - curve(-k * h)) for k, c in enumerate(weights, 1)) / h  # type: ignore[return-value]
+
+
+def later(model: Model, q: Array, v: Array, t: float) -> Array:
+    """The configuration after a time t: independent joints move at v, the others close the loops."""
+    start = closed(model, q)
+    rates = start.G @ v
+    moved = np.array(q)
+    for b, (place, span) in enumerate(zip(model.q_slices, start.tree.v_slices, strict=True)):
+        if place.stop > place.start:
+            joint = model.bodies[b].joint.type
+            moved[place] = manifold.moved(joint, model.convention, q[place], t * rates[span])
+    found, residual = ORACLE["project"](model, moved)
+    assert residual < 1e-12
+    return found
+
+
+@pytest.mark.parametrize("name", models())
+def test_rates_are_derivatives_of_positions_and_g_of_rates(name: str) -> None:
+    model = models()[name]
+    q, v, _ = model.random(1)
+    robot = closed(model, q)
+    rates = robot.G @ v
+    single = [place.start for b, place in enumerate(robot.tree.v_slices) if model.joints[b].nq == 1]
+    places = [place.start for place in robot.tree.q_slices if place.stop - place.start == 1]
+    slope = derivative(lambda t: closed(model, later(model, q, v, t)).q)
+    assert error(slope[places], rates[single]) < 1e-9
+    bend = derivative(lambda t: closed(model, later(model, q, v, t)).G @ v)
+    assert np.abs(bend - robot.g(rates)).max() < 1e-8 * max(1.0, np.abs(rates).max() ** 2)
+
+
+def energy(robot: Closed, rates: Array) -> float:
+    """Kinetic and potential energy of the spanning tree, from velocities and not from M."""
+    total = 0.0
+    for body, frame, j in zip(robot.tree.bodies, motions(robot.tree, robot.q, rates), robot.tree.v_slices, strict=True):
+        arm = frame.R @ body.inertia.com
+        speed = frame.velocity + np.cross(frame.angular_velocity, arm)
+        spin = frame.R.T @ frame.angular_velocity
+        total += 0.5 * body.inertia.mass * speed @ speed + 0.5 * spin @ np.array(body.inertia.moment) @ spin
+        total -= body.inertia.mass * np.asarray(robot.tree.gravity) @ (frame.p + arm)
+        total += 0.5 * body.joint.armature * rates[j] @ rates[j]
+    return total
+
+
+@pytest.mark.parametrize("name", models())
+def test_energy_changes_by_the_power_of_the_independent_joints(name: str) -> None:
+    model = models()[name]
+    bodies = tuple(replace(body, joint=replace(body.joint, armature=0.01)) for body in model.bodies)
+    model = replace(model, bodies=bodies)
+    q, v, tau = model.random(2)
+    a = ORACLE["aba"](model, q, v, tau)
+
+    def energy_at(t: float) -> Array:
+        robot = closed(model, later(model, q, v, t))
+        return np.array(energy(robot, robot.G @ (v + t * a)))
+
+    assert abs(derivative(energy_at) - tau @ v) < 1e-8 * np.abs(tau) @ np.abs(v) + 1e-9 * abs(energy_at(0.0))

@@ -190,6 +190,7 @@ def points_of(closing: Closing, start: NDArray[np.float64]) -> list[NDArray[np.f
 
 
 def rank_of(K: NDArray[np.float64]) -> int:
+    """How many rows of K say something of their own."""
     values = np.linalg.svd(K, compute_uv=False)
     return int((values > DISTINCT * max(float(values.max(initial=0.0)), 1e-300)).sum()) if values.size else 0
 
@@ -207,6 +208,7 @@ def _spread(A: NDArray[np.float64], number: int) -> tuple[int, ...]:
 
 
 def words(model: Model, i: int) -> str:
+    """How messages call the loops of node i."""
     names = ", ".join(repr(model.loops[n].name) for n in model.nodes[i].loops)
     return f"{model.name}: loop {names}"
 

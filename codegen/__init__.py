@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from codegen.algorithms import ALGORITHMS
     from codegen.description import bundled, load
-    from codegen.errors import BuildError, RobotError
+    from codegen.errors import BuildError, RobotError, SingularError
     from codegen.model import Contact, Frame, Model
     from codegen.pipeline import auto, build, generate, graphs
 
@@ -27,6 +27,7 @@ __all__ = [
     "Frame",
     "Model",
     "RobotError",
+    "SingularError",
     "auto",
     "build",
     "bundled",
@@ -42,6 +43,7 @@ _HOMES = {
     "Frame": "model",
     "Model": "model",
     "RobotError": "errors",
+    "SingularError": "errors",
     "auto": "pipeline",
     "build": "pipeline",
     "bundled": "description",

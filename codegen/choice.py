@@ -90,7 +90,7 @@ def independent(task: Task) -> bool:
     rng = np.random.default_rng(0)
     for _ in range(STATES):
         given = [rng.uniform(0.5, 1.5, port.shape) for port in graph.inputs[1:]]
-        (W,) = interpret(graph, task.model.random(rng)[0], *given)
+        W, *_ = interpret(graph, task.model.random(rng)[0], *given)
         sizes = np.sqrt(np.diag(W))
         if sizes.all() and np.linalg.matrix_rank(W / np.outer(sizes, sizes), INDEPENDENT) == len(W):
             return True

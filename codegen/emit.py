@@ -19,9 +19,10 @@ from codegen.counting import Count
 from codegen.errors import RobotError
 from codegen.flags import FLAGS
 from codegen.folder import write_folder
+from codegen.graph import STATUS
 from codegen.names import comment, identifier, identifiers
 from codegen.operations import CONST, INPUT, OPERATIONS
-from codegen.sheet import Header, JointRow, Kernel, LoopKernel, Style
+from codegen.sheet import ITERATIONS, LEFT, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.statements import statements
 from codegen.text import render
 
@@ -91,8 +92,14 @@ class Emitted:
     functions: tuple[Function, ...]
     helpers: tuple[str, ...]
     workspace: int
+    can_fail: bool
     count: Count
     written: Count
+
+    @property
+    def result(self) -> str:
+        """What the C function returns: its status, if it has one."""
+        return "int" if self.can_fail else "void"
 
     @property
     def summary(self) -> str:
@@ -137,12 +144,17 @@ def emit_kernel(header: Header, kernel: AnyKernel, style: Style) -> Emitted:
     used = {value.op for graph in kernel.graphs for value in graph.values} - OPERATORS - {CONST, INPUT}
     used -= {"sin", "cos"} if language.own_angles else set()
     helpers = tuple(language.helper(op) for op in OPERATIONS if op in used)
-    head = f"{macro}_FUNCTION({name})"
+    head = f"{macro}_{'STATUS' if kernel.can_fail else 'FUNCTION'}({name})"
     if isinstance(kernel, LoopKernel):
         functions, workspace = _loop(header, kernel, style, head, given)
     else:
         functions, workspace = _functions(name, head, macro, kernel.graph, given, language, style.chunk)
-    return Emitted(name, kernel.name, kernel.about, given, functions, helpers, workspace, kernel.count, kernel.written)
+    if kernel.can_fail:
+        status = next(a.name for a in given if a.port == STATUS)
+        *inner, public = functions
+        functions = (*inner, Function(public.head, (*public.lines, f"{macro}_RETURN({status})")))
+    facts = workspace, kernel.can_fail, kernel.count, kernel.written
+    return Emitted(name, kernel.name, kernel.about, given, functions, helpers, *facts)
 
 
 def _loop(
@@ -159,8 +171,8 @@ def _loop(
         functions += made
         kept = max(kept, workspace)
     work, state = (port.size for port in kernel.stages.prepare.outputs)
-    inputs, outputs = len(kernel.inputs), len(kernel.outputs)
-    names = [a.name for a in given]
+    inputs, names = len(kernel.inputs), [a.name for a in given]
+    called = {a.port.name: a.name for a in given[inputs:]}
     text = render(
         "loop.jinja",
         **_names(header),
@@ -170,9 +182,9 @@ def _loop(
         inputs=names[: inputs - 2],
         tolerance=names[inputs - 2],
         most=names[inputs - 1],
-        outputs=names[inputs : inputs + outputs - 2],
-        iterations=names[-2],
-        residual=names[-1],
+        outputs=[called[port.name] for port in kernel.stages.finish.outputs],
+        iterations=called[ITERATIONS.name],
+        residual=called[LEFT.name],
     )
     public = f"{head}({', '.join(a.declaration for a in given)})"
     return (*functions, Function(public, tuple(text.splitlines()))), work + 2 * state + 1 + kept
@@ -343,7 +355,7 @@ def emit_artifact(header: Header, kernel: AnyKernel, style: Style = SCALAR) -> A
     name, real = emitted.symbol, BACKENDS[style.dtype].real
     declared = ", ".join(a.declaration.replace("T *", f"{real} *") for a in emitted.arguments)
     many = f"size_t n, {emitted.stepped(real)}, {real} *work"
-    declarations = f"void {name}({declared});\nvoid {name}_aos({many});\n"
+    declarations = f"{emitted.result} {name}({declared});\nvoid {name}_aos({many});\n"
     sources = _sources(header, [emitted], style)
     sources[f"{name}_lanes.c"] = emit_lanes(header, emitted, style)
     shared = f"{header.c_prefix}_real.h"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class RobotError(ValueError):
     """A robot description, or a name asked of a robot, that cannot be used."""
@@ -9,6 +11,17 @@ class RobotError(ValueError):
 
 class UnsuitedError(RobotError):
     """An algorithm that the robot at hand does not admit."""
+
+
+class SingularError(ArithmeticError):
+    """States at which a loop, or a set of contact rows, is singular.
+
+    `status` says where (by state; not 0 there) and `results` holds what came out; both are right everywhere else.
+    """
+
+    def __init__(self, message: str, status: Any, results: Any) -> None:
+        super().__init__(message)
+        self.status, self.results = status, results
 
 
 class BuildError(RuntimeError):

@@ -34,6 +34,9 @@ class Port:
         return f"{self.name}[{', '.join(map(str, self.shape))}]"
 
 
+STATUS = Port("status", (), "0, or how many directions were left out as singular here; also what the function returns")
+
+
 class Value(NamedTuple):
     """One scalar: an operation on earlier values, a constant, or an element of an input port.
 

@@ -35,7 +35,7 @@ def interpret(graph: Graph, *arrays: ArrayLike) -> tuple[NDArray[np.float64], ..
     for port, result in zip(graph.outputs, graph.results, strict=True):
         columns = [np.broadcast_to(known[index], batch) for index in result]
         stacked = np.stack(columns, axis=-1) if columns else np.zeros((*batch, 0))
-        outputs.append(stacked.reshape(*batch, *port.shape))
+        outputs.append(stacked.reshape((*batch, *port.shape)))
     return tuple(outputs)
 
 

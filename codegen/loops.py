@@ -19,7 +19,7 @@ from casadi import SX, diagcat, jacobian, jtimes, sparsify, substitute, sum1, ve
 from codegen.errors import RobotError
 from codegen.expressions import parse
 from codegen.geometry import Pose, clean, mat3, vec3
-from codegen.spatial import Transform, constant, solve_square, zeros
+from codegen.spatial import Square, Transform, constant, zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,8 @@ class Constraints:
 class Spanning:
     """The joints of a node's bodies: `positions` by body, `G`, and `g` at any velocity.
 
-    `phi` and `K` are the implicit constraints that count: as many as joints depend on them.
+    `phi` and `K` are the implicit constraints that count: as many as joints depend on them; `Kd` are their columns of
+    the dependent joints.
     """
 
     positions: tuple[SX, ...]
@@ -72,6 +73,7 @@ class Spanning:
     Gx: SX
     phi: SX
     K: SX
+    Kd: Square
     constraints: Constraints
 
     @property
@@ -112,7 +114,7 @@ class Spanning:
         r, symbol, gx = self.Gx @ v, SX.sym("r", self.Gx.size1()), zeros(self.Gx.size1())
         if own.dependent:
             bend = substitute(jtimes(self.K @ symbol, own.x, own.T @ symbol), symbol, r)
-            gx[list(own.dependent)] = -solve_square(self.K[:, list(own.dependent)], bend)
+            gx[list(own.dependent)] = -self.Kd.solve(bend)
         return own.E @ gx + substitute(jtimes(own.E @ symbol, own.x, own.T @ symbol), symbol, r)
 
 
@@ -120,17 +122,21 @@ def free(joint: JointType, q: SX) -> Spanning:
     """A body that nothing ties: its joint's own coordinates."""
     one, every = SX.eye(joint.nv), tuple(range(joint.nv))
     loose = Constraints(q, (q,), zeros(0), zeros(0), zeros(joint.nq, joint.nv), one, every, every, one)
-    return Spanning((q,), one, one, zeros(0), zeros(0, joint.nv), loose)
+    return Spanning((q,), one, one, zeros(0), zeros(0, joint.nv), Square(zeros(0, 0), ()), loose)
 
 
-def spanning(constraints: Constraints, rows: Sequence[int]) -> Spanning:
-    """Solve the constraints for the dependent joints; `rows` of phi are independent and as many as these."""
+def spanning(constraints: Constraints, rows: Sequence[int], lengths: Sequence[float]) -> Spanning:
+    """Solve the constraints for the dependent joints; `rows` of phi are independent and as many as these.
+
+    `lengths` are those of the rows of K at generic configurations.
+    """
     K, own, dependent = constraints.K[list(rows), :], list(constraints.own), list(constraints.dependent)
     Gx = zeros(K.size2(), len(own))
     Gx[own, :] = constraints.scale
+    Kd = Square(K[:, dependent], tuple(lengths[row] for row in rows))
     if dependent:
-        Gx[dependent, :] = -solve_square(K[:, dependent], K[:, own] @ constraints.scale)
-    return Spanning(constraints.positions, constraints.E @ Gx, Gx, constraints.phi[list(rows)], K, constraints)
+        Gx[dependent, :] = -Kd.solve(K[:, own] @ constraints.scale)
+    return Spanning(constraints.positions, constraints.E @ Gx, Gx, constraints.phi[list(rows)], K, Kd, constraints)
 
 
 def constraints(model: Model, i: int, x: SX, transform: TransformOf, moves: Sequence[Pose]) -> Constraints:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from casadi import SX, diagcat, vertcat
 
-from codegen.closing import independent_rows
+from codegen.closing import closings, independent_rows
 from codegen.errors import RobotError
 from codegen.frames import Canonical, canonical
 from codegen.geometry import Pose, times
@@ -104,7 +104,8 @@ def _spanning(
             continue
         x = q[places[0].start : places[-1].stop]
         tied = constraints(inner, i, x, transform, reframed.moves)
-        found.append(spanning(tied, independent_rows(model)[i]))
+        closing = closings(model)[i]
+        found.append(spanning(tied, independent_rows(model)[i], closing.lengths if closing else ()))
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import namedtuple
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import empty, ndarray
 
-from codegen.errors import BuildError
+from codegen.errors import BuildError, SingularError
+from codegen.graph import STATUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,9 +33,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Binding:
-    """The compiled functions, and what every call needs at hand."""
+    """The compiled functions, and what every call needs at hand.
 
-    kernel: Callable[..., None]
+    `hides` says that the C has a status as its last result which the caller does not see.
+    """
+
+    kernel: Callable[..., int | None]
     batch: Callable[..., None]
     view: Callable[..., Any]
     pointer: Any
@@ -43,6 +47,7 @@ class _Binding:
     shapes: tuple[Shape, ...]
     results: tuple[Shape, ...]
     pack: Callable[..., Any] | None
+    hides: bool
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,7 +59,8 @@ class Function:
     tuple of arrays if there are several): right dtype and shape, C-contiguous; it may overlap the inputs.
     `threads` is how many threads share a batch; the results do not depend on it.
 
-    Raises TypeError for arguments that are missing, unknown or no real numbers, ValueError for wrong shapes.
+    Raises TypeError for arguments that are missing, unknown or no real numbers, ValueError for wrong shapes, and
+    SingularError at states where a loop or a set of contact rows is singular (`with_status` never raises that).
     """
 
     artifact: Artifact
@@ -78,7 +84,16 @@ class Function:
     @property
     def outputs(self) -> tuple[Port, ...]:
         """The results, in order."""
-        return self.artifact.outputs
+        return self.artifact.outputs[: len(self._bound.results)]
+
+    def with_status(self) -> Function:
+        """The same function with its status as last result: 0 where all was regular; it never raises SingularError.
+
+        A function that cannot fail has no status and is returned as it is.
+        """
+        if not self._bound.hides:
+            return self
+        return Function(self.artifact, _showing(self.artifact, self._bound, self.artifact.outputs))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -127,10 +142,21 @@ class Function:
                 result = out
             else:
                 result = self._taken(out, ())[0]
-            bound.kernel(*pointers, view(pointer, result))
+            if bound.hides:
+                status = empty((), dtype)
+                if bound.kernel(*pointers, view(pointer, result), view(pointer, status)):
+                    raise self._singular(status, result)
+            else:
+                bound.kernel(*pointers, view(pointer, result))
             return result
         results = [empty(shape, dtype) for shape in bound.results] if out is None else self._taken(out, ())
-        bound.kernel(*pointers, *[view(pointer, result) for result in results])
+        pointers += [view(pointer, result) for result in results]
+        if bound.hides:
+            status = empty((), dtype)
+            if bound.kernel(*pointers, view(pointer, status)):
+                raise self._singular(status, bound.pack(*results))
+        else:
+            bound.kernel(*pointers)
         return bound.pack(*results)
 
     def _ordered(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -169,8 +195,21 @@ class Function:
                 array = array.copy()
             batched.append((array, math.prod(shape) if lead else 0))
         batched += [(result, math.prod(shape)) for result, shape in zip(results, bound.results, strict=True)]
-        self._spread(math.prod(batch), batched, threads)
-        return results[0] if bound.pack is None else bound.pack(*results)
+        status = np.empty(batch, bound.dtype)
+        self._spread(math.prod(batch), [*batched, (status, 1)] if bound.hides else batched, threads)
+        packed = results[0] if bound.pack is None else bound.pack(*results)
+        if bound.hides and status.any():
+            raise self._singular(status, packed)
+        return packed
+
+    def _singular(self, status: Array, results: Any) -> SingularError:
+        where = np.flatnonzero(status.reshape(-1))
+        which = f"{len(where)} of {status.size} states, the first number {where[0]}" if status.ndim else "this state"
+        return SingularError(
+            f"{self.name}: loops or contact rows are singular at {which}; with_status() gives the results nonetheless",
+            status,
+            results,
+        )
 
     def _spread(self, states: int, batched: list[tuple[Array, int]], threads: int) -> None:
         """Evaluate so many states, given as arrays and their steps, on several threads: full lanes for each."""
@@ -254,8 +293,7 @@ def load(artifact: Artifact, extension: Path) -> Function:
         raise BuildError(
             f"{artifact.name}: the compiled extension does not load ({error}); `rigidc cache clear` removes it"
         ) from error
-    names = [port.name for port in artifact.outputs]
-    several: Any = namedtuple(f"{artifact.symbol}_results", names, rename=True) if len(names) > 1 else None
+    shown = tuple(port for port in artifact.outputs if port != STATUS)
     real = "double" if artifact.dtype == "float64" else "float"
     binding = _Binding(
         kernel=kernel,
@@ -265,10 +303,19 @@ def load(artifact: Artifact, extension: Path) -> Function:
         dtype=np.dtype(artifact.dtype),
         given=len(artifact.inputs),
         shapes=tuple(port.shape for port in artifact.inputs),
-        results=tuple(port.shape for port in artifact.outputs),
-        pack=several,
+        results=(),
+        pack=None,
+        hides=False,
     )
-    return Function(artifact, binding)
+    return Function(artifact, _showing(artifact, binding, shown))
+
+
+def _showing(artifact: Artifact, bound: _Binding, shown: tuple[Port, ...]) -> _Binding:
+    """The binding whose calls give these results."""
+    names = [port.name for port in shown]
+    several: Any = namedtuple(f"{artifact.symbol}_results", names, rename=True) if len(names) > 1 else None
+    hides = len(shown) < len(artifact.outputs)
+    return replace(bound, results=tuple(port.shape for port in shown), pack=several, hides=hides)
 
 
 def _module(extension: Path) -> tuple[Any, Any]:

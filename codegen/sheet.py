@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from codegen.backends import BACKENDS, Language
 from codegen.counting import Count, count
-from codegen.graph import Port
+from codegen.graph import STATUS, Port
 from codegen.names import identifier
 from codegen.operations import KINDS
 
@@ -120,6 +120,11 @@ class Kernel:
         return (self.graph,)
 
     @property
+    def can_fail(self) -> bool:
+        """Whether the function has a status to return."""
+        return STATUS in self.outputs
+
+    @property
     def count(self) -> Count:
         """The operators in the emitted text."""
         return count(self.graph)
@@ -149,7 +154,14 @@ class LoopKernel:
     @property
     def outputs(self) -> tuple[Port, ...]:
         """What it gives."""
-        return (*self.stages.finish.outputs, ITERATIONS, LEFT)
+        own = self.stages.finish.outputs
+        status = (STATUS,) * self.can_fail
+        return (*own[: len(own) - len(status)], ITERATIONS, LEFT, *status)
+
+    @property
+    def can_fail(self) -> bool:
+        """Whether the function has a status to return."""
+        return STATUS in self.stages.finish.outputs
 
     @property
     def graphs(self) -> tuple[Graph, ...]:

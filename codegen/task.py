@@ -14,6 +14,7 @@ from codegen.graph import Graph, Port, from_casadi
 from codegen.names import identifier
 from codegen.planting import symbolic_tree
 from codegen.staging import NEXT, RESIDUAL, START, STATE
+from codegen.status import with_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,7 +154,7 @@ def _read(
 ) -> Graph:
     columns = [vec(result.T) for result in results]
     traced = Function(task.algorithm, symbols, columns, {"live_variables": False})
-    return from_casadi(traced, inputs, outputs, task.algorithm)
+    return with_status(from_casadi(traced, inputs, outputs, task.algorithm))
 
 
 def _run(task: Task) -> tuple[list[SX], Any]:

@@ -10,7 +10,7 @@ from casadi import SX, vertcat
 
 from codegen.algorithms.crba import crba
 from codegen.algorithms.rnea import rnea
-from codegen.spatial import ldl, ltdl, zeros
+from codegen.spatial import ltdl, semidefinite_ldl, zeros
 from codegen.tree import Tree, opened
 
 
@@ -23,5 +23,5 @@ def lagrange_fd(tree: Tree, v: SX, tau: SX, f_ext: SX) -> SX:
     if not tree.K.size1():
         return tree.own @ free
     response = M.solve(tree.K.T)
-    multipliers = ldl(tree.K @ response).solve(k - tree.K @ free)
+    multipliers = semidefinite_ldl(tree.K @ response).solve(k - tree.K @ free)
     return tree.own @ (free + response @ multipliers)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from casadi import SX, Function, sqrt, sumsqr, vertcat
 
 from codegen.loops import Spanning
-from codegen.spatial import solve_square, zeros
+from codegen.spatial import zeros
 from codegen.tree import Tree
 
 STEPS = 8
@@ -33,7 +33,7 @@ def project(tree: Tree) -> tuple[SX, SX]:
 def _stepped(tree: Tree, i: int, own: Spanning) -> SX:
     """The position coordinates of node i after one step of Newton's method."""
     dependent, moves = list(own.constraints.dependent), zeros(own.constraints.T.size2())
-    moves[dependent] = -solve_square(own.K[:, dependent], own.phi)
+    moves[dependent] = -own.Kd.solve(own.phi)
     after, at = [], 0
     for b in tree.model.position_bodies[i]:
         joint = tree.parts[b].joint

@@ -9,7 +9,7 @@ from codegen.spatial.branched import LTDL, above, ltdl, ltdl_above
 from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, yielding
 from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse
 from codegen.spatial.node import NodeInertia, NodeTransform, Subspace
-from codegen.spatial.solve import LDL, Reflections, ldl, mirrored, reflections, solve_square
+from codegen.spatial.solve import LDL, Reflections, Square, ldl, mirrored, reflections, semidefinite_ldl
 from codegen.spatial.steps import AxisTurn, Shift, Step, Turn, placement_steps
 from codegen.spatial.transform import Transform
 
@@ -23,6 +23,7 @@ __all__ = [
     "Reflections",
     "RigidInertia",
     "Shift",
+    "Square",
     "Step",
     "Subspace",
     "Transform",
@@ -36,11 +37,11 @@ __all__ = [
     "mirrored",
     "placement_steps",
     "reflections",
+    "semidefinite_ldl",
     "skew3",
     "so2_jacobian",
     "so3_jacobian",
     "so3_jacobian_inverse",
-    "solve_square",
     "unit_axis",
     "yielding",
     "zeros",

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
 
-from casadi import SX, dot, fabs, horzcat, if_else, solve, sqrt, sumsqr, vertcat
+from casadi import SX, dot, fabs, horzcat, if_else, sqrt, sumsqr, vertcat
 
 from codegen.spatial.axes import cross3
 
 SMALLEST = 1e-300  # keeps a reflection of nothing finite
+VANISHING = 1e-12  # pivots and determinants of less than this part of what they are made from are rounding
+
+
+HUGE = 1e30  # what a vanishing divisor becomes: it leaves its direction out, and tells the status (`codegen.status`)
+
+
+def divisor(d: SX, size: SX, least: SX | float) -> SX:
+    """d, but huge where its `size` is at most `least`."""
+    return d + HUGE * (size <= least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +88,18 @@ def ldl(A: SX, least: float = 0.0, instead: float = 0.0) -> LDL:
 
     With `least`, a pivot below it (a singular direction) becomes `instead`.
     """
+    return _factors(A, lambda d, _: if_else(d < least, instead, d) if least else d)
+
+
+def semidefinite_ldl(A: SX) -> LDL:
+    """Factorise a symmetric matrix that is positive definite unless rows depend on each other; those are left out.
+
+    Solutions then have a zero for every row that depends on those above it, and the result's status tells.
+    """
+    return _factors(A, lambda d, entry: divisor(d, d, VANISHING * entry))
+
+
+def _factors(A: SX, pivot: Callable[[SX, SX], SX]) -> LDL:
     n = A.size1()
     L: list[tuple[SX, ...]] = []
     d: list[SX] = []
@@ -88,11 +112,11 @@ def ldl(A: SX, least: float = 0.0, instead: float = 0.0) -> LDL:
                 value = value - scaled[m] * L[c][m]
             scaled.append(value)
             factors.append(value / d[c])
-        pivot = A[r, r]
+        left = A[r, r]
         for value, factor in zip(scaled, factors, strict=True):
-            pivot = pivot - value * factor
+            left = left - value * factor
         L.append(tuple(factors))
-        d.append(if_else(pivot < least, instead, pivot) if least else pivot)
+        d.append(pivot(left, A[r, r]))
     return LDL(A, tuple(L), tuple(d))
 
 
@@ -142,17 +166,45 @@ def reflections(A: SX) -> tuple[Reflections, SX]:
     return Reflections(tuple(steps)), A[: min(r, n), :]
 
 
-def solve_square(A: SX, B: SX) -> SX:
-    """A^-1 B for a general square A; up to order three by cofactors, which no vanishing entry can upset."""
-    n = A.size1()
+@dataclass(frozen=True, slots=True)
+class Square:
+    """A general square matrix, to be solved with; `lengths` are those of its rows at generic configurations.
+
+    A singular block of it (strongly connected rows and columns) moves nothing, and the result's status tells.
+    """
+
+    A: SX
+    lengths: tuple[float, ...]
+
+    def solve(self, B: SX) -> SX:
+        """A^-1 B, block by block of the triangular form that the zeros of A allow."""
+        count, rows, columns, first, *_ = self.A.sparsity().btf()
+        X = SX(self.A.size2(), B.size2())
+        for start, end in pairwise(first[: count + 1]):
+            own, places = rows[start:end], columns[start:end]
+            scale = [self.lengths[row] for row in own]
+            X[places, :] = solve_block(self.A[own, places], B[own, :] - self.A[own, :] @ X, scale)
+        return X
+
+
+def solve_block(A: SX, B: SX, lengths: Sequence[float]) -> SX:
+    """A^-1 B; up to order three by cofactors, which no vanishing entry can upset, beyond by reflections."""
+    n, least = A.size1(), VANISHING * prod(lengths)
     if n == 1:
-        return B / A
+        return B / divisor(A, fabs(A), least)
     if n == 2:
         (a, b), (c, d) = ((A[r, 0], A[r, 1]) for r in range(2))
         adjugate = vertcat(horzcat(d, -b), horzcat(-c, a))
-        return adjugate @ B / (a * d - b * c)
+        det = a * d - b * c
+        return (adjugate @ B) / divisor(det, fabs(det), least)
     if n == 3:
         rows = [A[r, :].T for r in range(3)]
         columns = [cross3(rows[(r + 1) % 3], rows[(r + 2) % 3]) for r in range(3)]
-        return horzcat(*columns) @ B / dot(rows[0], columns[0])
-    return solve(A, B)
+        det = dot(rows[0], columns[0])
+        return (horzcat(*columns) @ B) / divisor(det, fabs(det), least)
+    Q, R = reflections(A)
+    turned, solved = Q.rows(B), SX(n, B.size2())
+    for r in reversed(range(n)):
+        rest = turned[r, :] - R[r, r + 1 :] @ solved[r + 1 :, :]
+        solved[r, :] = rest / divisor(R[r, r], fabs(R[r, r]), VANISHING * max(lengths))
+    return solved

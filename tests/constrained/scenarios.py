@@ -105,7 +105,7 @@ class Problem:
 
     def solved(self, algorithm: str, *given: Array, **options: Any) -> tuple[Array, Array]:
         """Accelerations and multipliers (states, ...) by an algorithm; `given` are further arguments."""
-        a, lam = interpret(self.graph(algorithm, **options), self.q, self.v, self.tau, *given)
+        a, lam, *_ = interpret(self.graph(algorithm, **options), self.q, self.v, self.tau, *given)
         return a, lam
 
     def expected(self, k: Array | float = 0.0, lam0: Array | float = 0.0) -> tuple[Array, Array]:

@@ -79,7 +79,7 @@ def test_stretched_arm(algorithm):
     at = constrained.equations(model, q, v, contacts=held)
     assert constrained.rank(at)[0] < 6
     k = np.array([0.3, -0.2, 0.5, 0.4, 0.1, -0.6])
-    a, _ = interpret(trace(Task(model, algorithm, contacts=held, parameters=("k",), iterations=12)), q, v, tau, k)
+    a, *_ = interpret(trace(Task(model, algorithm, contacts=held, parameters=("k",), iterations=12)), q, v, tau, k)
     expected, _ = constrained.solution(at, tau, k, np.zeros(6))
     assert worst(a[None], expected[None]) < LOST[algorithm]
 
@@ -106,7 +106,7 @@ def test_more_steps_come_closer(algorithm):
     expected, _ = constrained.solution(at, tau, np.zeros(6), np.zeros(6))
     errors = []
     for steps in (1, 3, 10, 40):
-        a, _ = interpret(
+        a, *_ = interpret(
             trace(Task(model, algorithm, contacts=held, parameters=("mu",), iterations=steps)), q, v, tau, 1e4
         )
         errors.append(worst(a[None], expected[None]))

@@ -41,7 +41,7 @@ def compare(model: Model, algorithm: str, states: int = 3, **options: tuple[str,
         given = {"contacts": held, "external": external, "parameters": parameters}
         expected = ORACLE[algorithm](model, *state[: len(own)], **given)
         expected = expected if isinstance(expected, tuple) else (expected,)
-        for ours, theirs in zip(found, expected, strict=True):
+        for ours, theirs in zip(found, expected, strict=False):  # a status has no counterpart
             deviation = np.abs(ours[k] - theirs).max() if algorithm == "project" else error(ours[k], theirs)
             assert deviation < TOLERANCE
 

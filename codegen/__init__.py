@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from codegen.algorithms import ALGORITHMS
+    from codegen.contacts import contact_wrenches
     from codegen.description import bundled, load
     from codegen.errors import BuildError, RobotError, SingularError
     from codegen.model import Contact, Frame, Model
@@ -31,6 +32,7 @@ __all__ = [
     "auto",
     "build",
     "bundled",
+    "contact_wrenches",
     "generate",
     "graphs",
     "load",
@@ -47,6 +49,7 @@ _HOMES = {
     "auto": "pipeline",
     "build": "pipeline",
     "bundled": "description",
+    "contact_wrenches": "contacts",
     "generate": "pipeline",
     "graphs": "pipeline",
     "load": "description",

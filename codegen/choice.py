@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.algorithms import ALGORITHMS, OPTIONAL
+from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL
 from codegen.counting import count
 from codegen.errors import RobotError
 from codegen.interpret import interpret
@@ -68,7 +68,7 @@ def cheapest(task: Task, group: str) -> Choice:
     if group not in CANDIDATES:
         raise RobotError(f"group {group!r}: choose one of {', '.join(CANDIDATES)}")
     names = FREE if group == "constrained" and not task.contacts else CANDIDATES[group]
-    asked = [name for name in task.parameters if name in OPTIONAL]
+    asked = [BEHIND.get(name, name) for name in task.parameters if name in {*OPTIONAL, *BEHIND}]
     if task.iterations is None:  # to be left to the caller, so there must be some
         asked.append("lam0")
     names = tuple(name for name in names if all(option in ALGORITHMS[name].inputs for option in asked))

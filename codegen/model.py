@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from codegen.errors import RobotError
-from codegen.geometry import Inertia, Pose, Vec3, clean, mat3, vec3
+from codegen.geometry import ZERO, Inertia, Pose, Vec3, clean, mat3, vec3
 from codegen.joints import JOINTS
 
 if TYPE_CHECKING:
@@ -71,16 +71,37 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """Rows of the spatial acceleration of a frame that a constraint holds.
+    """Rows of the acceleration of a frame that a constraint holds; `codegen.contacts` says how users state them.
 
-    `rows` is m x 6, acting on [angular; linear] in the frame's own axes at the frame's origin.
+    `rows` is m x 6, acting on [angular; linear] acceleration along `axes`: the frame's own (""), "world", or those of
+    another frame. `points` (m, in the frame's own axes) are where each row takes the linear part; none: all at the
+    frame's origin. `kp` and `kd` are gains on errors of position and velocity (m each, or none). With `spatial`, the
+    linear part is that of the spatial acceleration, otherwise the classical one.
     """
 
     frame: Frame
     rows: tuple[tuple[float, ...], ...]
+    points: tuple[Vec3, ...] = ()
+    axes: str = ""
+    kp: tuple[float, ...] = ()
+    kd: tuple[float, ...] = ()
+    spatial: bool = False
 
     def __str__(self) -> str:
-        return f"{self.frame.name}:{len(self.rows)}"
+        return f"{self.frame.name}:{len(self.rows)}" + (f" in {self.axes} axes" if self.axes else "")
+
+    @property
+    def parts(self) -> tuple[tuple[Vec3, slice], ...]:
+        """The points, each with its run of rows."""
+        points = self.points or (ZERO,) * len(self.rows)
+        starts = [n for n, point in enumerate(points) if n == 0 or point != points[n - 1]]
+        ends = [*starts[1:], len(points)]
+        return tuple((points[start], slice(start, end)) for start, end in zip(starts, ends, strict=True))
+
+    @property
+    def turns(self) -> bool:
+        """Whether it matters how the frame is turned: some row is angular, or takes another point than the origin."""
+        return any(map(any, self.points)) or any(any(row[:3]) for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,18 +251,27 @@ class Model:
                 return frame
         raise RobotError(f"{self.name}: there is no frame {name!r}; `rigidc info {self.name}` lists the frames")
 
-    def contact(self, frame: str, rows: int | Sequence[Sequence[float]] = 6) -> Contact:
-        """A contact on a frame: 3 (its origin's linear motion), 6 (all), or an m x 6 matrix of rows."""
-        held = self.frame(frame)
-        if isinstance(rows, int):
-            if rows not in (3, 6):
-                raise RobotError(f"contact on {frame!r}: rows must be 3, 6 or an m x 6 matrix, not {rows}")
-            matrix = np.eye(6)[6 - rows :]
-        else:
-            matrix = np.atleast_2d(np.asarray(rows, float))
-            if matrix.ndim != 2 or matrix.shape[1] != 6 or not np.isfinite(matrix).all():
-                raise RobotError(f"contact on {frame!r}: rows must be a finite m x 6 matrix")
-        return Contact(held, tuple(tuple(float(x) for x in row) for row in matrix))
+    def contact(
+        self,
+        frame: str,
+        rows: int | str | Sequence[Sequence[float]] = 6,
+        *,
+        points: Sequence[Sequence[float]] = (),
+        axes: str = "",
+        kp: float | Sequence[float] = 0.0,
+        kd: float | Sequence[float] = 0.0,
+        spatial: bool = False,
+    ) -> Contact:
+        """A contact on a frame: 3 (its origin), 6 (all), `hinge-x`, `foot-0.2x0.1`, rows such as `x,y,rz`, or m x 6.
+
+        A matrix acts on [angular; classical linear] acceleration (of the spatial one with `spatial`), along the frame's
+        own axes, the world's (`axes="world"`) or those of another frame. `points` (n x 3, in the frame's own axes) hold
+        these rows each; a foot holds its four corners, of a length along x and a width along y. `kp` and `kd` are gains
+        of all rows or of each: the rows' k becomes k - kp error - kd (rate of it). RobotError if it does not fit.
+        """
+        from codegen.contacts import stated  # built on this module
+
+        return stated(self, frame, rows, points=points, axes=axes, kp=kp, kd=kd, spatial=spatial)
 
     def with_frame(
         self, name: str, on: str, xyz: Sequence[float] = (0.0, 0.0, 0.0), rpy: Sequence[float] = (0.0, 0.0, 0.0)

@@ -11,6 +11,7 @@ from codegen.backends import BACKENDS, TRIG
 from codegen.cache import cached
 from codegen.choice import AUTO, Choice, cheapest, resolved, stand_in
 from codegen.compiler import Toolchain, toolchain
+from codegen.contacts import contact_of
 from codegen.counting import count
 from codegen.emit import emit_artifact, emit_folder
 from codegen.errors import RobotError
@@ -78,21 +79,11 @@ def _task(
     contacts: Sequence[Contact | str],
     iterations: int | None,
 ) -> Task:
-    """The task of these options; a contact may be a text FRAME:ROWS."""
+    """The task of these options; a contact may be a text (see `codegen.contacts`)."""
     if iterations is not None and iterations < 1:
         raise RobotError(f"iterations must be at least one, not {iterations}")
     held = tuple(contact_of(robot, text) if isinstance(text, str) else text for text in contacts)
     return Task(robot, algorithm, tuple(frames), tuple(external), tuple(parameters), held, iterations)
-
-
-def contact_of(robot: Model, text: str) -> Contact:
-    """The contact that a text FRAME:3 or FRAME:6 (or FRAME alone: all six rows) names."""
-    frame, colon, rows = text.rpartition(":")
-    if not colon:
-        return robot.contact(text)
-    if rows not in ("3", "6"):
-        raise RobotError(f"contact {text!r}: write FRAME:3 (a point) or FRAME:6 (a weld)")
-    return robot.contact(frame, int(rows))
 
 
 @lru_cache(maxsize=8)
@@ -118,8 +109,9 @@ def build(
 
     `frames` are those of fk and jacobian (default: the tips), `external` the frames on which external wrenches
     act (rows of the argument f_ext), `parameters` the numbers that stay arguments: `gravity`, `payload:FRAME`,
-    `offset:JOINT`, and of algorithms with contacts `k`, `mu`, `lam0`, `R`. `contacts` are the held frames
-    (`Model.contact`, or texts FRAME:ROWS; default: all six rows of every tip), `iterations` the steps of a proximal
+    `offset:JOINT`, and of algorithms with contacts `k`, `mu`, `lam0`, `R`, `weight`, `kp`, `kd`, `target_velocity`.
+    `contacts` are the held frames (`Model.contact`, or texts as `codegen.contacts` has them; default: all six rows of
+    every tip); those with a gain kp add their target poses to the arguments. `iterations` the steps of a proximal
     algorithm; None leaves them to the arguments `tol` and `max_iter`, and `iterations` and `residual` come out.
     `target` says where the code runs: `native` (this processor), `x86-64-v3` (all with AVX2) or `portable` (all of
     this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`.

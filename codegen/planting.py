@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from casadi import SX, diagcat, vertcat
+from casadi import SX, diagcat
 
 from codegen.closing import closings, independent_rows
-from codegen.errors import RobotError
 from codegen.frames import Canonical, canonical
 from codegen.geometry import Pose, times
+from codegen.holding import holding
 from codegen.loops import Spanning, constraints, free, spanning
 from codegen.model import Contact, Model
 from codegen.regroup import regrouped
@@ -23,7 +23,7 @@ from codegen.spatial import (
     constant,
     placement_steps,
 )
-from codegen.tree import Held, Part, Tree
+from codegen.tree import Part, Tree
 
 
 def symbolic_tree(
@@ -33,8 +33,12 @@ def symbolic_tree(
     external: Sequence[str] = (),
     parameters: Mapping[str, SX] | None = None,
     contacts: Sequence[Contact] = (),
+    turned: bool = True,
 ) -> Tree:
-    """The tree of `model` at configuration q (symbols); `parameters` replace numbers of the model by symbols."""
+    """The tree of `model` at configuration q (symbols); `parameters` replace numbers of the model by symbols.
+
+    With `turned`, all rows of contacts are along the axes that the contacts name (see `codegen.holding`).
+    """
     parameters = parameters or {}
     reframed = canonical(model)
     inner = reframed.model
@@ -49,7 +53,8 @@ def symbolic_tree(
         b: at for node, s in zip(inner.nodes, own, strict=True) for b, at in zip(node.bodies, s.positions, strict=True)
     }
     inertias = _inertias(inner, parameters)
-    used = {inner.frame(name).body for name in (*frames, *external, *(contact.frame.name for contact in contacts))}
+    looked_at = {contact.frame.name for contact in contacts} | {contact.axes for contact in contacts} - {"", "world"}
+    used = {inner.frame(name).body for name in (*frames, *external, *looked_at)}
     carrying = {body.parent for body in inner.bodies}
 
     def seen(b: int) -> Transform:
@@ -88,7 +93,7 @@ def symbolic_tree(
         gravity=parameters.get("gravity", constant(model.gravity)),
         frames=tuple(inner.frame(name) for name in frames),
         external=tuple(inner.frame(name) for name in external),
-        contacts=_held(inner, owner, contacts),
+        contacts=holding(inner, parts, owner, contacts, turned),
     )
 
 
@@ -122,35 +127,6 @@ def _armature(model: Model, i: int, S: Subspace) -> SX:
     """The armatures of a node's joints, as its own coordinates feel them."""
     diagonal = [constant(model.bodies[b].joint.armature * np.eye(model.joints[b].nv)) for b in model.nodes[i].bodies]
     return S.G.T @ diagcat(*diagonal) @ S.G
-
-
-def _held(model: Model, owner: Mapping[int, int], contacts: Sequence[Contact]) -> tuple[Held, ...]:
-    """The contacts in canonical frames; one on the world itself is of no use to anybody."""
-    held, start = [], 0
-    for contact in contacts:
-        frame = model.frame(contact.frame.name)
-        if frame.body < 0:
-            raise RobotError(
-                f"{model.name}: the contact on {frame.name!r} holds nothing that moves; name another frame"
-            )
-        steps = placement_steps(frame.placement)
-        K = constant(contact.rows)
-        own = Transform(steps).force(K.T)
-        bodies = model.nodes[owner[frame.body]].bodies
-        held.append(
-            Held(
-                body=frame.body,
-                node=owner[frame.body],
-                rows=slice(start, start + own.size2()),
-                K=K,
-                origin=constant(frame.placement.p),
-                axes=Transform(steps),
-                force=vertcat(*[own if b == frame.body else SX(6, own.size2()) for b in bodies]),
-                body_force=own,
-            )
-        )
-        start += own.size2()
-    return tuple(held)
 
 
 def _offset(model: Model, reframed: Canonical, b: int, parameters: Mapping[str, SX]) -> SX | None:

@@ -1,8 +1,9 @@
 """The statements of a kernel: one per operation, in the graph's order, in one or more parts.
 
 A part is one C function. Values that outlive their part travel through the workspace `w`, whose slots are
-used again once their value has been read for the last time. Outputs are stored after everything else, so an
-output array may be an input array. Sines and cosines that stand together are taken in one go, as arrays.
+used again once their value has been read for the last time. Outputs are stored as soon as they are there, but not
+before the last input has been read, so an output array may be an input array. Sines and cosines that stand together
+are taken in one go, as arrays.
 """
 
 from __future__ import annotations
@@ -65,6 +66,9 @@ class _Writer:
         self.text = self._operands()
         self.blocks = {block[0]: block for block in _blocks(graph, language.own_angles)}
         self.part, self.last = self._spans()
+        self.stores, self.free = self._targets()
+        for index in self.stores:
+            self.last[index] = max(self.last[index], self.part[self.free], self.part[index])
         self.slot: dict[int, int] = {}
 
     def _operands(self) -> list[str]:
@@ -92,30 +96,50 @@ class _Writer:
         for index, value in enumerate(self.graph.values):
             for arg in value.args:
                 last[arg] = max(last[arg], part[index])
-        for result in self.graph.results:
-            for index in result:
-                last[index] = self.parts - 1
         return part, last
+
+    def _targets(self) -> tuple[dict[int, list[str]], int]:
+        """Where each result is stored, and the value that reads an input for the last time (-1: none does)."""
+        stores: dict[int, list[str]] = {}
+        for name, result in zip(self.names[len(self.graph.inputs) :], self.graph.results, strict=True):
+            for element, index in enumerate(result):
+                stores.setdefault(index, []).append(f"{name}[{element}]")
+        values, made = self.graph.values, self._made()
+        reading = [index for index in made if any(values[arg].op == INPUT for arg in values[index].args)]
+        return stores, reading[-1] if reading else -1
+
+    def _made(self) -> list[int]:
+        """The values in the order in which they are computed."""
+        made = [index for index, value in enumerate(self.graph.values) if value.op not in (CONST, INPUT)]
+        return sorted(made, key=self.part.__getitem__)
 
     def write(self) -> tuple[tuple[Part, ...], int]:
         members: list[list[int]] = [[] for _ in range(self.parts)]
-        for index, value in enumerate(self.graph.values):
-            if value.op not in (CONST, INPUT):
-                members[self.part[index]].append(index)
+        for index in self._made():
+            members[self.part[index]].append(index)
         workspace = self._allocate(members)
         parts = []
+        ready: list[int] | None = [index for index in self.stores if self.graph.values[index].op in (CONST, INPUT)]
         for k, member in enumerate(members):
             known = set[int]()
             lines: list[str] = []
             elements: dict[int, str] = {}
+            if self.free < 0 and ready is not None:
+                lines += self._stored(k, ready, known)
+                ready = None
             for index in member:
                 if index in self.blocks:
                     elements |= self._angles(k, self.blocks[index], known, lines)
                 lines.append(f"const T {self.text[index]} = {self._expression(k, index, elements, known, lines)};")
                 if index in self.slot:
                     lines.append(f"w[{self.slot[index]}] = {self.text[index]};")
-            if k == self.parts - 1:
-                lines += self._stores(k, known)
+                if ready is None:
+                    lines += self._stored(k, [index], known)
+                else:
+                    ready.append(index)
+                if index == self.free and ready is not None:
+                    lines += self._stored(k, ready, known)
+                    ready = None
             parts.append(self._part(lines, k))
         return tuple(parts), workspace
 
@@ -140,7 +164,7 @@ class _Writer:
         lines += [
             f"const T x{number}[{length}] = {{{given}}};",
             f"T s{number}[{length}], c{number}[{length}];",
-            f"{prefix}_angles(x{number}, s{number}, c{number}, {length});",
+            f"{prefix}_angles((const R *)x{number}, (R *)s{number}, (R *)c{number}, {length}*{prefix.upper()}_WIDTH);",
         ]
         place = {angle: element for element, angle in enumerate(angles)}
         return {i: f"{_LETTER[values[i].op]}{number}[{place[values[i].args[0]]}]" for i in block}
@@ -166,28 +190,26 @@ class _Writer:
             known.add(index)
             lines.append(f"const T {self.text[index]} = w[{self.slot[index]}];")
 
-    def _stores(self, k: int, known: set[int]) -> list[str]:
-        """Outputs are stored last; inputs that are results are read before the first store."""
+    def _stored(self, k: int, values: Sequence[int], known: set[int]) -> list[str]:
+        """Store those of the values that are results; inputs among them are read before the first store."""
         reads: list[str] = []
         stores: list[str] = []
-        names = self.names[len(self.graph.inputs) :]
-        copies: dict[int, str] = {}
-        for name, result in zip(names, self.graph.results, strict=True):
-            for element, index in enumerate(result):
-                self._fetch(k, index, known, reads)
-                text = self.language.everywhere(self.text[index], self.literal[index])
-                if self.graph.values[index].op == INPUT:
-                    if index not in copies:
-                        copies[index] = f"t{len(self.graph.values) + len(copies)}"
-                        reads.append(f"const T {copies[index]} = {text};")
-                    text = copies[index]
-                stores.append(f"{name}[{element}] = {text};")
+        for index in values:
+            if index not in self.stores:
+                continue
+            self._fetch(k, index, known, reads)
+            text = self.language.everywhere(self.text[index], self.literal[index])
+            if self.graph.values[index].op == INPUT:
+                copy = f"t{len(self.graph.values) + index}"
+                reads.append(f"const T {copy} = {text};")
+                text = copy
+            stores += [f"{target} = {text};" for target in self.stores[index]]
         return reads + stores
 
     def _part(self, lines: list[str], k: int) -> Part:
-        """A part takes all inputs, the outputs if it is the last, the workspace if it is not the only one."""
+        """A part takes all inputs, the outputs that it stores, the workspace if it is not the only one."""
         inputs = len(self.graph.inputs)
-        names = [*self.names[:inputs], *(self.names[inputs:] if k == self.parts - 1 else ())]
-        names += ["w"] if self.parts > 1 else []
         mentioned = set(re.findall(r"\b(\w+)\[", "\n".join(lines)))
+        outputs = [name for name in self.names[inputs:] if self.parts == 1 or name in mentioned]
+        names = [*self.names[:inputs], *outputs, *(["w"] if self.parts > 1 else [])]
         return Part(tuple(lines), tuple(names), tuple(name for name in names if name not in mentioned))

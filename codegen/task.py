@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from casadi import SX, Function, reshape, sqrt, sumsqr, vec, vertcat
 
-from codegen.algorithms import ALGORITHMS, OPTIONAL, QUANTITIES, Algorithm
+from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm
 from codegen.algorithms.iteration import Iteration, flat
+from codegen.algorithms.wanted import all_inwards, outwards, wanted
 from codegen.errors import RobotError
 from codegen.graph import Graph, Port, from_casadi
 from codegen.names import identifier
 from codegen.planting import symbolic_tree
+from codegen.spatial import constant
 from codegen.staging import NEXT, RESIDUAL, START, STATE
 from codegen.status import with_status
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.model import Contact, Model
+    from codegen.tree import Tree
 
 PARAMETERS = {"gravity": 3, "payload": 10, "offset": 3}
 ABOUT = {
@@ -67,9 +70,12 @@ class Task:
         """The inputs and outputs of the generated function."""
         entry = self.entry
         for name in self.parameters:
-            if name in OPTIONAL and name not in entry.inputs:
+            if name in {*OPTIONAL, *BEHIND} and BEHIND.get(name, name) not in entry.inputs:
                 raise RobotError(f"parameter {name!r}: {self.algorithm} has no such input; leave it out")
-        inputs = [self._port(name) for name in entry.inputs if self._is_argument(name)]
+        if "target_velocity" in self.parameters and not self._gained("kd"):
+            raise RobotError("parameter 'target_velocity': no contact has a gain kd; give one, or leave it out")
+        behind = [name for name, changed in BEHIND.items() if changed in entry.inputs]
+        inputs = [self._port(name) for name in (*entry.inputs, *behind) if self._is_argument(name)]
         inputs += [parameter_port(self.model, spec) for spec in self.numbers]
         return tuple(inputs), tuple(self._port(name) for name in entry.outputs)
 
@@ -82,12 +88,22 @@ class Task:
         return self.contacts or tuple(self.model.contact(tip) for tip in self.model.tips)
 
     def _is_argument(self, name: str) -> bool:
-        return bool(self.external) if name == "f_ext" else name not in OPTIONAL or name in self.parameters
+        if name == "f_ext":
+            return bool(self.external)
+        if name in ("target_position", "target_rotation"):
+            drawn = self._gained("kp")
+            return any(contact.turns or name == "target_position" for contact in drawn)
+        return name not in {*OPTIONAL, *BEHIND} or name in self.parameters
+
+    def _gained(self, gain: str) -> tuple[Contact, ...]:
+        """The contacts that have a gain `kp` or `kd`."""
+        given = gain in self.parameters
+        return tuple(contact for contact in self.chosen_contacts() if given or getattr(contact, gain))
 
     @property
     def numbers(self) -> tuple[str, ...]:
         """The parameters that are numbers of the model, not optional inputs of the algorithm."""
-        return tuple(spec for spec in self.parameters if spec not in OPTIONAL)
+        return tuple(spec for spec in self.parameters if spec not in {*OPTIONAL, *BEHIND})
 
     def _port(self, name: str) -> Port:
         sizes = {
@@ -96,6 +112,7 @@ class Task:
             "frames": len(self.chosen_frames()),
             "external": len(self.external),
             "contacts": sum(len(contact.rows) for contact in self.chosen_contacts()),
+            "held": len(self.chosen_contacts()),
         }
         quantity = QUANTITIES[name]
         shape = tuple(sizes[width] if isinstance(width, str) else width for width in quantity.shape)
@@ -106,7 +123,7 @@ class Task:
         names = {
             "frames": self.chosen_frames(),
             "external": self.external,
-            "contacts": tuple(str(contact) for contact in self.chosen_contacts()) if "contacts" in widths else (),
+            **dict.fromkeys({"contacts", "held"} & set(widths), tuple(map(str, self.chosen_contacts()))),
         }
         listed = next((names[width] for width in widths if width in names), ())
         return f"; {', '.join(listed)}" if listed else ""
@@ -160,22 +177,42 @@ def _read(
 def _run(task: Task) -> tuple[list[SX], Any]:
     """The algorithm on symbols: one column per argument, and what it returns."""
     entry, model = task.entry, task.model
-    inputs, _ = task.signature
-    symbols = [SX.sym(port.name, port.size) for port in inputs]
-    given = {port.name: shaped(x, port.shape) for x, port in zip(symbols, inputs, strict=True)}
+    ports, _ = task.signature
+    symbols = [SX.sym(port.name, port.size) for port in ports]
+    given = {port.name: shaped(x, port.shape) for x, port in zip(symbols, ports, strict=True)}
     numbers = task.numbers
     parameters = dict(zip(numbers, symbols[len(symbols) - len(numbers) :], strict=True))
     m = sum(len(contact.rows) for contact in task.chosen_contacts())
     defaults = {name: value * SX.ones(1 if name == "mu" else m) for name, value in OPTIONAL.items()}
-    given = {"f_ext": SX(0, 6), **defaults, **given}
-    q, *others = (given[name] for name in entry.inputs)
+    gains = {name: gains_of(task.chosen_contacts(), name) for name in ("kp", "kd")}
+    given = {"f_ext": SX(0, 6), **defaults, **gains, **given}
+    q = given[entry.inputs[0]]
     if entry.view:
         model, q = entry.view(model), q_of(entry.view(model), model, q)
     sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}
     frames = task.chosen_frames() if "frames" in sizes else ()
     contacts = task.chosen_contacts() if "contacts" in sizes else ()
-    tree = symbolic_tree(model, q, frames, task.external, parameters, contacts)
-    return symbols, entry.run(tree, *others)
+    turned = (entry.group != "constrained" and "x" not in entry.outputs) or bool({"R", "weight"} & set(task.parameters))
+    tree = symbolic_tree(model, q, frames, task.external, parameters, contacts, turned)
+    inputs = {**given, **before(tree, task, given)} if contacts else given
+    return symbols, outwards(tree, entry.run(tree, *(inputs[name] for name in entry.inputs[1:])), entry.outputs)
+
+
+def before(tree: Tree, task: Task, given: dict[str, SX]) -> dict[str, SX]:
+    """The inputs that contacts change before an algorithm sees them: axes, feedback, weights."""
+    found = {name: all_inwards(tree, given[name]) for name in {"k", "lam0", "b"} & given.keys()}
+    asked = any(contact.spatial for contact in task.chosen_contacts())
+    if "k" in task.entry.inputs and (asked or any(given[name].nnz() for name in ("kp", "kd"))):
+        found["k"] = wanted(tree, given["v"], given["k"], given)
+    if "weight" in given:
+        found["mu"] = given["mu"] * given["weight"]
+    return found
+
+
+def gains_of(contacts: Sequence[Contact], name: str) -> SX:
+    """The numbers kp or kd of the contacts' rows (m)."""
+    gains = [getattr(contact, name) or (0.0,) * len(contact.rows) for contact in contacts]
+    return constant([gain for own in gains for gain in own])
 
 
 def shaped(column: SX, shape: tuple[int, ...]) -> SX:

@@ -14,12 +14,9 @@ if TYPE_CHECKING:
 
 
 def template_folder() -> Traversable | Path:
-    """The templates as installed (`codegen.templates`), else those of the checkout."""
+    """The templates beside this package in a checkout, else as installed (`codegen.templates`)."""
     checkout = Path(__file__).resolve().parent.parent / "templates"
-    try:
-        return resources.files("codegen.templates")
-    except ModuleNotFoundError:
-        return checkout
+    return checkout if (checkout / "kernel.c.jinja").is_file() else resources.files("codegen.templates")
 
 
 @lru_cache(maxsize=1)

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from casadi import DM, SX, diag, diagcat, vertcat
+from casadi import SX, diag, diagcat, vertcat
 
-from codegen.geometry import clean
 from codegen.joints import JointType
 from codegen.loops import Spanning, free
 from codegen.model import Frame, Model, Node
@@ -44,10 +43,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A contact over SX: its body and node, its rows among those of all contacts, and its frame on the body.
+    """Rows of a contact at one point, over SX: body and node, place among the rows of all contacts, frame on the body.
 
     `K` (m x 6) acts on motions [angular; linear] of the frame, at `origin` along `axes`; `body_force` is its
-    transpose on the body (6 x m, in the body's frame), `force` the same on the node's bodies (6 k x m).
+    transpose on the body (6 x m, in the body's frame), `force` the same on the node's bodies (6 k x m), `square` their
+    product body_force body_force', `scale` the size of its numbers. `turn` (m x m, orthogonal) leads from these rows to
+    those that the user stated, where the axes of the latter move against the frame and are left out of K; else it is
+    None. `contact` numbers what the user stated, `point` is its place there.
     """
 
     body: int
@@ -58,6 +60,12 @@ class Held:
     axes: Transform
     force: SX
     body_force: SX
+    square: SX
+    scale: float
+    turn: SX | None
+    contact: int
+    point: SX
+    spatial: bool
 
     @property
     def size(self) -> int:
@@ -67,7 +75,7 @@ class Held:
     def inertia(self, weight: SX) -> ArticulatedInertia:
         """K' weight K for one weight or a diagonal of them (m): what a stiff contact adds to its body's inertia."""
         if weight.size1() == 1 < self.size:
-            A = weight * constant(clean(np.array(DM(self.body_force @ self.body_force.T))))
+            A = weight * self.square
         else:
             A = self.body_force @ diag(weight) @ self.body_force.T
         return ArticulatedInertia(A[:3, :3], A[:3, 3:], A[3:, 3:])

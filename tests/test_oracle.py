@@ -252,3 +252,22 @@ def test_inertias_add_and_move_as_pinocchio_says():
     assert error(np.array(total.com), expected.lever) < 1e-14
     assert error(np.array(total.moment), expected.inertia) < 1e-14
     assert first + Inertia() == first
+
+
+@pytest.mark.parametrize(("base", "convention"), CASES)
+def test_many_states_at_once_are_the_same_one_by_one(base, convention):
+    model = mechanism(TYPES, 11, base=base, convention=convention, armature=True)
+    q, v, a, tau = (np.stack(column) for column in zip(*(state(model, seed) for seed in range(4)), strict=True))
+    wrenches, external = np.random.default_rng(12).standard_normal((4, 2, 6)), ("tool1", "tool3")
+    for name, inputs in (
+        ("rnea", (q, v, a, wrenches)),
+        ("aba", (q, v, tau, wrenches)),
+        ("minverse", (q,)),
+        ("fk", (q, v)),
+    ):
+        options = {"external": external} if len(inputs) == 4 else {}
+        together = ORACLE[name](model, *inputs, **options)
+        for n in range(4):
+            alone = ORACLE[name](model, *(x[n] for x in inputs), **options)
+            part = tuple(x[n] for x in together) if isinstance(together, tuple) else together[n]
+            assert error(part, alone) < TIGHT

@@ -91,6 +91,12 @@ QUANTITIES: dict[str, Quantity] = {
     "tau": Quantity(("nv",), "joint forces"),
     "f_ext": Quantity(("external", 6), "external wrenches [force; moment], in their frames' axes"),
     "k": Quantity(("contacts",), "wanted accelerations of the contacts' rows (m/s^2, rad/s^2)"),
+    "kp": Quantity(("contacts",), "gains on errors of position of the contacts' rows (1/s^2)"),
+    "kd": Quantity(("contacts",), "gains on errors of velocity of the contacts' rows (1/s)"),
+    "target_position": Quantity(("held", 3), "wanted origins of the contacts' frames in the world (m)"),
+    "target_rotation": Quantity(("held", 3, 3), "wanted axes of the contacts' frames in the world, as columns"),
+    "target_velocity": Quantity(("held", 6), "wanted velocities of these frames [linear; angular] in world axes"),
+    "weight": Quantity(("contacts",), "weights of the contacts' rows where they contradict one another, above zero"),
     "mu": Quantity((), "proximal penalty (inverse of the damping of the Delassus matrix)"),
     "lam0": Quantity(("contacts",), "multipliers to start from"),
     "R": Quantity(("contacts",), "softness of the contacts' rows, above zero"),
@@ -111,6 +117,15 @@ OPTIONAL: dict[str, float] = {"k": 0.0, "mu": 1e5, "lam0": 0.0, "R": 1e-5}
 """Inputs that are these numbers unless they are asked for as arguments.
 
 A stiffer mu loses what it wins: link inertias with mu added to them round off at 1e-16 mu.
+"""
+
+BEHIND: dict[str, str] = {
+    **dict.fromkeys(("kp", "kd", "target_position", "target_rotation", "target_velocity"), "k"),
+    "weight": "mu",
+}
+"""Further arguments, and the input of the algorithm that they change before it sees it.
+
+Gains are those of the contacts unless asked for, and targets are arguments where gains need them; weights are one.
 """
 
 Q, STATE_AND_MOTION, STATE_AND_FORCE = ("q",), ("q", "v", "a", "f_ext"), ("q", "v", "tau", "f_ext")

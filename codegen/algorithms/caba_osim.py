@@ -1,19 +1,23 @@
 """cABA-OSIM: the inverse of the damped Delassus matrix, without forming or inverting it.
 
-Sathya and Carpentier 2024 (hal-04443056), Algorithm 5: PV-OSIMr on inertias H + mu K'K with K scaled by mu gives L, and
-(W + 1/mu)^-1 = mu 1 - L: O(n + m^2). Gravity plays no part.
+Sathya and Carpentier 2024 (hal-04443056), Algorithm 5: PV-OSIMr on inertias H + mu K'K gives L, and
+(W + 1/mu)^-1 = mu 1 - mu L mu: O(n + m^2). Gravity plays no part.
 """
 
 from __future__ import annotations
 
 from casadi import SX
 
+from codegen.algorithms.bundling import worth_bundling
 from codegen.algorithms.reduced import reduced
+from codegen.algorithms.streams import gathered
 from codegen.algorithms.sweeps import articulated, stiffened
+from codegen.spatial import diagonal, mirrored
 from codegen.tree import Tree
 
 
 def caba_osim(tree: Tree, mu: SX) -> SX:
     """(W + 1/mu)^-1 (m x m), symmetric, over the rows of all contacts in their order."""
     A = articulated(tree, stiffened(tree, mu))
-    return mu * SX.eye(tree.m) - reduced(tree, A, [mu * contact.force for contact in tree.contacts])
+    W, scale = reduced(tree, A, gathered(tree, A, worth_bundling(tree, stiff=True))), diagonal(mu, tree.m)
+    return scale - mirrored(scale @ W @ scale)

@@ -10,10 +10,14 @@ from casadi import SX
 
 from codegen.algorithms.pv_osimf import split_at_root
 from codegen.algorithms.sweeps import articulated
-from codegen.spatial import ldl
+from codegen.spatial import LDL, diagonal, ldl
 from codegen.tree import Tree
 
 
 def caba_osimf(tree: Tree, b: SX, mu: SX) -> SX:
     """x (m) with (W + 1/mu) x = b."""
-    return split_at_root(tree, articulated(tree, tree.I), b, lambda L: ldl(L + SX.eye(L.size1()) / mu))
+
+    def damped(L: SX, rows: list[int]) -> LDL:
+        return ldl(L + diagonal(1 / (mu if mu.size1() == 1 else mu[rows]), len(rows)))
+
+    return split_at_root(tree, articulated(tree, tree.I), b, damped)

@@ -1,20 +1,19 @@
 """Differences on the configuration manifold: the logarithm of every joint's motion, inverse of `integrate`.
 
-Rotations are taken the shorter way round (at most pi). Gravity plays no part.
+Rotations are taken the shorter way round (at most pi). Of joints that implicit loops tie, the independent ones count.
+Gravity plays no part.
 """
 
 from __future__ import annotations
 
 from casadi import SX, vertcat
 
-from codegen.algorithms.integrate import check_explicit
 from codegen.spatial import zeros
 from codegen.tree import Tree
 
 
 def difference(tree: Tree, q1: SX) -> SX:
-    """The constant velocity dv (nv) that takes q to q1 in unit time; UnsuitedError as in `integrate`."""
-    check_explicit(tree)
+    """The constant velocity dv (nv) that takes q to q1 in unit time."""
     steps = [
         part.joint.difference(part.q, end) if end.nnz() else zeros(part.joint.nv)
         for part, end in zip(tree.parts, tree.positions(q1), strict=True)

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from casadi import SX, vertcat
 
-from codegen.algorithms.poses import world_poses
-from codegen.spatial import constant, cross3, zeros
+from codegen.algorithms.poses import velocities, world_poses
+from codegen.spatial import constant, cross3
 from codegen.tree import Tree
 
 
 def fk(tree: Tree, v: SX) -> tuple[SX, SX, SX]:
     """Position (k x 3), rotation (3k x 3, columns are the frame's axes), velocity (k x 6) [linear; angular]."""
-    velocity, rates = {-1: zeros(6)}, tree.rates(v)
-    # root to leaves, body by body: spatial velocities in body frames
-    for b, part in enumerate(tree.parts):
-        velocity[b] = part.X @ velocity[part.parent] + part.S @ rates[b]
-    pose = world_poses(tree)
+    velocity, pose = velocities(tree, v), world_poses(tree)
     position, rotation, twist = [], [], []
     # frame by frame: the body's motion, seen at the frame in world axes
     for frame in tree.frames:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from casadi import DM, SX, Function, horzcat, symvar, vertcat
+from casadi import SX, Function, horzcat, symvar, vertcat
 
 from codegen.spatial import LDL, ArticulatedInertia, NodeInertia, Reflections, ldl, reflections, zeros
 from codegen.tree import Tree
@@ -115,7 +115,7 @@ def following(tree: Tree, y: SX) -> list[int]:
     if y.is_zero():
         return []
     drawn = [_drawn(tree, y.T, seed) for seed in range(DRAWS)]
-    least = FOLLOWS * max(np.linalg.norm(np.array(DM(contact.force))) for contact in tree.contacts)
+    least = FOLLOWS * max(contact.scale for contact in tree.contacts)
     chosen: list[int] = []
     for n in range(y.size1()):
         columns = [*chosen, n]

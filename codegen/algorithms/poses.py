@@ -1,6 +1,6 @@
-"""World poses of every body: the position sweep that kinematic algorithms share.
+"""World poses and velocities of every body: the sweeps that kinematic algorithms share.
 
-Featherstone, Rigid Body Dynamics Algorithms, sec. 4.1. Gravity plays no part.
+Featherstone, Rigid Body Dynamics Algorithms, sec. 4.1 and 5.3. Gravity plays no part.
 """
 
 from __future__ import annotations
@@ -38,3 +38,12 @@ def world_poses(tree: Tree) -> dict[int, WorldPose]:
         base = pose[part.parent]
         pose[b] = WorldPose(part.X.vector(base.E), base.p + base.E.T @ part.X.origin)
     return pose
+
+
+def velocities(tree: Tree, v: SX) -> dict[int, SX]:
+    """The spatial velocity of every body in its own frame, the world's (-1) included, at joint velocity v."""
+    velocity, rates = {-1: zeros(6)}, tree.rates(v)
+    # root to leaves, body by body
+    for b, part in enumerate(tree.parts):
+        velocity[b] = part.X @ velocity[part.parent] + part.S @ rates[b]
+    return velocity

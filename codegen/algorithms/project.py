@@ -17,7 +17,12 @@ STEPS = 8
 
 def project(tree: Tree) -> tuple[SX, SX]:
     """The closed configuration (nq), and the norm of phi that is left (m, rad); independent joints stay."""
-    q, residuals = SX(tree.q), [zeros(0)]
+    return closed(tree, tree.q)
+
+
+def closed(tree: Tree, q: SX) -> tuple[SX, SX]:
+    """The same from any configuration q (nq)."""
+    q, residuals = SX(q), [zeros(0)]
     for i, own in enumerate(tree.spanning):
         if not own.constraints.dependent:
             continue

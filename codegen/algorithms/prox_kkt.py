@@ -14,7 +14,7 @@ from codegen.algorithms.delassus import jacobian_transpose
 from codegen.algorithms.iteration import Iteration
 from codegen.algorithms.motion import motions, resting, shortfall
 from codegen.algorithms.rnea import inverse
-from codegen.spatial import above, ltdl_above
+from codegen.spatial import above, diagonal, ltdl_above
 from codegen.tree import Tree
 
 
@@ -23,7 +23,7 @@ def prox_kkt(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> 
     a0, m = resting(tree, v), tree.m
     motion = motions(tree, v, a0)
     s, b, Jt = shortfall(tree, motion, k), tau - inverse(tree, motion, a0, f_ext), jacobian_transpose(tree)
-    KKT = vertcat(horzcat(-SX.eye(m) / mu, Jt.T), horzcat(Jt, crba(tree)))
+    KKT = vertcat(horzcat(diagonal(-1 / mu, m), Jt.T), horzcat(Jt, crba(tree)))
     factors = ltdl_above(KKT, above(tree.dof_parent, Jt))
 
     # one step: the KKT system again, its damping undone by the last multipliers

@@ -9,7 +9,8 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.algorithms.crba import crba
-from codegen.algorithms.delassus import jacobian_transpose, proximal
+from codegen.algorithms.delassus import jacobian_transpose
+from codegen.algorithms.dual import proximal
 from codegen.algorithms.iteration import Iteration
 from codegen.algorithms.motion import motions, resting, shortfall
 from codegen.algorithms.rnea import inverse

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.delassus import dual, proximal, with_multipliers
+from codegen.algorithms.dual import dual, proximal, with_multipliers
 from codegen.algorithms.iteration import Iteration
 from codegen.tree import Tree
 

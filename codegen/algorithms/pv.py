@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.delassus import dual, with_multipliers
+from codegen.algorithms.dual import dual, with_multipliers
 from codegen.spatial import semidefinite_ldl
 from codegen.tree import Tree
 

@@ -20,11 +20,11 @@ from codegen.tree import Tree
 
 def pv_osimf(tree: Tree, b: SX) -> SX:
     """x (m) with W x = b."""
-    return split_at_root(tree, articulated(tree, tree.I), b, semidefinite_ldl)
+    return split_at_root(tree, articulated(tree, tree.I), b, lambda L, _: semidefinite_ldl(L))
 
 
-def split_at_root(tree: Tree, A: Articulated, b: SX, factors: Callable[[SX], LDL]) -> SX:
-    """W^-1 b by branches and root; `factors` are those of a branch's own block."""
+def split_at_root(tree: Tree, A: Articulated, b: SX, factors: Callable[[SX, list[int]], LDL]) -> SX:
+    """W^-1 b by branches and root; `factors` are those of a branch's own block, over these rows."""
     y = [joint_forces(tree, contact, A) for contact in tree.contacts]
     roots = [tree.path(contact.node)[-1] for contact in tree.contacts]
     beyond = [{i: y_i for i, y_i in y_e.items() if i != root} for y_e, root in zip(y, roots, strict=True)]
@@ -34,7 +34,7 @@ def split_at_root(tree: Tree, A: Articulated, b: SX, factors: Callable[[SX], LDL
         # branch by branch: its own block, and what it adds to the root
         for branch in branches(beyond, [e for e, own in enumerate(roots) if own == root]):
             rows = [r for e in branch for r in range(tree.contacts[e].rows.start, tree.contacts[e].rows.stop)]
-            block, Y = factors(L[rows, rows]), horzcat(*[y[e][root] for e in branch])
+            block, Y = factors(L[rows, rows], rows), horzcat(*[y[e][root] for e in branch])
             free, response = block.solve(b[rows]), block.solve(Y.T)
             T, load = T + Y @ response, load + Y @ free
             held.append((rows, free, response))

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from casadi import SX
 
+from codegen.algorithms.bundling import worth_bundling
 from codegen.algorithms.reduced import reduced
+from codegen.algorithms.streams import gathered
 from codegen.algorithms.sweeps import articulated
 from codegen.tree import Tree
 
 
 def pv_osimr(tree: Tree) -> SX:
     """W = J M^-1 J' (m x m), symmetric, over the rows of all contacts in their order."""
-    return reduced(tree, articulated(tree, tree.I), [contact.force for contact in tree.contacts])
+    A = articulated(tree, tree.I)
+    return reduced(tree, A, gathered(tree, A, worth_bundling(tree)))

@@ -11,16 +11,23 @@ from dataclasses import dataclass
 
 from casadi import SX, vertcat
 
-from codegen.spatial import LDL, NodeInertia, ldl, zeros
+from codegen.spatial import LDL, NodeInertia, ldl, rows_set_free, zeros
 from codegen.tree import Held, Tree
 
 
 @dataclass(frozen=True, slots=True)
 class Articulated:
-    """U = IA S and the factors of D = S' U, by nodes; IA of the roots' common parent is not kept."""
+    """U = IA S, the factors of D = S' U, and the axes along which a free joint feels all, by nodes."""
 
     U: dict[int, SX]
     D: dict[int, LDL]
+    free: dict[int, list[int]]
+
+    def let_through(self, i: int, F: SX, yielding: SX) -> SX:
+        """Forces F on node i (6 k x c) as its parent's side of the joint feels them; the joint yields by D^-1 S' F."""
+        felt = F - self.U[i] @ yielding
+        felt[self.free[i], :] = zeros(len(self.free[i]), F.size2())
+        return felt
 
 
 def stiffened(tree: Tree, weight: SX) -> list[NodeInertia]:
@@ -39,11 +46,12 @@ def weight_of(weight: SX, contact: Held) -> SX:
 
 def articulated(tree: Tree, IA: Sequence[NodeInertia]) -> Articulated:
     """The inertia sweep, from rigid inertias IA."""
-    IA, S, found = [I.articulated() for I in IA], tree.S, Articulated({}, {})
+    IA, S, found = [I.articulated() for I in IA], tree.S, Articulated({}, {}, {})
     # leaves to root: articulated inertia of the subtree that hangs on each joint
     for i in tree.inwards:
         found.U[i] = IA[i] @ S[i]
         found.D[i] = ldl(S[i].T @ found.U[i] + tree.armature[i])
+        found.free[i] = sorted(rows_set_free(S[i].columns, found.U[i], found.D[i])) if tree.rows[i] == 6 else []
         IA[tree.parent[i]] += tree.X[i].inertia(IA[i].without(S[i], found.U[i], found.D[i]))
     return found
 
@@ -82,7 +90,7 @@ def joint_forces(tree: Tree, contact: Held, A: Articulated | None = None) -> dic
     # contact to root
     for i in tree.path(contact.node):
         forces[i] = tree.S[i].T @ felt
-        felt = tree.X[i].force(felt - A.U[i] @ A.D[i].solve(forces[i]) if A else felt)
+        felt = tree.X[i].force(A.let_through(i, felt, A.D[i].solve(forces[i])) if A else felt)
     return forces
 
 
@@ -90,7 +98,7 @@ def carried(tree: Tree, A: Articulated, F: SX, start: int, end: int) -> SX:
     """Forces F on node `start` (6 k x c) as node `end`, itself or an ancestor, feels them through the free joints."""
     i = start
     while i != end:
-        F = tree.X[i].force(F - A.U[i] @ A.D[i].solve(tree.S[i].T @ F))
+        F = tree.X[i].force(A.let_through(i, F, A.D[i].solve(tree.S[i].T @ F)))
         i = tree.parent[i]
     return F
 

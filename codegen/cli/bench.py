@@ -1,7 +1,7 @@
 """Time compiled algorithms.
 
-`kernel`: nanoseconds per state when the compiled batch entry runs over many states in one call,
-so that Python takes no part in it (states fill SIMD lanes); `call`: nanoseconds of one call from
+`kernel`: nanoseconds per state when the compiled batch entry runs over thousands of states in one call,
+so that Python's part in it is small (states fill SIMD lanes); `call`: nanoseconds of one call from
 Python on one state with preallocated outputs, checking of the arguments included. One thread
 unless --threads says otherwise; states are random and lie in the processor's caches. Each figure
 is the median over many repetitions, with the 10th and 90th percentiles; on a machine that does
@@ -39,10 +39,12 @@ EXAMPLES = """\
   rigidc bench talos -a rnea -a aba
   rigidc bench iiwa solo12 -a aba --states 1000 --seconds 2
   rigidc bench atlas -a aba --dtype float32 --json
+  rigidc bench talos -a constrained_aba --contact left_sole_link:6 --contact right_sole_link:6
 """
 
 FIGURES = ("median", "p10", "p90")
 HEADER = ("robot", "algorithm", *(f"kernel ns {f}" for f in FIGURES), *(f"call ns {f}" for f in FIGURES))
+MANY = 4096  # states in one call: a batch is repeated until there are as many
 CALLS = 100  # Python calls between two readings of the clock
 FEWEST, MOST = 20, 2000  # repetitions
 
@@ -93,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     sys.stdout.write(getattr(table, args.form or "text")())
     if args.form is None:
         threads = "one thread" if args.threads == 1 else f"{args.threads} threads"
-        print(f"\nkernel: per state in a batch of {args.states}, {threads}; call: one state from Python")
+        print(f"\nkernel: per state of a batch of {args.states}, repeated, {threads}; call: one state from Python")
     return 0
 
 
@@ -101,20 +103,24 @@ def times(
     robot: Any, name: str, states: int, duration: float, options: dict[str, Any], threads: int = 1
 ) -> tuple[Spread, Spread]:
     """Kernel time per state in a batch, and the time of one Python call, both in nanoseconds."""
+    import numpy as np
+
     from codegen import pipeline
     from codegen.cli.samples import arguments
 
     function = pipeline.build(robot, name, **options)
     _, values = arguments(robot, function, options, states, 0)
-    batch = [value.astype(options["dtype"]) for value in values]
-    single = [value[0].copy() for value in batch]
+    one = [value.astype(options["dtype"]) for value in values]
+    single = [value[0].copy() for value in one]
+    repeats = -(-MANY // states)
+    batch = [np.concatenate([value] * repeats) for value in one]
     batch_out, single_out = function(*batch), function(*single)
 
     def call_often() -> None:
         for _ in range(CALLS):
             function(*single, out=single_out)
 
-    kernel = spread(lambda: function(*batch, out=batch_out, threads=threads), states, duration)
+    kernel = spread(lambda: function(*batch, out=batch_out, threads=threads), states * repeats, duration)
     return kernel, spread(call_often, CALLS, duration)
 
 

@@ -114,15 +114,19 @@ def add_task(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         metavar="SPEC",
         action="append",
         default=[],
-        help="what stays an argument: gravity, payload:FRAME, offset:JOINT; k, mu, lam0, R of contacts; repeatable",
+        help="what stays an argument: gravity, payload:FRAME, offset:JOINT; of contacts k, mu, lam0, R, weight, kp, "
+        "kd, target_velocity; repeatable",
     )
     group.add_argument(
         "--contact",
         dest="contacts",
-        metavar="FRAME:ROWS",
+        metavar="FRAME[:ROWS][:in=AXES][:kp=N][:kd=N]",
         action="append",
         default=[],
-        help="a held frame: 3 rows (its origin) or 6 (all); repeatable (default: 6 at every tip)",
+        help="a held frame: all of it (6, the default), its origin (3), all but turns about an axis (hinge-y), the "
+        "corners of a sole (foot-0.2x0.1, along x and y), or rows by name (x,y,rz); along the frame's own axes, the "
+        "world's (in=world) or another frame's (in=FRAME); with gains on errors against target poses; repeatable "
+        "(default: 6 at every tip)",
     )
     group.add_argument(
         "--iterations",

@@ -18,17 +18,21 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+SHORT = 0.05  # rad or m: a step that linkages can follow
+
 
 def arguments(
     robot: Model, function: Function, options: Mapping[str, Any], number: int, seed: int
 ) -> tuple[tuple[str, ...], tuple[Array, ...]]:
     """The names of a function's inputs, parameters in the words of `options`, and `samples` of them."""
-    from codegen.algorithms import OPTIONAL
+    from codegen.algorithms import BEHIND, OPTIONAL
 
-    numbers = tuple(spec for spec in options["parameters"] if spec not in OPTIONAL)
+    numbers = tuple(spec for spec in options["parameters"] if spec not in {*OPTIONAL, *BEHIND})
     own = tuple(port.name for port in function.inputs)[: len(function.inputs) - len(numbers)]
-    rows = max((port.shape[0] for port in function.inputs if port.name in {*OPTIONAL, "b"} and port.shape), default=0)
-    return (*own, *numbers), samples(robot, own, len(options["external"]), numbers, number, seed, rows)
+    sizes = {port.name: port.shape[0] for port in function.inputs if port.shape}
+    rows = max((sizes.get(name, 0) for name in (*OPTIONAL, "b", "kp", "kd", "weight")), default=0)
+    held = max((size for name, size in sizes.items() if name.startswith("target_")), default=0)
+    return (*own, *numbers), samples(robot, own, len(options["external"]), numbers, number, seed, rows, held)
 
 
 def samples(
@@ -39,17 +43,18 @@ def samples(
     number: int,
     seed: int,
     rows: int = 0,
+    held: int = 0,
 ) -> tuple[Array, ...]:
     """`number` random values of every input, then of every parameter, stacked along the first axis.
 
     Configurations respect joint limits; velocities, accelerations, forces and the `external` wrenches are of
-    order one in SI units, and so are wanted accelerations and multipliers of the `rows` of contacts. Equal arguments
-    give equal samples.
+    order one in SI units, and so are wanted accelerations and multipliers of the `rows` of contacts, and the targets of
+    the `held` frames. Steps are short where implicit loops must stay closed. Equal arguments give equal samples.
     """
     rng = np.random.default_rng(seed)
     draws = [
         [
-            *(_quantity(robot, name, external, rows, rng) for name in inputs),
+            *(_quantity(robot, name, external, rows, held, rng) for name in inputs),
             *(_parameter(robot, spec, rng) for spec in parameters),
         ]
         for _ in range(number)
@@ -57,7 +62,7 @@ def samples(
     return tuple(np.stack(column) for column in zip(*draws, strict=True))
 
 
-def _quantity(robot: Model, name: str, external: int, rows: int, rng: np.random.Generator) -> Array:
+def _quantity(robot: Model, name: str, external: int, rows: int, held: int, rng: np.random.Generator) -> Array:
     if name in ("q", "q0", "q1"):
         return robot.random(rng)[0]
     if name == "guess":
@@ -70,7 +75,15 @@ def _quantity(robot: Model, name: str, external: int, rows: int, rng: np.random.
         return np.asarray(10.0 ** rng.uniform(4.0, 6.0))
     if name == "R":
         return 10.0 ** rng.uniform(-3.0, 0.0, rows)
-    return rng.standard_normal(robot.nv)
+    if name in ("kp", "kd", "weight"):
+        return rng.uniform(0.5, 2.0, rows)
+    if name == "target_rotation":
+        turns = np.linalg.qr(rng.standard_normal((held, 3, 3)))[0]
+        return np.asarray(turns * np.linalg.det(turns)[:, None, None])
+    if name in ("target_position", "target_velocity"):
+        return rng.standard_normal((held, 3 if name == "target_position" else 6))
+    step = name == "dv" and not all(loop.explicit for loop in robot.loops)
+    return (SHORT if step else 1.0) * rng.standard_normal(robot.nv)
 
 
 def _opened(robot: Model, rng: np.random.Generator) -> Array:

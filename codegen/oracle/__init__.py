@@ -6,7 +6,8 @@ a `codegen.model.Model` and shares no mathematics with the generator, so that ag
 loops are their spanning tree and dense constraints on it (`codegen.oracle.loops`).
 
 `ORACLE[name](model, *inputs, frames=(), external=(), parameters=None)` takes the inputs of the generated
-function of that name, unbatched, and returns its outputs. Options:
+function of that name and returns its outputs. Dynamics, kinematics and `efpa` also take many states at once, in leading
+dimensions; the others one. Options:
   frames      names of frames (fk, jacobian); default: `model.tips`
   contacts    held frames (`Model.contact`); default: all six rows at every tip
   external    names of frames that carry an external wrench; the last input is then f_ext (k, 6):

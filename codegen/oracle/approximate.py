@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.geometry import Inertia
-from codegen.oracle import dynamics
-from codegen.oracle.loops import Closed, closed, contact_jacobian
+from codegen.oracle import dynamics, kinematics, stated
+from codegen.oracle.loops import Closed, closed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,5 +92,5 @@ def aba(
 def delassus(model: Model, q: ArrayLike, *, contacts: Sequence[Contact]) -> Array:
     """W = J M^-1 J' (m, m), nearly."""
     M, _, robot, own = _equations(model, q, np.zeros(model.nv))
-    J = contact_jacobian(robot.tree, robot.q, contacts)[:, own]
+    J = stated.jacobian(robot.tree, kinematics.motions(robot.tree, robot.q), contacts)[:, own]
     return np.asarray(J @ np.linalg.solve(M, J.T))

@@ -1,7 +1,8 @@
 """Constrained dynamics for the oracle: contacts on any frames, and loops, all dense.
 
 In the robot's own velocities, M a + bias = tau + J' lam and J a + drift = k, with a row of J for every held row of
-[angular acceleration; classical linear acceleration] of a contact's frame, in that frame's axes. What a contact's rows
+[angular acceleration; classical linear acceleration] of a contact's frame, or of another point that moves with it,
+along the axes that it names. What a contact's rows
 lack without it, s = k - drift - J a_free, is made up by lam = W^+ s with the Delassus matrix W = J M^-1 J':
 for redundant or contradicting rows the least squares, of least |lam - lam0|, of which the limit of the proximal
 algorithms is one. Singular values below `RANK` times the largest count as zero.
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.algorithms import OPTIONAL
-from codegen.oracle import dynamics, kinematics, loops
+from codegen.algorithms import BEHIND, OPTIONAL
+from codegen.errors import UnsuitedError
+from codegen.oracle import dynamics, kinematics, loops, stated
 from codegen.oracle.parameters import with_parameters
 
 if TYPE_CHECKING:
@@ -55,12 +57,7 @@ def equations(
     rates = robot.G @ np.asarray(v, float)
     M, bias = dynamics.equations(robot.tree, robot.q, rates, f_ext, external)
     moving = kinematics.motions(robot.tree, robot.q, rates)
-    J, drift = np.zeros((0, robot.tree.nv)), np.zeros(0)
-    for contact in contacts:
-        at = kinematics.frame_motion(robot.tree, moving, robot.tree.frame(contact.frame.name))
-        rows = np.array(contact.rows) @ np.kron(np.eye(2), at.R.T)
-        J = np.vstack([J, rows @ np.vstack([at.angular, at.linear])])
-        drift = np.append(drift, rows @ np.append(at.angular_acceleration, at.acceleration))
+    J, drift = (seen(robot.tree, moving, contacts) for seen in (stated.jacobian, stated.drift))
     g = robot.g(rates)
     return Equations(robot.G.T @ M @ robot.G, robot.G.T @ (M @ g + bias), J @ robot.G, drift + J @ g)
 
@@ -75,10 +72,22 @@ def solution(at: Equations, tau: Array, k: Array, lam0: Array) -> tuple[Array, A
     return np.asarray(free + np.linalg.solve(L.T, A @ lam), float), lam
 
 
+def weighed(at: Equations, tau: Array, k: Array, lam0: Array, weight: Array) -> tuple[Array, Array]:
+    """The same with rows that contradict one another weighed: the solution of rows scaled by the roots of weights."""
+    root = np.sqrt(weight)
+    scaled = Equations(at.M, at.bias, root[:, None] * at.J, root * at.drift)
+    a, lam = solution(scaled, tau, root * k, lam0 / root)
+    return a, root * lam
+
+
 def softened(at: Equations, tau: Array, k: Array, R: Array) -> tuple[Array, Array]:
-    """The same of rows that give way: lam = (k - drift - J a) / R."""
-    a = np.linalg.solve(at.M + at.J.T / R @ at.J, tau - at.bias + at.J.T @ ((k - at.drift) / R))
-    return np.asarray(a, float), np.asarray((k - at.drift - at.J @ a) / R, float)
+    """The same of rows that give way: lam = (k - drift - J a) / R.
+
+    By way of W + R, as stiff rows would swamp M in M + J' R^-1 J.
+    """
+    free = np.linalg.solve(at.M, tau - at.bias)
+    lam = np.linalg.solve(delassus(at) + np.diag(R), k - at.drift - at.J @ free)
+    return np.asarray(free + np.linalg.solve(at.M, at.J.T @ lam), float), np.asarray(lam, float)
 
 
 def rank(at: Equations) -> tuple[int, bool]:
@@ -93,15 +102,15 @@ def delassus(at: Equations) -> Array:
     return np.asarray(at.J @ np.linalg.solve(at.M, at.J.T))
 
 
-def damped(at: Equations, mu: float) -> Array:
-    """The inverse (m, m) of W + 1/mu."""
+def damped(at: Equations, mu: Array | float) -> Array:
+    """The inverse (m, m) of W + 1/mu, for one mu or one of every row (m)."""
     return np.asarray(np.linalg.inv(delassus(at) + np.eye(len(at.J)) / mu), float)
 
 
 def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Array, ...]]:
     """An entry of `codegen.oracle.ORACLE`: `held`, `soft`, `W`, `Winv`, or an inverse `applied` to a vector.
 
-    Optional inputs of the algorithms (`codegen.algorithms.OPTIONAL`) are given by name among the `parameters`.
+    Optional inputs (`codegen.algorithms.OPTIONAL`, `BEHIND`) are given by name among the `parameters`.
     """
 
     def evaluate(
@@ -113,21 +122,32 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
         contacts: Sequence[Contact] = (),
         parameters: Mapping[str, ArrayLike] | None = None,
     ) -> Array | tuple[Array, ...]:
-        given = {**OPTIONAL, **(parameters or {})}
-        model = with_parameters(model, {name: values for name, values in given.items() if name not in OPTIONAL})
+        given = {**OPTIONAL, "weight": 1.0, **(parameters or {})}
+        numbers = {name: values for name, values in given.items() if name not in {*OPTIONAL, *BEHIND}}
+        model = with_parameters(model, numbers)
         held = tuple(contacts) or tuple(model.contact(tip) for tip in model.tips)
+        names = ("k", "lam0", "R", "weight")
+        m = sum(len(contact.rows) for contact in held)
+        k, lam0, R, weight = (np.broadcast_to(np.asarray(given[name], float), m) for name in names)
+        mu = np.asarray(given["mu"], float) * weight
         if kind == "applied":
-            mu = np.inf if undamped else float(np.asarray(given["mu"]))
-            W = delassus(equations(model, q, np.zeros(model.nv), contacts=held))
-            return np.linalg.solve(W + np.eye(len(W)) / mu, np.asarray(state[0], float))
+            at = equations(model, q, np.zeros(model.nv), contacts=held)
+            if undamped and rank(at)[0] < len(at.J):
+                raise UnsuitedError(
+                    f"{model.name}: the contacts' rows depend on each other, so that W has no inverse; hold fewer rows"
+                )
+            W = delassus(at)
+            return np.linalg.solve(W + np.diag(0.0 / mu if undamped else 1.0 / mu), np.asarray(state[0], float))
         v, tau, *wrenches = state or (np.zeros(model.nv), np.zeros(model.nv))
         at = equations(model, q, v, *wrenches, contacts=held, external=tuple(external) if wrenches else ())
-        k, lam0, R = (np.broadcast_to(np.asarray(given[name], float), len(at.J)) for name in ("k", "lam0", "R"))
+        robot = loops.closed(model, q)
+        moving = kinematics.motions(robot.tree, robot.q, robot.G @ np.asarray(v, float))
+        k = k + stated.pull(robot.tree, moving, held, given)
         if kind == "held":
-            return solution(at, np.asarray(tau, float), k, lam0)
+            return weighed(at, np.asarray(tau, float), k, lam0, weight)
         if kind == "soft":
             return softened(at, np.asarray(tau, float), k, R)
-        return delassus(at) if kind == "W" else damped(at, float(np.asarray(given["mu"])))
+        return delassus(at) if kind == "W" else damped(at, mu)
 
     return evaluate
 

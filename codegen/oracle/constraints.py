@@ -1,7 +1,8 @@
 """Loop constraints for the oracle: how far a loop is from closed, its Jacobian, and how that turns as joints move.
 
 Everything is a residual of the positions of all joints (those of the spanning tree), evaluated at complex numbers:
-the complex step gives Jacobians exactly. Positions and rates are mappings from body to its joint's coordinates.
+the complex step gives Jacobians exactly. Positions and rates are mappings from body to its joint's coordinates, the
+last axis; leading ones are batches of states.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import numpy as np
 
 from codegen.errors import RobotError
 from codegen.geometry import Pose, mat3, vec3
+from codegen.oracle.batches import apply, joined, solved
 from codegen.oracle.kinematics import relative
-from codegen.oracle.rotations import matrix, multiply, scalar_last, stored
+from codegen.oracle.rotations import about, matrix, multiply, scalar_last, stored
 from codegen.oracle.texts import value
 
 if TYPE_CHECKING:
@@ -45,24 +47,24 @@ class Tie:
 
     def residual(self, at: ByBody) -> Array:
         """What vanishes when the loop is closed; rows may be redundant."""
-        data = self.data
+        data, angle = self.data, {self.model.bodies[b].joint.name: at[b][..., 0] for b in self.bodies}
         if self.loop.kind == "linear":
-            leaders = np.array([at[self.number[name]][0] for name in data["independent"]])
-            followers = np.array([at[self.number[name]][0] for name in data["dependent"]])
-            factors = np.array(data["matrix"], float).reshape(len(followers), len(leaders))
-            return np.asarray(followers - factors @ leaders - np.array(data.get("offset", 0.0)))
+            leaders = np.stack([angle[name] for name in data["independent"]], axis=-1)
+            followers = np.stack([angle[name] for name in data["dependent"]], axis=-1)
+            factors = np.array(data["matrix"], float).reshape(followers.shape[-1], leaders.shape[-1])
+            return np.asarray(followers - apply(factors, leaders) - np.array(data.get("offset", 0.0)))
         if self.loop.kind == "coupling":
             sums = [
-                sum(at[b][0] for b in carriers(self.model, self.model.frame(data[side]).body) if b in self.bodies)
+                sum(at[b][..., 0] for b in carriers(self.model, self.model.frame(data[side]).body) if b in self.bodies)
                 for side in ("predecessor", "successor")
             ]
-            return np.array([data["ratio"] * sums[0] - sums[1]])
+            return np.asarray(data["ratio"] * sums[0] - sums[1])[..., None]
         if self.loop.kind == "closure":
             return _closure(self.model, data, at)
-        known = {name: complex(at[self.number[joint]][0]) for name, joint in data["variables"].items()}
+        known = {name: angle[joint] + 0j for name, joint in data["variables"].items()}
         if "implicit" in data:
-            return np.array([value(text, known) for text in data["implicit"]])
-        return np.array([at[self.number[joint]][0] - value(text, known) for joint, text in data["explicit"].items()])
+            return np.stack([value(text, known) for text in data["implicit"]], axis=-1)
+        return np.stack([angle[joint] - value(text, known) for joint, text in data["explicit"].items()], axis=-1)
 
     def slope(self, at: ByBody, v: ByBody) -> Array:
         """The rate of the residual at joint velocities v; bodies without one rest."""
@@ -75,7 +77,7 @@ class Tie:
     def jacobian(self, at: ByBody) -> dict[int, Array]:
         """K by bodies: (rows, velocities of the body's joint)."""
         units = ((b, np.eye(width)) for b, width in zip(self.bodies, self.widths, strict=True))
-        return {b: np.stack([self.slope(at, {b: unit}) for unit in eye], axis=1) for b, eye in units}
+        return {b: np.stack([self.slope(at, {b: unit}) for unit in eye], axis=-1) for b, eye in units}
 
     def bend(self, at: ByBody, v: ByBody) -> Array:
         """k = -(dK/dt) qdot: the right-hand side of K qddot = k at joint velocities v."""
@@ -112,32 +114,32 @@ def _closure(model: Model, data: dict[str, Any], at: ByBody) -> Array:
     """Two frames in the axes of the closest body that carries both: the gap, and how they are turned."""
     sides = ("predecessor", "successor")
     frames = [model.frame(data[side]["link"]) for side in sides]
-    paths = [carriers(model, frame.body) for frame in frames]
+    paths, batch = [carriers(model, frame.body) for frame in frames], next(iter(at.values())).shape[:-1]
     shared = set(paths[0]) & set(paths[1])
     seen = []
     for frame, path, side in zip(frames, paths, sides, strict=True):
-        R, p = np.eye(3), np.zeros(3)
+        R, p = np.broadcast_to(np.eye(3), (*batch, 3, 3)), np.zeros((*batch, 3))
         for b in reversed([b for b in path if b not in shared]):
             R, p = _moved(model, b, at[b], R, p)
         turn, place = data[side].get("rotation", np.eye(3)), data[side].get("translation", (0.0, 0.0, 0.0))
         end = frame.placement @ Pose(mat3(turn), vec3(place))
-        seen.append((R @ end.R, p + R @ end.p))
+        seen.append((R @ end.R, p + apply(R, end.p)))
     (R1, p1), (R2, p2) = seen
-    gap = (p1 - p2)[[int(n) for n in data.get("components", (0, 1, 2))]]
+    gap = (p1 - p2)[..., [int(n) for n in data.get("components", (0, 1, 2))]]
     if data["type"] == "point":
         return np.asarray(gap)
     if data["type"] == "hinge":
         axis = np.array(data.get("axis", (1.0, 0.0, 0.0)), float)
-        return np.append(gap, np.cross(R1 @ axis, R2 @ axis))
-    turned = R1.T @ R2 - R2.T @ R1
-    return np.append(gap, [turned[2, 1], turned[0, 2], turned[1, 0]])
+        return np.concatenate([gap, np.cross(R1 @ axis, R2 @ axis)], axis=-1)
+    turned = np.swapaxes(R1, -1, -2) @ R2 - np.swapaxes(R2, -1, -2) @ R1
+    return np.concatenate([gap, turned[..., [2, 0, 1], [1, 2, 0]]], axis=-1)
 
 
 def _moved(model: Model, b: int, q: Array, R: Array, p: Array) -> tuple[Array, Array]:
     """The pose of body b, whose carrier has the pose (R, p)."""
     body = model.bodies[b]
     joint = relative(body.joint, model.convention, q, np.zeros(3 if body.joint.type == "planar" else 6))
-    return R @ body.placement.R @ joint.R, p + R @ (body.placement.p + body.placement.R @ joint.p)
+    return R @ body.placement.R @ joint.R, p + apply(R, body.placement.p + joint.p @ body.placement.R.T)
 
 
 def rates(joint: Joint, convention: str, q: Array, v: Array) -> Array:
@@ -148,34 +150,37 @@ def rates(joint: Joint, convention: str, q: Array, v: Array) -> Array:
         return _turning(q, v, convention)
     moving = convention == "pinocchio"
     if joint.type == "planar":
-        R = np.array([[np.cos(q[2]), -np.sin(q[2])], [np.sin(q[2]), np.cos(q[2])]])
-        return np.append(R @ v[:2] if moving else v[:2], v[2])
-    R = matrix(scalar_last(q[3:], convention))
-    return np.append(R @ v[:3] if moving else v[:3], _turning(q[3:], v[3:], convention))
+        return apply(about([0.0, 0.0, 1.0], q[..., 2]), v) if moving else v
+    R = matrix(scalar_last(q[..., 3:], convention)) if moving else np.eye(3)
+    turning = _turning(q[..., 3:], v[..., 3:], convention)
+    return joined([apply(R, v[..., :3]), turning], turning.shape[:-1])
 
 
 def _turning(quaternion: Array, w: Array, convention: str) -> Array:
-    return stored(multiply(scalar_last(quaternion, convention), np.append(w, 0.0)) / 2.0, convention)
+    spin = np.concatenate([w, np.zeros((*w.shape[:-1], 1))], axis=-1)
+    return stored(multiply(scalar_last(quaternion, convention), spin) / 2.0, convention)
 
 
 def spanning_positions(model: Model, tied: Sequence[Tie], q: Array) -> dict[int, Array]:
     """The positions of all joints: those of q, and by Newton's method those that explicit loops give."""
-    places = model.q_slices
+    places, batch = model.q_slices, q.shape[:-1]
     driven = {b: n for n, b in enumerate(b for b, place in enumerate(places) if place.stop == place.start)}
-    at = {b: np.zeros(1) if b in driven else np.array(q[place], float) for b, place in enumerate(places)}
+    at = {b: np.zeros((*batch, 1)) if b in driven else q[..., place] for b, place in enumerate(places)}
     explicit = [tie for tie in tied if tie.loop.explicit]
     for _ in range(len(driven) + 1 if driven else 0):
-        gaps = np.concatenate([tie.residual(at).real for tie in explicit])
-        if len(gaps) != len(driven):
-            raise RobotError(f"{model.name}: {len(gaps)} explicit constraints give {len(driven)} joints")
-        K, row = np.zeros((len(gaps), len(driven))), 0
+        gaps = joined([tie.residual(at).real for tie in explicit], batch)
+        rows = gaps.shape[-1]
+        if rows != len(driven):
+            raise RobotError(f"{model.name}: {rows} explicit constraints give {len(driven)} joints")
+        K, row = np.zeros((*batch, rows, rows)), 0
         for tie in explicit:
             blocks = tie.jacobian(at)
+            height = blocks[tie.bodies[0]].shape[-2]
             for b in driven.keys() & blocks.keys():
-                K[row : row + len(blocks[b]), driven[b]] = blocks[b][:, 0]
-            row += len(blocks[tie.bodies[0]])
-        step = np.linalg.solve(K, gaps)
-        at |= {b: at[b] - step[n] for b, n in driven.items()}
+                K[..., row : row + height, driven[b]] = blocks[b][..., 0]
+            row += height
+        step = solved(K, gaps)
+        at |= {b: at[b] - step[..., n : n + 1] for b, n in driven.items()}
         if np.abs(step).max() < 1e-15:
             break
     return at

@@ -1,4 +1,7 @@
-"""Dynamics for the oracle: M vdot + bias = tau, body by body, from Newton-Euler in world axes."""
+"""Dynamics for the oracle: M vdot + bias = tau, body by body, from Newton-Euler in world axes.
+
+Shapes are those of one state; inputs with leading batch dimensions put these in front.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.geometry import Pose
+from codegen.oracle.batches import apply, solved, transposed
 from codegen.oracle.kinematics import frame_motion, motions
 
 if TYPE_CHECKING:
@@ -29,16 +33,18 @@ def equations(
     for body, frame in zip(model.bodies, moving, strict=True):
         mass = body.inertia.mass
         at = frame.at(Pose(translation=body.inertia.com))
-        rotational = at.R @ np.array(body.inertia.moment) @ at.R.T
-        w = at.angular_velocity
-        M += mass * at.linear.T @ at.linear + at.angular.T @ rotational @ at.angular
+        rotational = at.R @ np.array(body.inertia.moment) @ transposed(at.R)
+        w, (linear, angular) = at.angular_velocity, (transposed(at.linear), transposed(at.angular))
+        M = M + mass * linear @ at.linear + angular @ rotational @ at.angular
         force = mass * (at.acceleration - np.asarray(model.gravity))
-        moment = rotational @ at.angular_acceleration + np.cross(w, rotational @ w)
-        bias += at.linear.T @ force + at.angular.T @ moment
+        moment = apply(rotational, at.angular_acceleration) + np.cross(w, apply(rotational, w))
+        bias = bias + apply(linear, force) + apply(angular, moment)
     if external:
-        for name, wrench in zip(external, np.asarray(f_ext, float).reshape(-1, 6), strict=True):
+        wrenches = np.reshape(np.asarray(f_ext, float), (*bias.shape[:-1], len(external), 6))
+        for n, name in enumerate(external):
             at = frame_motion(model, moving, model.frame(name))
-            bias -= at.linear.T @ at.R @ wrench[:3] + at.angular.T @ at.R @ wrench[3:]
+            force, moment = apply(at.R, wrenches[..., n, :3]), apply(at.R, wrenches[..., n, 3:])
+            bias = bias - apply(transposed(at.linear), force) - apply(transposed(at.angular), moment)
     return M, bias
 
 
@@ -59,7 +65,7 @@ def rnea(
 ) -> Array:
     """The joint forces tau (nv) that produce the accelerations a (nv)."""
     M, bias = equations(model, q, v, f_ext, external)
-    return np.asarray(M @ np.asarray(a, float) + bias)
+    return apply(M, np.asarray(a, float)) + bias
 
 
 def crba(model: Model, q: ArrayLike) -> Array:
@@ -83,4 +89,4 @@ def aba(
 ) -> Array:
     """The accelerations (nv) that the joint forces tau (nv) produce."""
     M, bias = equations(model, q, v, f_ext, external)
-    return np.asarray(np.linalg.solve(M, np.asarray(tau, float) - bias))
+    return solved(M, np.asarray(tau, float) - bias)

@@ -1,7 +1,7 @@
 """Kinematics for the oracle: pose, velocity, velocity-product acceleration and Jacobian of every body.
 
 Everything is in world axes. A joint's frame (the placement) is fixed in the parent body; the joint moves the
-body's frame in it.
+body's frame in it. Shapes are those of one state; q and v with leading batch dimensions put these in front.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codegen.oracle.batches import apply
 from codegen.oracle.rotations import about, cross_matrix, matrix, scalar_last
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Motion:
 
     def at(self, pose: Pose) -> Motion:
         """The motion of a frame that is welded to this one at `pose`."""
-        return self.welded(self.R @ pose.R, self.p + self.R @ pose.p)
+        return self.welded(self.R @ pose.R, self.p + apply(self.R, pose.p))
 
     def welded(self, R: Array, p: Array) -> Motion:
         """The motion of a frame that is welded to this one and now has the world pose (R, p)."""
@@ -60,10 +61,10 @@ class Motion:
         )
 
 
-def world(nv: int) -> Motion:
+def world(nv: int, batch: tuple[int, ...] = ()) -> Motion:
     """The motion of the world: none."""
-    zero, none = np.zeros(3), np.zeros((3, nv))
-    return Motion(np.eye(3), zero, zero, zero, zero, zero, none, none)
+    zero, none = np.zeros((*batch, 3)), np.zeros((*batch, 3, nv))
+    return Motion(np.broadcast_to(np.eye(3), (*batch, 3, 3)), zero, zero, zero, zero, zero, none, none)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,52 +90,54 @@ def relative(joint: Joint, convention: str, q: Array, v: Array) -> Relative:
     axis = np.asarray(joint.axis, float).reshape(3, 1)
     axis = axis / np.linalg.norm(axis)
     if joint.type == "revolute":
-        return Relative(about(axis.ravel(), q[0]), still, 0.0 * axis, axis, still)
+        return Relative(about(axis.ravel(), q[..., 0]), still, 0.0 * axis, axis, still)
     if joint.type == "prismatic":
-        return Relative(fixed, axis[:, 0] * q[0], axis, 0.0 * axis, still)
+        return Relative(fixed, q[..., :1] * axis[:, 0], axis, 0.0 * axis, still)
     if joint.type == "spherical":
         R = matrix(scalar_last(q, convention))
         return Relative(R, still, np.zeros((3, 3)), R, still)
     moving_axes = convention == "pinocchio"  # those of the linear velocity of planar and floating joints
     if joint.type == "planar":
-        R = about([0.0, 0.0, 1.0], q[2])
+        R = about([0.0, 0.0, 1.0], q[..., 2])
         columns = (R if moving_axes else eye) @ np.diag([1.0, 1.0, 0.0])
-        drift = np.cross([0.0, 0.0, v[2]], columns @ v) if moving_axes else still
-        return Relative(R, np.append(q[:2], 0.0), columns, np.diag([0.0, 0.0, 1.0]), drift)
+        drift = np.cross(v * [0.0, 0.0, 1.0], apply(columns, v)) if moving_axes else still
+        return Relative(R, q * [1.0, 1.0, 0.0], columns, np.diag([0.0, 0.0, 1.0]), drift)
     if joint.type == "floating":
-        R = matrix(scalar_last(q[3:], convention))
-        columns = np.hstack([R if moving_axes else eye, np.zeros((3, 3))])
-        drift = np.cross(R @ v[3:], columns @ v) if moving_axes else still
-        return Relative(R, q[:3], columns, np.hstack([np.zeros((3, 3)), R]), drift)
+        R = matrix(scalar_last(q[..., 3:], convention))
+        columns = (R if moving_axes else eye) @ np.eye(3, 6)
+        drift = np.cross(apply(R, v[..., 3:]), apply(columns, v)) if moving_axes else still
+        return Relative(R, q[..., :3], columns, R @ np.eye(3, 6, 3), drift)
     raise NotImplementedError(f"the oracle has no formula for a joint of type {joint.type!r}")
 
 
 def motions(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> list[Motion]:
-    """The motion of every body's frame at positions q (nq) and velocities v (nv; default: rest)."""
+    """The motion of every body's frame at positions q (..., nq) and velocities v (..., nv; default: rest)."""
     q = np.asarray(q, float)
     v = np.zeros(model.nv) if v is None else np.asarray(v, float)
+    still = world(model.nv, np.broadcast_shapes(q.shape[:-1], v.shape[:-1]))
     moving: list[Motion] = []
     for body, i, j in zip(model.bodies, model.q_slices, model.v_slices, strict=True):
-        parent = moving[body.parent] if body.parent >= 0 else world(model.nv)
-        moving.append(_carried(parent.at(body.placement), relative(body.joint, model.convention, q[i], v[j]), j, v[j]))
+        parent = moving[body.parent] if body.parent >= 0 else still
+        joint = relative(body.joint, model.convention, q[..., i], v[..., j])
+        moving.append(_carried(parent.at(body.placement), joint, j, v[..., j]))
     return moving
 
 
 def _carried(base: Motion, joint: Relative, columns: slice, v: Array) -> Motion:
     """The motion of a body whose joint frame moves with `base` and whose joint moves by `joint`."""
     sliding, turning = base.R @ joint.linear, base.R @ joint.angular
-    at = base.welded(base.R @ joint.R, base.p + base.R @ joint.p)
+    at = base.welded(base.R @ joint.R, base.p + apply(base.R, joint.p))
     linear, angular = at.linear.copy(), at.angular.copy()
-    linear[:, columns] += sliding
-    angular[:, columns] += turning
-    w = base.angular_velocity
+    linear[..., columns] += sliding
+    angular[..., columns] += turning
+    w, slide, turn = base.angular_velocity, apply(sliding, v), apply(turning, v)
     return Motion(
         R=at.R,
         p=at.p,
-        velocity=at.velocity + sliding @ v,
-        angular_velocity=w + turning @ v,
-        acceleration=at.acceleration + 2.0 * np.cross(w, sliding @ v) + base.R @ joint.linear_drift,
-        angular_acceleration=at.angular_acceleration + np.cross(w, turning @ v),
+        velocity=at.velocity + slide,
+        angular_velocity=w + turn,
+        acceleration=at.acceleration + 2.0 * np.cross(w, slide) + apply(base.R, joint.linear_drift),
+        angular_acceleration=at.angular_acceleration + np.cross(w, turn),
         linear=linear,
         angular=angular,
     )
@@ -142,7 +145,7 @@ def _carried(base: Motion, joint: Relative, columns: slice, v: Array) -> Motion:
 
 def frame_motion(model: Model, moving: Sequence[Motion], frame: Frame) -> Motion:
     """The motion of a named frame, on a body or on the world."""
-    carrier = moving[frame.body] if frame.body >= 0 else world(model.nv)
+    carrier = moving[frame.body] if frame.body >= 0 else world(model.nv, moving[0].p.shape[:-1] if moving else ())
     return carrier.at(frame.placement)
 
 
@@ -150,12 +153,12 @@ def fk(model: Model, q: ArrayLike, v: ArrayLike, *, frames: Sequence[str]) -> tu
     """Positions (k, 3), rotations (k, 3, 3; columns: the frame's axes), velocities (k, 6) of `frames`."""
     moving = motions(model, q, v)
     at = [frame_motion(model, moving, model.frame(name)) for name in frames]
-    velocities = [np.append(m.velocity, m.angular_velocity) for m in at]
-    return np.array([m.p for m in at]), np.array([m.R for m in at]), np.array(velocities)
+    velocities = [np.concatenate([m.velocity, m.angular_velocity], axis=-1) for m in at]
+    return np.stack([m.p for m in at], axis=-2), np.stack([m.R for m in at], axis=-3), np.stack(velocities, axis=-2)
 
 
 def jacobian(model: Model, q: ArrayLike, *, frames: Sequence[str]) -> Array:
     """Jacobians (k, 6, nv), rows [linear; angular], of the origins of `frames`."""
     moving = motions(model, q)
     at = [frame_motion(model, moving, model.frame(name)) for name in frames]
-    return np.array([np.vstack([m.linear, m.angular]) for m in at])
+    return np.stack([np.concatenate([m.linear, m.angular], axis=-2) for m in at], axis=-3)

@@ -2,7 +2,8 @@
 
 Forward dynamics are the linear equations M qddot + K' f = forces, K qddot = k in the coordinates of all joints;
 inverse dynamics go through G, which solves K qdot = 0 for given independent velocities. tau acts on the
-independent joints alone. A tree has no constraints, and all this reduces to its own equations.
+independent joints alone. A tree has no constraints, and all this reduces to its own equations. Shapes are those of
+one state; inputs with leading batch dimensions put these in front (of all but steps and projection).
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import numpy as np
 
 from codegen.errors import RobotError
 from codegen.model import Node
-from codegen.oracle import dynamics, kinematics, manifold
+from codegen.oracle import dynamics, kinematics, manifold, stated
+from codegen.oracle.batches import apply, below, joined, solved, transposed
 from codegen.oracle.constraints import Tie, spanning_positions, ties
 
 if TYPE_CHECKING:
@@ -47,51 +49,53 @@ class Closed:
 
     def k(self, rates: Array) -> Array:
         """The right-hand side of K qddot = k at joint rates (n)."""
-        by_body = {b: rates[place] for b, place in enumerate(self.tree.v_slices)}
-        bends = [np.zeros(0), *(tie.bend(self.at, by_body) for tie in self.tied)]
-        return np.asarray(self.fold @ np.concatenate(bends), float)
+        by_body = {b: rates[..., place] for b, place in enumerate(self.tree.v_slices)}
+        bends = joined([tie.bend(self.at, by_body) for tie in self.tied], rates.shape[:-1])
+        return apply(self.fold, bends)
 
     def g(self, rates: Array) -> Array:
         """Accelerations of all joints (n) at joint rates (n) while the robot's own velocities stay constant."""
-        known = np.append(self.k(rates), np.zeros(len(self.P)))
-        return np.asarray(np.linalg.solve(np.vstack([self.K, self.P]), known), float)
+        known = joined([self.k(rates), np.zeros(len(self.P))], rates.shape[:-1])
+        return solved(below(self.K, self.P), known)
 
     def solve(self, M: Array, forces: Array, k: Array) -> Array:
         """qddot (n, c) of M qddot + K' f = forces (n, c), K qddot = k (m, c)."""
-        n, scale = len(M), float(np.abs(M).max(initial=1e-300))
-        system = np.zeros((n + len(self.K),) * 2)
-        system[:n, :n], system[n:, :n], system[:n, n:] = M / scale, self.K, self.K.T
-        return np.asarray(np.linalg.solve(system, np.concatenate([forces / scale, k]))[:n])
+        m, n = self.K.shape[-2:]
+        scale = np.abs(M).max(axis=(-1, -2), keepdims=True, initial=1e-300)
+        system = np.zeros((*M.shape[:-2], n + m, n + m))
+        system[..., :n, :n], system[..., n:, :n], system[..., :n, n:] = M / scale, self.K, transposed(self.K)
+        return np.asarray(np.linalg.solve(system, below(forces / scale, k))[..., :n, :])
 
 
 def closed(model: Model, q: ArrayLike) -> Closed:
     """The spanning tree at configuration q (nq), with its constraints."""
     nodes = tuple(Node((b,), body.parent) for b, body in enumerate(model.bodies))
     tree, tied = replace(model, nodes=nodes, loops=()), ties(model)
-    at = spanning_positions(model, tied, np.asarray(q, float))
+    q = np.asarray(q, float)
+    at, batch = spanning_positions(model, tied, q), q.shape[:-1]
     places = tree.v_slices
     blocks = [tie.jacobian(at) for tie in tied]
-    rows = [len(block[tie.bodies[0]]) for block, tie in zip(blocks, tied, strict=True)]
-    stated, row = np.zeros((sum(rows), tree.nv)), 0
+    rows = [block[tie.bodies[0]].shape[-2] for block, tie in zip(blocks, tied, strict=True)]
+    stated, row = np.zeros((*batch, sum(rows), tree.nv)), 0
     for block, height in zip(blocks, rows, strict=True):
         for b, part in block.items():
-            stated[row : row + height, places[b]] = part
+            stated[..., row : row + height, places[b]] = part
         row += height
     left, sizes, right = np.linalg.svd(stated, full_matrices=False)
     rank = tree.nv - model.nv
-    if len(sizes) < rank or (rank and sizes[rank - 1] < 1e-12 * sizes[0]):
+    if sizes.shape[-1] < rank or (rank and (sizes[..., rank - 1] < 1e-12 * sizes[..., 0]).any()):
         raise RobotError(f"{model.name}: the loops do not determine {rank} joint rates at this configuration")
-    K, P = right[:rank], _own(model, tree)
+    K, P = right[..., :rank, :], _own(model, tree)
     given = np.vstack([np.zeros((rank, model.nv)), np.eye(model.nv)])
     return Closed(
         tree=tree,
         tied=tied,
         at=at,
-        q=np.concatenate([at[b] for b in range(len(model.bodies))]),
+        q=joined([at[b] for b in range(len(model.bodies))], batch),
         K=K,
-        fold=left[:, :rank].T / sizes[:rank, None],
+        fold=transposed(left[..., :rank]) / sizes[..., :rank, None],
         P=P,
-        G=np.asarray(np.linalg.solve(np.vstack([K, P]), given)),
+        G=np.asarray(np.linalg.solve(below(K, P), given)),
     )
 
 
@@ -117,7 +121,7 @@ def scales(model: Model) -> Array:
 
 def _bias(robot: Closed, v: ArrayLike, f_ext: ArrayLike | None, external: Sequence[str]) -> tuple[Array, Array, Array]:
     """M, bias and rates of the spanning tree."""
-    rates = robot.G @ np.asarray(v, float)
+    rates = apply(robot.G, np.asarray(v, float))
     return *dynamics.equations(robot.tree, robot.q, rates, f_ext, external), rates
 
 
@@ -133,13 +137,14 @@ def rnea(
     """The joint forces tau (nv) that produce the accelerations a (nv)."""
     robot = closed(model, q)
     M, bias, rates = _bias(robot, v, f_ext, external)
-    return np.asarray(robot.G.T @ (M @ (robot.G @ np.asarray(a, float) + robot.g(rates)) + bias))
+    accelerations = apply(robot.G, np.asarray(a, float)) + robot.g(rates)
+    return apply(transposed(robot.G), apply(M, accelerations) + bias)
 
 
 def crba(model: Model, q: ArrayLike) -> Array:
     """The inertia matrix (nv, nv) in the robot's own velocities."""
     robot = closed(model, q)
-    return np.asarray(robot.G.T @ dynamics.crba(robot.tree, robot.q) @ robot.G)
+    return np.asarray(transposed(robot.G) @ dynamics.crba(robot.tree, robot.q) @ robot.G)
 
 
 def aba(
@@ -154,60 +159,58 @@ def aba(
     """The accelerations (nv) that the joint forces tau (nv) produce."""
     robot = closed(model, q)
     M, bias, rates = _bias(robot, v, f_ext, external)
-    return np.asarray(robot.P @ robot.solve(M, robot.P.T @ np.asarray(tau, float) - bias, robot.k(rates)))
+    forces = np.asarray(tau, float) @ robot.P - bias
+    return apply(robot.P, robot.solve(M, forces[..., None], robot.k(rates)[..., None])[..., 0])
 
 
 def minverse(model: Model, q: ArrayLike) -> Array:
     """The inverse of the inertia matrix (nv, nv)."""
     robot = closed(model, q)
-    still = np.zeros((len(robot.K), model.nv))
+    still = np.zeros((robot.K.shape[-2], model.nv))
     return np.asarray(robot.P @ robot.solve(dynamics.crba(robot.tree, robot.q), robot.P.T, still))
 
 
 def fk(model: Model, q: ArrayLike, v: ArrayLike, *, frames: Sequence[str]) -> tuple[Array, Array, Array]:
     """Positions (k, 3), rotations (k, 3, 3), velocities (k, 6) of `frames`."""
     robot = closed(model, q)
-    return kinematics.fk(robot.tree, robot.q, robot.G @ np.asarray(v, float), frames=frames)
+    return kinematics.fk(robot.tree, robot.q, apply(robot.G, np.asarray(v, float)), frames=frames)
 
 
 def jacobian(model: Model, q: ArrayLike, *, frames: Sequence[str]) -> Array:
     """Jacobians (k, 6, nv), rows [linear; angular], of the origins of `frames`."""
     robot = closed(model, q)
-    return kinematics.jacobian(robot.tree, robot.q, frames=frames) @ robot.G
+    return kinematics.jacobian(robot.tree, robot.q, frames=frames) @ robot.G[..., None, :, :]
 
 
 def delassus(model: Model, q: ArrayLike, *, contacts: Sequence[Contact]) -> Array:
-    """W = J M^-1 J' (m, m) over the rows of all contacts, in these frames' axes."""
+    """W = J M^-1 J' (m, m) over the rows of all contacts."""
     robot = closed(model, q)
-    J = contact_jacobian(robot.tree, robot.q, contacts)
-    response = robot.solve(dynamics.crba(robot.tree, robot.q), J.T, np.zeros((len(robot.K), len(J))))
+    J = stated.jacobian(robot.tree, kinematics.motions(robot.tree, robot.q), contacts)
+    still = np.zeros((robot.K.shape[-2], J.shape[-2]))
+    response = robot.solve(dynamics.crba(robot.tree, robot.q), transposed(J), still)
     return np.asarray(J @ response)
 
 
-def contact_jacobian(tree: Model, q: ArrayLike, contacts: Sequence[Contact]) -> Array:
-    """J (m, nv of the tree): the held rows of [angular; linear] of every contact, in its frame's axes."""
-    moving, rows = kinematics.motions(tree, q), [np.zeros((0, tree.nv))]
-    for contact in contacts:
-        at = kinematics.frame_motion(tree, moving, tree.frame(contact.frame.name))
-        rows.append(np.array(contact.rows) @ np.vstack([at.R.T @ at.angular, at.R.T @ at.linear]))
-    return np.vstack(rows)
-
-
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> Array:
-    """The configuration (nq) that the constant velocity dv (nv) reaches in unit time; explicit loops only."""
-    _all_explicit(model)
-    return manifold.integrate(model, q, scales(model) * np.asarray(dv, float))
+    """The configuration (nq) that the constant velocity dv (nv) reaches in unit time.
+
+    All joints go on at the rates that they start with; joints that implicit loops give then close these.
+    """
+    robot, q = closed(model, q), np.asarray(q, float)
+    rates = robot.G @ np.asarray(dv, float)
+    places = zip(model.bodies, model.q_slices, robot.tree.v_slices, strict=True)
+    steps = [(body.joint.type, q[i], rates[j]) for body, i, j in places if i.stop > i.start]
+    reached = np.concatenate([manifold.moved(kind, model.convention, start, rate) for kind, start, rate in steps])
+    return reached if all(loop.explicit for loop in model.loops) else project(model, reached)[0]
 
 
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
-    """The shortest dv (nv) with integrate(q0, dv) = q1; explicit loops only."""
-    _all_explicit(model)
-    return manifold.difference(model, q0, q1) / scales(model)
-
-
-def _all_explicit(model: Model) -> None:
-    if not all(loop.explicit for loop in model.loops):
-        raise RobotError(f"{model.name}: a step on the configuration manifold is not defined with implicit loops")
+    """The shortest dv (nv) that takes the independent joints from q0 to q1 in unit time."""
+    q0, q1 = np.asarray(q0, float), np.asarray(q1, float)
+    places = zip(model.bodies, model.q_slices, model.v_slices, strict=True)
+    steps = [(body.joint.type, q0[i], q1[i]) for body, i, j in places if j.stop > j.start]
+    turns = [manifold.between(kind, model.convention, start, end) for kind, start, end in steps]
+    return np.asarray(np.concatenate(turns) / scales(model))
 
 
 def project(model: Model, guess: ArrayLike) -> tuple[Array, Array]:

@@ -38,7 +38,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
     """The shortest dv (nv) with integrate(q0, dv) = q1 (quaternions up to sign)."""
     q0, q1 = np.asarray(q0, float), np.asarray(q1, float)
     steps = zip(model.bodies, model.q_slices, strict=True)
-    return np.concatenate([_between(body.joint.type, model.convention, q0[i], q1[i]) for body, i in steps])
+    return np.concatenate([between(body.joint.type, model.convention, q0[i], q1[i]) for body, i in steps])
 
 
 def moved(joint: str, convention: str, q: Array, dv: Array) -> Array:
@@ -55,7 +55,8 @@ def moved(joint: str, convention: str, q: Array, dv: Array) -> Array:
     return q + dv
 
 
-def _between(joint: str, convention: str, q0: Array, q1: Array) -> Array:
+def between(joint: str, convention: str, q0: Array, q1: Array) -> Array:
+    """The shortest velocity that takes a joint from positions q0 to q1 in a unit of time."""
     if joint == "spherical":
         return _turn(q0, q1, convention)
     if joint == "floating":

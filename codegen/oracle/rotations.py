@@ -1,4 +1,7 @@
-"""Rotations for the oracle: quaternions, rotation vectors, and their exponential, by dense matrices."""
+"""Rotations for the oracle: quaternions, rotation vectors, and their exponential, by dense matrices.
+
+Products, matrices and rotations about axes take leading batch dimensions.
+"""
 
 from __future__ import annotations
 
@@ -14,37 +17,38 @@ if TYPE_CHECKING:
 
 
 def cross_matrix(w: ArrayLike) -> Array:
-    """[w]x, so that cross_matrix(w) @ x = cross(w, x)."""
-    return np.cross(np.eye(3), np.asarray(w, float))
+    """[w]x (..., 3, 3) of vectors w (..., 3), so that cross_matrix(w) @ x = cross(w, x)."""
+    return np.cross(np.eye(3), np.asarray(w, float)[..., None, :])
 
 
-def about(axis: ArrayLike, angle: float) -> Array:
-    """The rotation by `angle` (rad) about `axis` (of any length)."""
-    W = cross_matrix(np.asarray(axis, float) / np.linalg.norm(axis))
-    return np.asarray(np.eye(3) + np.sin(angle) * W + (1.0 - np.cos(angle)) * W @ W)
+def about(axis: ArrayLike, angle: ArrayLike) -> Array:
+    """The rotations (..., 3, 3) by angles (...) in rad about one axis (3), of any length."""
+    W, turn = cross_matrix(np.asarray(axis, float) / np.linalg.norm(axis)), np.asarray(angle)[..., None, None]
+    return np.asarray(np.eye(3) + np.sin(turn) * W + (1.0 - np.cos(turn)) * (W @ W))
 
 
 def scalar_last(quaternion: Array, convention: str) -> Array:
     """A stored quaternion as (x, y, z, w): `mujoco` stores (w, x, y, z), `pinocchio` (x, y, z, w)."""
-    return np.roll(quaternion, -1) if convention == "mujoco" else quaternion
+    return np.roll(quaternion, -1, axis=-1) if convention == "mujoco" else quaternion
 
 
 def stored(quaternion: Array, convention: str) -> Array:
     """The inverse of `scalar_last`."""
-    return np.roll(quaternion, 1) if convention == "mujoco" else quaternion
+    return np.roll(quaternion, 1, axis=-1) if convention == "mujoco" else quaternion
 
 
 def multiply(a: Array, b: Array) -> Array:
     """The quaternion product a b, scalar last."""
-    vector = a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3])
-    return np.append(vector, a[3] * b[3] - a[:3] @ b[:3])
+    (u, s), (w, t) = (np.split(x, [3], axis=-1) for x in (a, b))
+    return np.concatenate([s * w + t * u + np.cross(u, w), s * t - (u * w).sum(axis=-1, keepdims=True)], axis=-1)
 
 
 def matrix(quaternion: Array) -> Array:
     """The rotation x -> q x q* of a quaternion, scalar last, whatever its length."""
     conjugate = quaternion * [-1.0, -1.0, -1.0, 1.0]
-    turned = [multiply(multiply(quaternion, np.append(e, 0.0)), conjugate)[:3] for e in np.eye(3)]
-    return np.array(turned).T / (quaternion @ quaternion)
+    turned = [multiply(multiply(quaternion, np.append(e, 0.0)), conjugate)[..., :3] for e in np.eye(3)]
+    squared = (quaternion * quaternion).sum(axis=-1)
+    return np.asarray(np.stack(turned, axis=-1) / squared[..., None, None])
 
 
 def from_vector(turn: Array) -> Array:

@@ -13,13 +13,20 @@ from codegen.errors import RobotError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
+    Value = complex | NDArray[np.complex128]
+
 _WORDS = re.compile(r"\s*(\d*\.?\d+(?:[eE][+-]?\d+)?\.?|\d+\.(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|\S)")
 _STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 4}
 _SIGN = 3  # a sign binds more than a product and less than a power
 
 
-def value(text: str, variables: Mapping[str, complex]) -> complex:
-    """The text's value. Complex variables carry a direction in tiny imaginary parts (the complex step)."""
+def value(text: str, variables: Mapping[str, Value]) -> Value:
+    """The text's value. Complex variables carry a direction in tiny imaginary parts (the complex step).
+
+    Variables may be arrays, all of one shape: many values at once.
+    """
     words = _WORDS.findall(text)
     words.reverse()
     found = _climb(words, variables, 0)
@@ -28,7 +35,7 @@ def value(text: str, variables: Mapping[str, complex]) -> complex:
     return found
 
 
-def _climb(words: list[str], variables: Mapping[str, complex], least: int) -> complex:
+def _climb(words: list[str], variables: Mapping[str, Value], least: int) -> Value:
     """The value of the words up to the first operator weaker than `least`; takes them off the end of the list."""
     word = words.pop()
     if word in ("+", "-"):
@@ -40,7 +47,7 @@ def _climb(words: list[str], variables: Mapping[str, complex], least: int) -> co
     elif words and words[-1] == "(":
         left = _call(word, words, variables)
     elif word in variables:
-        left = complex(variables[word])
+        left = variables[word] + 0j
     else:
         left = complex(math.pi if word == "pi" else float(word))
     while words and _STRENGTH.get(words[-1], -1) >= max(least, 1):
@@ -51,7 +58,7 @@ def _climb(words: list[str], variables: Mapping[str, complex], least: int) -> co
     return left
 
 
-def _call(name: str, words: list[str], variables: Mapping[str, complex]) -> complex:
+def _call(name: str, words: list[str], variables: Mapping[str, Value]) -> Value:
     words.pop()
     arguments = [_climb(words, variables, 0)]
     while words.pop() == ",":
@@ -59,17 +66,17 @@ def _call(name: str, words: list[str], variables: Mapping[str, complex]) -> comp
     if name == "atan2":
         y, x = arguments
         slope = (x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2)
-        return complex(math.atan2(y.real, x.real), slope)
+        return np.arctan2(y.real, x.real) + 1j * slope
     functions = {"sin": np.sin, "cos": np.cos, "tan": np.tan, "sqrt": np.sqrt, "exp": np.exp}
-    return complex(functions[name](arguments[0]))
+    return functions[name](arguments[0])
 
 
-def _combined(operator: str, left: complex, right: complex) -> complex:
+def _combined(operator: str, left: Value, right: Value) -> Value:
     if operator == "^":
-        if right.imag == 0.0 and right.real.is_integer():
+        if isinstance(right, complex) and right.imag == 0.0 and right.real.is_integer():
             whole = int(right.real)
             return math.prod([left] * abs(whole), start=1.0 + 0j) ** (-1 if whole < 0 else 1)
-        return complex(np.exp(right * np.log(left)))
+        return np.exp(right * np.log(left))
     if operator == "*":
         return left * right
     if operator == "/":

@@ -1,7 +1,7 @@
 """The passes: one idea per file, each `Graph -> Graph`, none of them aware of robots.
 
-A pass may be added anywhere in `DEFAULT`; `run` checks what each one changes and repeats the sequence until
-nothing changes.
+`DEFAULT` simplify, `ORDER` arrange what is left; a pass may be added anywhere in either. `run` checks what each one
+changes, and repeats the simplifications until nothing changes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from codegen.graph import Graph, verify
 from codegen.passes.angles import hoist_angles
 from codegen.passes.constants import fold_constants
 from codegen.passes.dead import drop_dead
+from codegen.passes.lifetimes import shorten_lifetimes
 from codegen.passes.reciprocals import share_reciprocals
 from codegen.passes.subexpressions import share_subexpressions
 
@@ -22,21 +23,24 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT",
+    "ORDER",
     "drop_dead",
     "fold_constants",
     "hoist_angles",
     "run",
     "share_reciprocals",
     "share_subexpressions",
+    "shorten_lifetimes",
 ]
 
-DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, drop_dead, hoist_angles)
+DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, drop_dead)
+ORDER: tuple[Pass, ...] = (hoist_angles, shorten_lifetimes)
 
 _ROUNDS = 8
 
 
-def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT) -> Graph:
-    """The graph after the passes, in order, again and again until none changes it (eight rounds at most)."""
+def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT, order: tuple[Pass, ...] = ORDER) -> Graph:
+    """The graph after the passes, again and again until none changes it (eight rounds at most), and then in order."""
     verify(graph)
     settled: set[Pass] = set()  # what has nothing to do on this very graph
     for step in passes * _ROUNDS:
@@ -46,4 +50,6 @@ def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT) -> Graph:
                 settled.add(step)
             else:
                 graph, settled = verify(after), set()
+    for step in order:
+        graph = verify(step(graph))
     return graph

@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING
 from codegen.graph import Graph, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _PAIR = ("sin", "cos")
 
 
 def hoist_angles(graph: Graph) -> Graph:
     """First the values that angles are made of, then sines and cosines in pairs, then all others in their order."""
-    order = list(_order(graph))
+    return reordered(graph, list(_order(graph)))
+
+
+def reordered(graph: Graph, order: Sequence[int]) -> Graph:
+    """The graph with its values in this order; the graph itself if that is theirs."""
     if order == list(range(len(order))):
         return graph
     moved = [0] * len(order)
@@ -31,18 +35,23 @@ def hoist_angles(graph: Graph) -> Graph:
     return Graph(graph.name, graph.inputs, graph.outputs, tuple(values), results)
 
 
-def _order(graph: Graph) -> Iterator[int]:
+def pairs(graph: Graph) -> dict[int, list[int]]:
+    """By angles: their sines and cosines."""
+    found: dict[int, list[int]] = {}
+    for index, value in enumerate(graph.values):
+        if value.op in _PAIR:
+            found.setdefault(value.args[0], []).append(index)
+    return found
+
+
+def in_front(graph: Graph) -> list[int]:
+    """What belongs in front: sines and cosines that depend on no other, after all that they depend on."""
     values = graph.values
-    turning = [value.op in _PAIR for value in values]
-    late = list(turning)
+    late = [value.op in _PAIR for value in values]
     for index, value in enumerate(values):
         for arg in value.args:
             late[index] |= late[arg]
-    pairs: dict[int, list[int]] = {}
-    for index, value in enumerate(values):
-        if turning[index]:
-            pairs.setdefault(value.args[0], []).append(index)
-    early = [angle for angle in pairs if not late[angle]]
+    early = {angle: members for angle, members in pairs(graph).items() if not late[angle]}
     needed = [False] * len(values)
     for angle in early:
         needed[angle] = True
@@ -50,13 +59,18 @@ def _order(graph: Graph) -> Iterator[int]:
         if needed[index]:
             for arg in values[index].args:
                 needed[arg] = True
-    done = needed
-    yield from [index for index in range(len(values)) if needed[index]]
-    for index in [index for angle in early for index in pairs[angle]]:
+    made = [index for index in range(len(values)) if needed[index]]
+    return made + [index for members in early.values() for index in members]
+
+
+def _order(graph: Graph) -> Iterator[int]:
+    front, members = in_front(graph), pairs(graph)
+    done = [False] * len(graph.values)
+    for index in front:
         done[index] = True
-        yield index
-    for index, value in enumerate(values):
+    yield from front
+    for index, value in enumerate(graph.values):
         if not done[index]:
-            for member in pairs[value.args[0]] if turning[index] else (index,):
+            for member in members[value.args[0]] if value.op in _PAIR else (index,):
                 done[member] = True
                 yield member

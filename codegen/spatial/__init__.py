@@ -4,10 +4,10 @@ Spatial vectors are [angular; linear]. Matrices whose columns are spatial vector
 are kept structural wherever they are known.
 """
 
-from codegen.spatial.axes import constant, cross3, skew3, unit_axis, zeros
+from codegen.spatial.axes import constant, cross3, diagonal, skew3, unit_axis, zeros
 from codegen.spatial.branched import LTDL, above, ltdl, ltdl_above
-from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, yielding
-from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse
+from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, rows_set_free, yielding
+from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse, so3_log
 from codegen.spatial.node import NodeInertia, NodeTransform, Subspace
 from codegen.spatial.solve import LDL, Reflections, Square, ldl, mirrored, reflections, semidefinite_ldl
 from codegen.spatial.steps import AxisTurn, Shift, Step, Turn, placement_steps
@@ -31,17 +31,20 @@ __all__ = [
     "above",
     "constant",
     "cross3",
+    "diagonal",
     "ldl",
     "ltdl",
     "ltdl_above",
     "mirrored",
     "placement_steps",
     "reflections",
+    "rows_set_free",
     "semidefinite_ldl",
     "skew3",
     "so2_jacobian",
     "so3_jacobian",
     "so3_jacobian_inverse",
+    "so3_log",
     "unit_axis",
     "yielding",
     "zeros",

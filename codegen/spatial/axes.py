@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from casadi import DM, SX, sparsify, vertcat
+from casadi import DM, SX, diag, sparsify, vertcat
 from numpy.typing import ArrayLike
 
 from codegen.geometry import Vec3
@@ -17,6 +17,11 @@ def zeros(rows: int, columns: int = 1) -> SX:
 def constant(values: ArrayLike) -> SX:
     """Numbers as an SX whose zeros are structural."""
     return SX(sparsify(DM(np.asarray(values, float))))
+
+
+def diagonal(x: SX, n: int) -> SX:
+    """The n x n diagonal matrix of n numbers, or of one."""
+    return SX.eye(n) * x if x.size1() == 1 else diag(x)
 
 
 def others(k: int) -> tuple[int, int]:

@@ -6,11 +6,12 @@ at the switch (0.05 rad squared angle 0.0025) both agree to machine precision.
 
 from __future__ import annotations
 
-from casadi import SX, cos, dot, if_else, sin, sqrt, vertcat
+from casadi import SX, atan2, cos, dot, if_else, logic_and, sin, sqrt, vertcat
 
 from codegen.spatial.axes import skew3
 
 SMALL = 2.5e-3
+TINY = 1e-300  # keeps half a turn finite
 
 
 def switch(squared: SX, small: SX, large: SX) -> SX:
@@ -82,3 +83,14 @@ def exp_quaternion(w: SX) -> SX:
     """The unit quaternion (x, y, z, w) of the rotation vector w."""
     squared = dot(w, w) / 4
     return vertcat(w * (sinc(squared) / 2), 1 - squared * cosc(squared))
+
+
+def so3_log(R: SX) -> SX:
+    """The rotation vector of a rotation matrix, of less than half a turn; at half a turn finite, but of any length."""
+    twice = vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
+    squared, c = dot(twice, twice) / 4, (R[0, 0] + R[1, 1] + R[2, 2] - 1) / 2
+    near = logic_and(squared < SMALL, c > 0)
+    sine = sqrt(if_else(near, 1.0, squared) + TINY)
+    # half of asin(s)/s as a series in s squared
+    ratio = series(squared, 1 / 2, 1 / 12, 3 / 80, 5 / 224, 35 / 2304, 63 / 5632, 231 / 26624)
+    return if_else(near, ratio, atan2(sine, c) / (2 * sine)) * twice

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
-from casadi import SX, dot, fabs, horzcat, if_else, sqrt, sumsqr, vertcat
+from casadi import SX, dot, fabs, horzcat, if_else, sqrt, sumsqr, trace, vertcat
 
 from codegen.spatial.axes import cross3
 
@@ -88,7 +88,7 @@ def ldl(A: SX, least: float = 0.0, instead: float = 0.0) -> LDL:
 
     With `least`, a pivot below it (a singular direction) becomes `instead`.
     """
-    return _factors(A, lambda d, _: if_else(d < least, instead, d) if least else d)
+    return _factors(A, lambda d: if_else(d < least, instead, d) if least else d)
 
 
 def semidefinite_ldl(A: SX) -> LDL:
@@ -96,10 +96,11 @@ def semidefinite_ldl(A: SX) -> LDL:
 
     Solutions then have a zero for every row that depends on those above it, and the result's status tells.
     """
-    return _factors(A, lambda d, entry: divisor(d, d, VANISHING * entry))
+    least = VANISHING * trace(A)
+    return _factors(A, lambda d: divisor(d, d, least))
 
 
-def _factors(A: SX, pivot: Callable[[SX, SX], SX]) -> LDL:
+def _factors(A: SX, pivot: Callable[[SX], SX]) -> LDL:
     n = A.size1()
     L: list[tuple[SX, ...]] = []
     d: list[SX] = []
@@ -116,7 +117,7 @@ def _factors(A: SX, pivot: Callable[[SX, SX], SX]) -> LDL:
         for value, factor in zip(scaled, factors, strict=True):
             left = left - value * factor
         L.append(tuple(factors))
-        d.append(pivot(left, A[r, r]))
+        d.append(pivot(left))
     return LDL(A, tuple(L), tuple(d))
 
 

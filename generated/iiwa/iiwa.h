@@ -20,7 +20,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: 18351acf9348483e542fa60a2ed34b8318bf5f1201fcada95b23b9b1ba79768d (SHA-256 of the sources)
+ * Content: 765d8cc88e8478f44dec1347aaa278da8964dd0fe518a16b64c936c7cb8d48d8 (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -33,7 +33,7 @@ extern "C" {
 #define IIWA_REAL double
 #define IIWA_NQ 7
 #define IIWA_NV 7
-#define IIWA_CONTENT "18351acf9348483e542fa60a2ed34b8318bf5f1201fcada95b23b9b1ba79768d"
+#define IIWA_CONTENT "765d8cc88e8478f44dec1347aaa278da8964dd0fe518a16b64c936c7cb8d48d8"
 
 /* rnea: inverse dynamics
  *   in  q[7] (7): configuration

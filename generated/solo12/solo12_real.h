@@ -19,15 +19,20 @@ typedef SOLO12_REAL R;
 #if defined(SOLO12_WIDE) && defined(__GNUC__) && 1 > 1
 #define SOLO12_WIDTH 1
 typedef R T __attribute__((vector_size(1*sizeof(R))));
-#define SOLO12_FUNCTION(name) static void name##_lanes
 #else
 #define SOLO12_WIDTH 1
 typedef R T;
+#endif
+
+/* A function that cannot fail, and one that returns its status; in lanes every lane has its own, among the arguments. */
 #ifdef SOLO12_WIDE
 #define SOLO12_FUNCTION(name) static void name##_lanes
+#define SOLO12_STATUS(name) static void name##_lanes
+#define SOLO12_RETURN(status)
 #else
 #define SOLO12_FUNCTION(name) void name
-#endif
+#define SOLO12_STATUS(name) int name
+#define SOLO12_RETURN(status) return (int)(status)[0];
 #endif
 
 #if SOLO12_WIDTH > 1
@@ -100,21 +105,32 @@ union solo12_lanes {
 #define SOLO12_OWN_ANGLES 1
 #endif
 
-/* How many angles a loop takes that n are wanted of: whole registers. */
+/* Angles are taken in blocks: the lanes of one T, or for one state as many numbers as a register holds. */
 #if SOLO12_WIDTH > 1
-#define SOLO12_ANGLES(n) (n)
+#define SOLO12_BLOCK SOLO12_WIDTH
+#elif !defined(__GNUC__)
+#define SOLO12_BLOCK 1
+#elif defined(__AVX512F__)
+#define SOLO12_BLOCK 8
+#elif defined(__AVX__)
+#define SOLO12_BLOCK 4
 #else
-#define SOLO12_ANGLES(n) ((n) <= 2 ? (n) : (n) <= 4 ? 4 : ((n) + 7)/8*8)
+#define SOLO12_BLOCK 2
 #endif
 
-/* Doubles, as many as T has numbers, and their bits. */
-#if SOLO12_WIDTH > 1
-typedef double D __attribute__((vector_size(1*sizeof(double))));
-typedef uint64_t BITS __attribute__((vector_size(1*sizeof(uint64_t))));
+/* How long an array of n angles is: whole blocks. */
+#define SOLO12_ANGLES(n) (((n)*SOLO12_WIDTH + SOLO12_BLOCK - 1)/SOLO12_BLOCK*SOLO12_BLOCK/SOLO12_WIDTH)
+
+/* A block of reals anywhere in memory, of doubles, and of their bits. */
+#if SOLO12_BLOCK > 1
+typedef R BLOCK __attribute__((vector_size(SOLO12_BLOCK*sizeof(R)), aligned(sizeof(R)), may_alias));
+typedef double D __attribute__((vector_size(SOLO12_BLOCK*sizeof(double))));
+typedef uint64_t BITS __attribute__((vector_size(SOLO12_BLOCK*sizeof(uint64_t))));
 #define SOLO12_CONVERT(x, type) __builtin_convertvector(x, type)
 #define solo12_bits(x) ((BITS)(x))
 #define solo12_number(x) ((D)(x))
 #else
+typedef R BLOCK;
 typedef double D;
 typedef uint64_t BITS;
 #define SOLO12_CONVERT(x, type) (type)(x)
@@ -132,12 +148,13 @@ SOLO12_APART void solo12_far_angles(const R *x, R *s, R *c, int n, int all)
     }
 }
 
-SOLO12_INLINE void solo12_angles(const T *x, T *s, T *c, int n)
+/* Of arrays of n numbers, n being a multiple of the block. */
+SOLO12_INLINE void solo12_angles(const R *x, R *s, R *c, int n)
 {
     BITS beyond = { 0 };
-    for (int k = 0; k < (SOLO12_OWN_ANGLES ? n : 0); ++k) {
+    for (int k = 0; k < (SOLO12_OWN_ANGLES ? n : 0); k += SOLO12_BLOCK) {
         /* x = m pi/2 + high + low; products of m and the first two parts of pi/2 are exact. */
-        const D a = SOLO12_CONVERT(x[k], D);
+        const D a = SOLO12_CONVERT(*(const BLOCK *)(x + k), D);
         const D shifted = a*0.6366197723675814 + 6755399441055744.0;
         const D m = shifted - 6755399441055744.0;
         const D near = a - m*1.5707963267923333;
@@ -153,19 +170,18 @@ SOLO12_INLINE void solo12_angles(const T *x, T *s, T *c, int n)
         /* The two low bits of m, which stand lowest in `shifted`, exchange the two and give the signs. */
         const BITS turn = solo12_bits(shifted), first = solo12_bits(sine), second = solo12_bits(cosine);
         const BITS exchange = (first ^ second) & (UINT64_C(0) - (turn & UINT64_C(1)));
-        s[k] = SOLO12_CONVERT(solo12_number(first ^ exchange ^ ((turn & UINT64_C(2)) << 62)), T);
-        c[k] = SOLO12_CONVERT(solo12_number(second ^ exchange ^ (((turn + UINT64_C(1)) & UINT64_C(2)) << 62)), T);
+        *(BLOCK *)(s + k) = SOLO12_CONVERT(solo12_number(first ^ exchange ^ ((turn & UINT64_C(2)) << 62)), BLOCK);
+        *(BLOCK *)(c + k) = SOLO12_CONVERT(solo12_number(second ^ exchange ^ (((turn + UINT64_C(1)) & UINT64_C(2)) << 62)), BLOCK);
         /* The top bit is set where |x| > 1e5, compared as bits, and where x is no number. */
         beyond |= UINT64_C(0x40f86a0000000000) - (solo12_bits(a) & UINT64_C(0x7fffffffffffffff));
     }
     uint64_t any = 0;
-#if SOLO12_WIDTH > 1
-    for (int k = 0; k < SOLO12_WIDTH; ++k) any |= beyond[k];
+#if SOLO12_BLOCK > 1
+    for (int k = 0; k < SOLO12_BLOCK; ++k) any |= beyond[k];
 #else
     any = beyond;
 #endif
-    if (!SOLO12_OWN_ANGLES || any >> 63)
-        solo12_far_angles((const R *)x, (R *)s, (R *)c, n*SOLO12_WIDTH, !SOLO12_OWN_ANGLES);
+    if (!SOLO12_OWN_ANGLES || any >> 63) solo12_far_angles(x, s, c, n, !SOLO12_OWN_ANGLES);
 }
 
 #endif

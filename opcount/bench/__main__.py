@@ -1,9 +1,10 @@
 """Time our code against its peers, interleaved in one run on one core, and write what was found.
 
-Peers: Pinocchio's C++ (headers of the `pin` wheel, compiled here with -O3 -march=native; the first time takes
-minutes) and C that CasADi generates from a straightforward version. All get the same robot and the same random
-states, and must agree before they are timed; one reading is a few passes over the states, timed in C. Whoever is
-not installed is left out, and the report says so.
+A robot is a bundled name, a file, or a robot with contacts from the published table ("talos F6^2"); --contact holds
+frames of any robot. Peers: Pinocchio's C++ (headers of the `pin` wheel, compiled here with -O3 -march=native; the
+first time takes minutes) and C that CasADi generates from a straightforward version. All get the same robot and the
+same random states, and must agree before they are timed; one reading is a few passes over the states, timed in C.
+Whoever is not installed is left out, and the report says so.
 """
 
 from __future__ import annotations
@@ -12,20 +13,41 @@ import argparse
 import os
 import platform
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import codegen
+from codegen.contacts import contact_of
 from codegen.errors import BuildError, RobotError
-from opcount.bench import limits, peers
-from opcount.bench.contest import AGREEMENT, Contestant, Scenario, disagreement, pinned, race, scenario
+from codegen.model import Contact
+from opcount.bench import limits, ours, peers
+from opcount.bench.contest import Contestant, Scenario, disagreement, pinned, race, scenario
+from opcount.bench.held import SCENARIOS
 from opcount.bench.report import Report, Result
 from opcount.bench.workshop import Compiler, Workshop, compilers, processor_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from codegen.model import Model
+
 ROBOTS = ("iiwa", "go1", "talos", "atlas_shadow")
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """An algorithm of a robot, which the report calls `robot`, with its contacts."""
+
+    robot: str
+    model: Model
+    algorithm: str
+    contacts: tuple[Contact, ...]
+    iterations: int
+
+    def __str__(self) -> str:
+        return f"{self.algorithm} of {self.robot}"
+
 
 Entry = tuple[str, Scenario, int, list[Contestant]]  # robot, scenario, operations, who takes part
 
@@ -38,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refused("no C compiler was found; install clang or gcc, or set RIGIDC_CC to the path of one")
     workshop = Workshop(args.out.absolute() / "work")
     try:
-        entries, absent = enter(args.robots, args.algorithms, args.states, tools, workshop)
+        entries, absent = enter(chosen(args), args.states, tools, workshop)
     except (BuildError, RobotError) as error:
         return _refused(str(error))
     entries, wrong = agreeing(entries)
@@ -53,18 +75,32 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m opcount.bench", description=__doc__)
-    parser.add_argument("robots", nargs="*", default=ROBOTS, help=f"bundled names or files ({' '.join(ROBOTS)})")
-    parser.add_argument("-a", "--algorithms", type=_names, action="extend", help=f"({','.join(peers.ALGORITHMS)})")
+    parser.add_argument(
+        "robots",
+        nargs="*",
+        default=(*ROBOTS, *SCENARIOS),
+        help=f"({', '.join((*ROBOTS, *SCENARIOS))})".replace("%", "%%"),
+    )
+    parser.add_argument(
+        "-a",
+        "--algorithms",
+        type=_names,
+        action="extend",
+        help=f"({','.join(peers.ALGORITHMS)}; with contacts {','.join(peers.HELD)})",
+    )
+    parser.add_argument(
+        "--contact", action="append", default=[], metavar="FRAME:ROWS", help="hold a frame of the robots"
+    )
+    parser.add_argument("--iterations", type=int, default=3, metavar="N", help="steps of proximal algorithms (3)")
     parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="time for each contest (1)")
     parser.add_argument("--states", type=int, default=64, metavar="N", help="random states that calls go round (64)")
     parser.add_argument("--out", type=Path, default=Path("build/bench"), metavar="DIR", help="(build/bench)")
     args = parser.parse_args(argv)
-    args.algorithms = args.algorithms or list(peers.ALGORITHMS)
-    unknown = [name for name in args.algorithms if name not in peers.ALGORITHMS]
+    unknown = [name for name in args.algorithms or () if name not in peers.EVERY]
     if unknown:
-        parser.error(f"no contest for {', '.join(unknown)}; choose from {', '.join(peers.ALGORITHMS)}")
-    if args.seconds < 0 or args.states < 1:
-        parser.error("--seconds must not be negative, and --states must be at least 1")
+        parser.error(f"no contest for {', '.join(unknown)}; choose from {', '.join(peers.EVERY)}")
+    if args.seconds < 0 or args.states < 1 or args.iterations < 1:
+        parser.error("--seconds must not be negative, --states and --iterations must be at least 1")
     return args
 
 
@@ -77,21 +113,39 @@ def _refused(sentence: str) -> int:
     return 2
 
 
+def chosen(args: argparse.Namespace) -> list[Contest]:
+    """What is asked for: algorithms without contacts of plain robots, and the others of robots with contacts."""
+    found: list[Contest] = []
+    for name in args.robots:
+        robot, texts = SCENARIOS.get(name, (name, tuple(args.contact)))
+        model = codegen.load(robot)
+        label = name if name in SCENARIOS else " ".join((model.name, *texts))
+        contacts = tuple(contact_of(model, text) for text in texts)
+        if any(contact != Contact(contact.frame, contact.rows) for contact in contacts):
+            raise RobotError(f"{label}: the bench holds rows at a frame's origin, in its own axes and without gains")
+        found += [
+            Contest(label, model, algorithm, contacts, args.iterations)
+            for algorithm in args.algorithms or (peers.HELD if contacts else peers.ALGORITHMS)
+            if bool(contacts) == (algorithm not in peers.ALGORITHMS)
+        ]
+    if not found:
+        raise RobotError("these algorithms need contacts: name a robot that has some, or add --contact FRAME:ROWS")
+    return found
+
+
 def enter(
-    robots: Sequence[str], algorithms: Sequence[str], states: int, tools: Sequence[Compiler], workshop: Workshop
+    contests: Sequence[Contest], states: int, tools: Sequence[Compiler], workshop: Workshop
 ) -> tuple[list[Entry], list[str]]:
-    """Everything compiled: one entry per robot and algorithm, and who takes no part."""
+    """Everything compiled: one entry per contest, and who takes no part."""
     entries: list[Entry] = []
     absent: list[str] = []
-    for robot in robots:
-        model = codegen.load(robot)
-        for algorithm in algorithms:
-            function = codegen.build(model, algorithm)
-            names = tuple(port.name for port in function.inputs)
-            contest = scenario(model, algorithm, names, states)
-            found, missing = peers.entered(contest, tools, workshop)
-            entries.append((model.name, contest, function.count.total, found))
-            absent += missing
+    for contest in contests:
+        function = ours.built(contest.model, contest.algorithm, contest.contacts, contest.iterations)
+        names = tuple(port.name for port in function.inputs)
+        given = scenario(contest.model, contest.algorithm, names, states, contest.contacts, contest.iterations)
+        found, missing = peers.entered(given, tools, workshop)
+        entries.append((contest.robot, given, function.count.total, found))
+        absent += missing
     return entries, list(dict.fromkeys(absent))
 
 
@@ -101,13 +155,13 @@ def agreeing(entries: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
     wrong: list[str] = []
     for robot, contest, operations, found in entries:
         errors = [disagreement(contestant, found[0]) for contestant in found]
-        good = [contestant for contestant, error in zip(found, errors, strict=True) if error <= AGREEMENT]
+        good = [contestant for contestant, error in zip(found, errors, strict=True) if error <= contest.tolerance]
         kept.append((robot, contest, operations, good))
         first = found[0].label
         wrong += [
             f"{contest.algorithm} of {robot}: {contestant.label} differs from {first} by {error:.1e}: not timed"
             for contestant, error in zip(found, errors, strict=True)
-            if not error <= AGREEMENT
+            if not error <= contest.tolerance
         ]
     return kept, wrong
 

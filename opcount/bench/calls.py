@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import shutil
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import numpy as np
 from opcount.bench.contest import Contestant
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -20,12 +23,17 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 REALS = ctypes.POINTER(ctypes.c_double)
+COPIES, PLACES = 5, 4
+"""Copies of a shared object, and sets of arrays, that readings take in turn: where in memory the same code and its
+arrays lie makes it up to a fifth, and rarely more, slower, in one place out of ten or so. The median leaves them out.
+"""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Field:
-    """The arrays of a scenario and room for a result of `width` reals per state, as C sees them."""
+    """The arrays of a scenario and room for its results, as C sees them; `first` is the first result."""
 
+    first: Array
     arrays: tuple[Array, ...]
     starts: Any
     steps: Any
@@ -37,68 +45,88 @@ class Field:
     def states(self) -> Any:
         return ctypes.c_size_t(len(self.arrays[0]))
 
-    @property
-    def out(self) -> Array:
-        return self.arrays[-1]
-
 
 def pointer(array: Array) -> Any:
     """The array's first number, for C; the array must outlive it."""
     return array.ctypes.data_as(REALS)
 
 
-def field(scenario: Scenario, width: int) -> Field:
-    """Copies of the scenario's inputs, and a result."""
-    arrays = (*(np.array(values, order="C") for values in scenario.inputs), np.empty((scenario.states, width)))
+def fields(scenario: Scenario, widths: Sequence[int]) -> tuple[Field, ...]:
+    """Equal fields in several places."""
+    return tuple(field(scenario, widths) for _ in range(PLACES))
+
+
+def field(scenario: Scenario, widths: Sequence[int]) -> Field:
+    """Copies of the scenario's inputs, and results of so many reals per state each."""
+    results = [np.empty((scenario.states, width)) for width in widths]
+    arrays = (*(np.array(values, order="C") for values in scenario.inputs), *results)
     starts = (REALS * len(arrays))(*map(pointer, arrays))
-    return Field(arrays, starts, (ctypes.c_ssize_t * len(arrays))(*(array.shape[1] for array in arrays)))
+    return Field(results[0], arrays, starts, (ctypes.c_ssize_t * len(arrays))(*(array.shape[1] for array in arrays)))
 
 
-def plain(label: str, scenario: Scenario, driver: ctypes.CDLL, library: Path, symbol: str, width: int) -> Contestant:
-    """A C function (inputs..., output) whose output has `width` reals."""
-    place, code = field(scenario, width), ctypes.CDLL(str(library))
-    kernel = ctypes.cast(getattr(code, symbol), ctypes.c_void_p)
+def turns(places: Sequence[Field], library: Path, symbol: str) -> Iterator[tuple[Field, tuple[ctypes.CDLL, Any]]]:
+    """A place, and a function from a copy of its shared object, for every reading; the first place comes first."""
+    found = []
+    for k in range(COPIES):
+        copy = library.with_name(f"{library.stem}_{k}.so")
+        if not copy.exists():
+            shutil.copyfile(library, copy)
+        code = ctypes.CDLL(str(copy))
+        found.append((code, ctypes.cast(getattr(code, symbol), ctypes.c_void_p)))
+    return zip(cycle(places), cycle(found), strict=False)
+
+
+def plain(
+    label: str, scenario: Scenario, driver: ctypes.CDLL, library: Path, symbol: str, widths: Sequence[int]
+) -> Contestant:
+    """A C function (inputs..., outputs...) whose outputs have `widths` reals."""
+    places = fields(scenario, widths)
+    turn = turns(places, library, symbol)
     driver.time_plain.restype = ctypes.c_double
 
-    def run(rounds: int, keep: ctypes.CDLL = code) -> float:
+    def run(rounds: int) -> float:
+        place, (_, kernel) = next(turn)
         count = len(place.arrays)
         return float(driver.time_plain(kernel, count, _size(rounds), place.states, place.starts, place.steps))
 
     run(0)
-    return Contestant(label, run, scenario.states, place.out.copy(), str(library), symbol)
+    return Contestant(label, run, scenario.states, places[0].first.copy(), str(library), symbol)
 
 
 def batch(
-    label: str, scenario: Scenario, driver: ctypes.CDLL, library: Path, symbol: str, width: int, work: int
+    label: str, scenario: Scenario, driver: ctypes.CDLL, library: Path, symbol: str, widths: Sequence[int], work: int
 ) -> Contestant:
-    """A C function (states, pointer and step of every input and of the output, `work` reals)."""
-    place, code, room = field(scenario, width), ctypes.CDLL(str(library)), np.empty(max(work, 1))
-    kernel = ctypes.cast(getattr(code, symbol), ctypes.c_void_p)
+    """A C function (states, pointer and step of every input and output, `work` reals)."""
+    places, room = fields(scenario, widths), np.empty(max(work, 1))
+    turn = turns(places, library, symbol)
     driver.time_batch.restype = ctypes.c_double
 
-    def run(rounds: int, keep: ctypes.CDLL = code) -> float:
+    def run(rounds: int) -> float:
+        place, (_, kernel) = next(turn)
         sizes = len(place.arrays), _size(rounds), place.states
         return float(driver.time_batch(kernel, *sizes, place.starts, place.steps, pointer(room)))
 
     run(0)
-    return Contestant(label, run, scenario.states, place.out.copy())
+    return Contestant(label, run, scenario.states, places[0].first.copy())
 
 
 def casadi(label: str, scenario: Scenario, driver: ctypes.CDLL, library: Path, function: Any) -> Contestant:
-    """A C function that CasADi generated from `function`: as many inputs as the scenario, one output."""
-    place, code = field(scenario, function.nnz_out()), ctypes.CDLL(str(library))
-    kernel = ctypes.cast(getattr(code, function.name()), ctypes.c_void_p)
+    """A C function that CasADi generated from `function`, of as many inputs as the scenario."""
+    outputs = function.n_out()
+    places = fields(scenario, [function.nnz_out(k) for k in range(outputs)])
+    turn = turns(places, library, function.name())
     kinds = (REALS, REALS, ctypes.c_longlong, ctypes.c_double)
     sizes = (function.sz_arg(), function.sz_res(), function.sz_iw(), function.sz_w())
     work = [(kind * max(size, 1))() for kind, size in zip(kinds, sizes, strict=True)]
     driver.time_casadi.restype = ctypes.c_double
 
-    def run(rounds: int, keep: ctypes.CDLL = code) -> float:
-        counts = len(scenario.inputs), 1, _size(rounds), place.states
+    def run(rounds: int) -> float:
+        place, (_, kernel) = next(turn)
+        counts = len(scenario.inputs), outputs, _size(rounds), place.states
         return float(driver.time_casadi(kernel, *counts, place.starts, place.steps, *work))
 
     run(0)
-    return Contestant(label, run, scenario.states, place.out.copy())
+    return Contestant(label, run, scenario.states, places[0].first.copy())
 
 
 def _size(number: int) -> Any:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from codegen.compiler import toolchain
-from opcount.bench import straightforward
+from opcount.bench import straightforward, straightforward_held
 from opcount.bench.calls import casadi
 from opcount.bench.workshop import Absent
 
 if TYPE_CHECKING:
-    from codegen.model import Model
+    from codegen.model import Contact, Model
     from opcount.bench.contest import Contestant, Scenario
     from opcount.bench.workshop import Compiler, Workshop
 
@@ -28,19 +28,22 @@ LONGEST = 100_000
 def contestants(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> tuple[Contestant, ...]:
     """The straightforward version on the scenario, built by one compiler."""
     model, algorithm = scenario.model, scenario.algorithm
-    function, text = source(model, algorithm)
+    function, text = source(model, algorithm, scenario.contacts, scenario.iterations)
     name = f"{model.name}_{algorithm}_casadi_{compiler.family}"
     library = workshop.shared(name, [compiler.c, *toolchain(compiler=compiler.c).flags], {f"{algorithm}.c": text})
     return (casadi(f"CasADi C {compiler.family}", scenario, workshop.driver(compiler), library, function),)
 
 
 @lru_cache(maxsize=4)
-def source(model: Model, algorithm: str) -> tuple[Any, str]:
+def source(model: Model, algorithm: str, contacts: tuple[Contact, ...], iterations: int) -> tuple[Any, str]:
     """The casadi.Function and its C; Absent for what the straightforward version does not know."""
-    if algorithm not in straightforward.ALGORITHMS:
+    if algorithm not in (*straightforward.ALGORITHMS, *straightforward_held.ALGORITHMS):
         raise Absent(f"there is no straightforward version of {algorithm}")
     try:
-        function = straightforward.function(model, algorithm)
+        if contacts:
+            function = straightforward_held.function(model, algorithm, contacts, iterations)
+        else:
+            function = straightforward.function(model, algorithm)
     except ValueError as error:
         raise Absent(f"{model.name}: {error}") from None
     operations = function.n_instructions() - function.nnz_in() - function.nnz_out()

@@ -11,28 +11,37 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codegen.algorithms import ALGORITHMS
+from opcount.bench.held import standing
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from codegen.model import Model
+    from codegen.model import Contact, Model
 
     Array = NDArray[np.float64]
 
 SLICE = 200e3  # nanoseconds of one reading: short against the scheduler's ticks, long against the clock's
 FEWEST = 21  # readings
 AGREEMENT = 1e-9
+AGREEMENT_HELD = 1e-5  # mu = 1e5 is added to inertias, and mu - mu^2 L leaves the damped inverse: these round off
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Scenario:
-    """An algorithm of a robot and the states to run it on: one array (states, width) per input."""
+    """An algorithm of a robot and the states to run it on: one array (states, width) per input.
+
+    Contestants are compared by the first output of the algorithm, and take equal `iterations`.
+    """
 
     model: Model
     algorithm: str
     names: tuple[str, ...]
     inputs: tuple[Array, ...]
+    contacts: tuple[Contact, ...] = ()
+    iterations: int = 3
 
     def __repr__(self) -> str:
         return f"<Scenario {self.algorithm} of {self.model.name} on {self.states} states>"
@@ -41,15 +50,47 @@ class Scenario:
     def states(self) -> int:
         return len(self.inputs[0])
 
+    @property
+    def rows(self) -> int:
+        """Rows of all contacts."""
+        return sum(len(contact.rows) for contact in self.contacts)
 
-def scenario(model: Model, algorithm: str, names: tuple[str, ...], states: int, seed: int = 0) -> Scenario:
-    """Random states: q within the joint limits, all else of order one; equal arguments give equal states."""
+    @property
+    def tolerance(self) -> float:
+        """Up to where results agree: relative to the largest entry of a state's result."""
+        return AGREEMENT_HELD if self.contacts else AGREEMENT
+
+    @property
+    def group(self) -> str:
+        """Which algorithms it is one of: `common`, `constrained`, `delassus` or `damped`."""
+        return ALGORITHMS[self.algorithm].group
+
+
+def scenario(
+    model: Model,
+    algorithm: str,
+    names: tuple[str, ...],
+    states: int,
+    contacts: tuple[Contact, ...] = (),
+    iterations: int = 3,
+    seed: int = 0,
+) -> Scenario:
+    """Random states: q within the joint limits, all else of order one; equal arguments give equal states.
+
+    With contacts, these stand still (`opcount.bench.held.standing`).
+    """
     rng = np.random.default_rng(seed)
-    rows = [
-        [model.random(rng)[0] if name == "q" else rng.standard_normal(model.nv) for name in names]
-        for _ in range(states)
-    ]
-    return Scenario(model, algorithm, names, tuple(np.stack(column) for column in zip(*rows, strict=True)))
+    rows = sum(len(contact.rows) for contact in contacts)
+    columns = []
+    for _ in range(states):
+        others = {name: rng.standard_normal(rows if name == "b" else model.nv) for name in names if name != "q"}
+        state = {"q": model.random(rng)[0], **others}
+        if contacts:
+            at = standing(model, contacts, rng)
+            state.update({"q": at.q} | ({"v": at.v} if "v" in names else {}))
+        columns.append([state[name] for name in names])
+    inputs = tuple(np.stack(column) for column in zip(*columns, strict=True))
+    return Scenario(model, algorithm, names, inputs, contacts, iterations)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -41,7 +41,8 @@ def draw(report: Report, path: Path) -> None:
             )
         panel.set_yscale("log")
         panel.set_xlim(-0.6, len(results) - 0.4)
-        panel.set_xticks(range(len(results)), [result.robot for result in results])
+        names = [result.robot.replace(" ", "\n", 1) for result in results]
+        panel.set_xticks(range(len(results)), names, fontsize="small")
         panel.set_ylabel(f"{algorithm}, ns")
         panel.grid(axis="y", alpha=0.3)
         panel.set_axisbelow(True)

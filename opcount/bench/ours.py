@@ -9,6 +9,8 @@ from codegen.compiler import toolchain
 from opcount.bench.calls import batch, plain
 
 if TYPE_CHECKING:
+    from codegen.model import Contact, Model
+    from codegen.runtime import Function
     from opcount.bench.contest import Contestant, Scenario
     from opcount.bench.workshop import Compiler, Workshop
 
@@ -18,15 +20,20 @@ def contestants(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> t
 
     Scalar code and lanes lie in shared objects of their own, so that the size of the one is not that of both.
     """
-    made = codegen.build(scenario.model, scenario.algorithm).artifact
+    made = built(scenario.model, scenario.algorithm, scenario.contacts, scenario.iterations).artifact
     name = f"{scenario.model.name}_{scenario.algorithm}_{compiler.family}"
     command = [compiler.c, *toolchain(compiler=compiler.c).flags]
     files, label = dict(made.files), f"rigidc {compiler.family}"
     scalar = workshop.shared(name, command, files, f"{made.symbol}.c")
     lanes = workshop.shared(f"{name}_lanes", command, files, f"{made.symbol}_lanes.c")
-    width = sum(port.size for port in made.outputs)
+    widths = [port.size for port in made.outputs]
     given = scenario, workshop.driver(compiler)
     return (
-        plain(label, *given, scalar, made.symbol, width),
-        batch(f"{label}, batch", *given, lanes, f"{made.symbol}_aos", width, made.work),
+        plain(label, *given, scalar, made.symbol, widths),
+        batch(f"{label}, batch", *given, lanes, f"{made.symbol}_aos", widths, made.work),
     )
+
+
+def built(model: Model, algorithm: str, contacts: tuple[Contact, ...], iterations: int) -> Function:
+    """Our callable."""
+    return codegen.build(model, algorithm, contacts=contacts, iterations=iterations)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from codegen.algorithms import ALGORITHMS as REGISTRY
 from opcount.bench import casadi_peer, ours, pinocchio_peer
 from opcount.bench.workshop import Absent
 
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     Entry = Callable[[Scenario, Compiler, Workshop], tuple[Contestant, ...]]
 
 ALGORITHMS = ("rnea", "crba", "aba", "ltl", "minverse")
+HELD = ("constrained_aba", "caba_osim")
+EVERY = (
+    *ALGORITHMS,
+    *(name for name, entry in REGISTRY.items() if entry.group in ("constrained", "delassus", "damped")),
+)
 
 PEERS: dict[str, Entry] = {
     "rigidc": ours.contestants,
@@ -27,6 +33,11 @@ PEERS: dict[str, Entry] = {
 NOTES = {
     "crba": "Pinocchio writes the upper triangle of M, rigidc and the CasADi C the whole matrix.",
     "ltl": "Pinocchio: nonLinearEffects, crba, cholesky::decompose and cholesky::solve.",
+    **dict.fromkeys(
+        (name for name, entry in REGISTRY.items() if entry.group == "constrained"),
+        "the same steps for all, at mu = 1e5; compared by the accelerations.",
+    ),
+    "caba_osim": "Pinocchio writes the upper triangle; its PV sweep is mended (it overwrote inertias).",
     "minverse": "Pinocchio writes the upper triangle of the inverse, rigidc and the CasADi C the whole matrix.",
 }
 

@@ -5,23 +5,48 @@ from __future__ import annotations
 import ctypes
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, distribution, version
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from opcount.bench.calls import pointer
+from codegen.algorithms import OPTIONAL
+from opcount.bench.calls import PLACES, pointer
 from opcount.bench.contest import Contestant
 from opcount.bench.workshop import HERE, Absent
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
     from codegen.model import Body, Model
     from opcount.bench.contest import Scenario
     from opcount.bench.workshop import Compiler, Workshop
 
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-w")
-VARIANTS = {"aba": ("aba", "aba_world"), "crba": ("crba", "crba_world")}
+DIRECT = ("pv", "pv_early")  # without damping, in one iteration, and without constrainedABA, which needs damping
+VARIANTS = {
+    "aba": ("aba", "aba_world"),
+    "crba": ("crba", "crba_world"),
+    "caba_osim": ("damped_pv", "damped_efpa"),
+    **dict.fromkeys(DIRECT, ("prox_pv", "prox_ltl")),
+}
+HELD_VARIANTS = {
+    "constrained": ("constrained_aba", "prox_pv", "prox_ltl"),
+    "delassus": ("delassus_pv", "delassus_efpa"),
+}
+CALLED = {
+    **dict.fromkeys(("aba_world", "crba_world"), "world axes"),
+    **dict.fromkeys(("damped_pv", "delassus_pv"), "PV"),
+    **dict.fromkeys(("damped_efpa", "delassus_efpa"), "EFPA"),
+    "constrained_aba": "cABA",
+    "prox_pv": "proxPV",
+    "prox_ltl": "proxLTL",
+}
 SYMMETRIC = ("crba", "minverse")
+EXCHANGED = (3, 4, 5, 0, 1, 2)  # the rows of a weld: Pinocchio's are [linear; angular]
 
 
 @lru_cache(maxsize=1)
@@ -52,42 +77,113 @@ def contestants(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> t
     """Pinocchio on the scenario, built by one compiler; in both of its conventions where it has two."""
     if not compiler.cxx:
         raise Absent(f"Pinocchio needs a C++ compiler beside {compiler.c}")
-    text = numbers(scenario.model)
-    library = ctypes.CDLL(str(build(compiler, workshop)))
+    variants = _variants(scenario)
+    text, held = numbers(scenario.model), _contacts(scenario)
+    library = ctypes.CDLL(str(build(compiler, workshop, bool(scenario.contacts))))
     path = workshop.folder / f"{scenario.model.name}.txt"
     path.write_text(text, encoding="utf-8")
+    handles = [_opened(library, path, scenario, held) for _ in range(PLACES)]
+    states = scenario.states
+    width, order = _layout(scenario)
+    found = []
+    for name in variants:
+        function = getattr(library, f"peer_{name}")
+        function.restype = ctypes.c_double
+
+        out = np.empty((states, width))
+        function(handles[0], ctypes.c_size_t(0), pointer(out))
+        called = f", {CALLED[name]}" if name in CALLED else ""
+        found.append(
+            Contestant(f"Pinocchio {compiler.family}{called}", _timed(function, handles), states, out[:, order])
+        )
+    return tuple(found)
+
+
+def _timed(function: ctypes._NamedFuncPointer, handles: list[ctypes.c_void_p]) -> Callable[[int], float]:
+    """A function's own timing, on equal robots in turn."""
+    turn = cycle(handles)
+    return lambda rounds: float(function(next(turn), ctypes.c_size_t(rounds), None))
+
+
+def _opened(library: ctypes.CDLL, path: Path, scenario: Scenario, held: tuple[object, ...]) -> ctypes.c_void_p:
+    """A robot of Pinocchio's with the states of the scenario and its contacts, in memory of its own."""
     library.peer_open.restype = ctypes.c_void_p
     handle = ctypes.c_void_p(library.peer_open(str(path).encode()))
     if not handle:
         raise Absent(f"Pinocchio does not take {scenario.model.name}")
-    nv, states = scenario.model.nv, scenario.states
     given = dict(zip(scenario.names, scenario.inputs, strict=True))
-    zeros = np.zeros((states, nv))
+    zeros = np.zeros((scenario.states, scenario.model.nv))
     q, v = np.ascontiguousarray(given["q"]), np.ascontiguousarray(given.get("v", zeros))
     x = np.ascontiguousarray(given.get("a", given.get("tau", zeros)))
-    library.peer_states(handle, ctypes.c_size_t(states), pointer(q), pointer(v), pointer(x))
+    library.peer_states(handle, ctypes.c_size_t(scenario.states), pointer(q), pointer(v), pointer(x))
+    if not scenario.contacts:
+        return handle
+    library.peer_hold.restype = ctypes.c_void_p
+    return ctypes.c_void_p(library.peer_hold(handle, *held))
+
+
+def _variants(scenario: Scenario) -> tuple[str, ...]:
+    """The functions of the shared object that do what the scenario's algorithm does."""
+    name = scenario.algorithm
+    if scenario.group == "damped" and name not in VARIANTS:
+        raise Absent(f"Pinocchio has nothing like {name}")
+    return VARIANTS.get(name) or HELD_VARIANTS.get(scenario.group) or (name,)
+
+
+def _layout(scenario: Scenario) -> tuple[int, NDArray[np.int_]]:
+    """Reals per state of Pinocchio's result, and where ours stand in it."""
+    nv, rows = scenario.model.nv, scenario.rows
+    if scenario.group in ("delassus", "damped"):
+        order: list[int] = []
+        for contact in scenario.contacts:
+            own = EXCHANGED if len(contact.rows) == 6 else range(3)
+            order += [len(order) + k for k in own]
+        return rows * rows, np.arange(rows * rows).reshape(rows, rows)[np.ix_(order, order)].ravel()
     width = nv * nv if scenario.algorithm in SYMMETRIC else nv
-    found = []
-    for name in VARIANTS.get(scenario.algorithm, (scenario.algorithm,)):
-        function = getattr(library, f"peer_{name}")
-        function.restype = ctypes.c_double
-
-        def run(rounds: int, function: ctypes._NamedFuncPointer = function) -> float:
-            return float(function(handle, ctypes.c_size_t(rounds), None))
-
-        out = np.empty((states, width))
-        function(handle, ctypes.c_size_t(0), pointer(out))
-        world = ", world axes" if name.endswith("_world") else ""
-        found.append(Contestant(f"Pinocchio {compiler.family}{world}", run, states, out))
-    return tuple(found)
+    return width, np.arange(width)
 
 
-def build(compiler: Compiler, workshop: Workshop) -> Path:
-    """The shared object with Pinocchio's algorithms; minutes the first time."""
+def _contacts(scenario: Scenario) -> tuple[object, ...]:
+    """The further arguments of peer_hold; Absent for contacts that Pinocchio does not have."""
+    contacts = scenario.contacts
+    strange = [contact for contact in contacts if not np.array_equal(contact.rows, np.eye(6)[6 - len(contact.rows) :])]
+    if strange or any(len(contact.rows) not in (3, 6) for contact in contacts):
+        raise Absent("Pinocchio holds points (3 rows) and frames (6 rows) only")
+    poses = [(*c.frame.placement.R.ravel(), *c.frame.placement.translation) for c in contacts]
+    sizes = ctypes.c_size_t * len(contacts)
+    direct = scenario.algorithm in DIRECT or scenario.group == "delassus"
+    once = direct or scenario.algorithm == "pv_soft"
+    return (
+        ctypes.c_size_t(len(contacts)),
+        sizes(*(contact.frame.body + 1 for contact in contacts)),
+        sizes(*(len(contact.rows) for contact in contacts)),
+        (ctypes.c_double * (12 * len(contacts)))(*np.ravel(poses)),
+        ctypes.c_double(0.0 if direct else 1 / OPTIONAL["mu"]),
+        ctypes.c_int(1 if once else scenario.iterations),
+    )
+
+
+def build(compiler: Compiler, workshop: Workshop, held: bool = False) -> Path:
+    """The shared object with Pinocchio's algorithms, of one kind or the other; minutes the first time."""
     headers, eigen = includes()
-    command = [compiler.cxx, *FLAGS, f"-isystem{headers}", f"-isystem{eigen}"]
-    text = (HERE / "pinocchio_peer.cpp").read_text(encoding="utf-8")
-    return workshop.shared(f"pinocchio_{compiler.family}", command, {"pinocchio_peer.cpp": text}, about=version("pin"))
+    source = "pinocchio_held.cpp" if held else "pinocchio_peer.cpp"
+    files = {name: (HERE / name).read_text(encoding="utf-8") for name in (source, "pinocchio_robot.hpp")}
+    if held:
+        files.update(_mended(headers))
+    command = [compiler.cxx, *FLAGS, "-I.", f"-isystem{headers}", f"-isystem{eigen}"]
+    name = f"pinocchio_{'held_' if held else ''}{compiler.family}"
+    return workshop.shared(name, command, files, source, about=version("pin"))
+
+
+def _mended(headers: Path) -> dict[str, str]:
+    """Headers of the installed Pinocchio with one sign put right, which shadow the installed ones.
+
+    In 4.1 the inertia sweep of its PV Delassus matrix overwrites a parent's inertia instead of adding to it. Mended,
+    the fastest of Pinocchio's functions takes part; it does one matrix addition more per link.
+    """
+    name = "pinocchio/src/algorithm/delassus.hxx"
+    text = (headers / name).read_text(encoding="utf-8")
+    return {name: text.replace("data.oYaba[parent].noalias() = Ia -", "data.oYaba[parent].noalias() += Ia -")}
 
 
 def numbers(model: Model) -> str:

@@ -198,12 +198,18 @@ def factor(M: SX, above: tuple[tuple[int, ...], ...]) -> SX:
     return H
 
 
-def solved(H: SX, above: tuple[tuple[int, ...], ...], x: SX) -> SX:
-    """M^-1 x for the factors of `factor`."""
+def half_solved(H: SX, above: tuple[tuple[int, ...], ...], x: SX) -> list[SX]:
+    """L'^-1 x for the factors of `factor`."""
     y = [x[i] for i in range(len(above))]
     for k in reversed(range(len(above))):
         for up in above[k]:
             y[up] -= H[k, up] * y[k]
+    return y
+
+
+def solved(H: SX, above: tuple[tuple[int, ...], ...], x: SX) -> SX:
+    """M^-1 x for the factors of `factor`."""
+    y = half_solved(H, above, x)
     for k, chain in enumerate(above):
         y[k] /= H[k, k]
         for up in chain:

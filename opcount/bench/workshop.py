@@ -93,6 +93,7 @@ class Workshop:
             return target
         place.mkdir(parents=True, exist_ok=True)
         for file, text in files.items():
+            (place / file).parent.mkdir(parents=True, exist_ok=True)
             (place / file).write_text(text, encoding="utf-8")
         print(f"compiling {name}", file=sys.stderr, flush=True)
         line = [*command, *SHARED, *sources, "-lm", "-o", "making"]

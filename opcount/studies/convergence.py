@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.cli.table import Cell, Table
+from codegen.contacts import contact_of
 from codegen.interpret import interpret
 from codegen.oracle import constrained
-from codegen.pipeline import contact_of
 from codegen.task import Task, trace
 from opcount.studies.measured import Held
 

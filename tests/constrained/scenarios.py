@@ -10,9 +10,9 @@ import numpy as np
 
 import codegen
 from codegen.algorithms import ALGORITHMS
+from codegen.contacts import contact_of
 from codegen.interpret import interpret
 from codegen.oracle import constrained
-from codegen.pipeline import contact_of
 from codegen.task import Task, trace
 
 if TYPE_CHECKING:

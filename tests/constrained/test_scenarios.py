@@ -71,7 +71,7 @@ def test_the_others_with_all_fingertips():
 @pytest.mark.parametrize("scenario", [*CASES, FINGERED[1]], ids=str)
 def test_delassus_matrix(scenario, algorithm):
     given = of(scenario)
-    (W,) = interpret(given.graph(algorithm), given.q)
+    W, *_ = interpret(given.graph(algorithm), given.q)
     assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-12
     assert np.array_equal(W, np.swapaxes(W, 1, 2))
 
@@ -80,7 +80,7 @@ def test_delassus_matrix(scenario, algorithm):
 def test_damped_inverse(scenario):
     given = of(scenario)
     for mu, tolerance in ((1e2, 1e-11), (1e5, 1e-8)):
-        (inverse,) = interpret(given.graph("caba_osim", parameters=("mu",)), given.q, np.full(len(given.q), mu))
+        inverse, *_ = interpret(given.graph("caba_osim", parameters=("mu",)), given.q, np.full(len(given.q), mu))
         assert worst(inverse, np.array([constrained.damped(at, mu) for at in given.at])) < tolerance
 
 
@@ -99,7 +99,7 @@ SINGULAR_BRANCHES = [LOOPED[2], FIXED[2]]  # more rows than joints between base 
 def test_inverses_applied_to_a_vector(scenario, algorithm):
     given = of(scenario)
     b = np.random.default_rng(6).standard_normal((len(given.q), given.rows))
-    (x,) = interpret(given.graph(algorithm), given.q, b)
+    x, *_ = interpret(given.graph(algorithm), given.q, b)
     damping = OPTIONAL["mu"] if algorithm == "caba_osimf" else np.inf
     expected = [constrained.damped(at, damping) @ each for at, each in zip(given.at, b, strict=True)]
     errors = [worst(x[n : n + 1], np.array(expected[n : n + 1])) for n in range(len(x))]
@@ -130,7 +130,7 @@ def four_points_per_foot():
 @pytest.mark.parametrize("algorithm", DELASSUS)
 def test_delassus_matrix_of_four_points_per_foot(algorithm):
     given = four_points_per_foot()
-    (W,) = interpret(given.graph(algorithm), given.q)
+    W, *_ = interpret(given.graph(algorithm), given.q)
     assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-12
 
 

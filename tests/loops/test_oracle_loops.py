@@ -87,3 +87,14 @@ def test_energy_changes_by_the_power_of_the_independent_joints(name: str) -> Non
         return np.array(energy(robot, robot.G @ (v + t * a)))
 
     assert abs(derivative(energy_at) - tau @ v) < 1e-8 * np.abs(tau) @ np.abs(v) + 1e-9 * abs(energy_at(0.0))
+
+
+@pytest.mark.parametrize("name", models())
+def test_many_states_at_once_are_the_same_one_by_one(name: str) -> None:
+    model = models()[name]
+    q, v, tau = (np.stack(column) for column in zip(*(model.random(seed) for seed in range(3)), strict=True))
+    for algorithm, inputs in (("rnea", (q, v, tau)), ("aba", (q, v, tau)), ("crba", (q,)), ("efpa", (q,))):
+        together = ORACLE[algorithm](model, *inputs)
+        assert isinstance(together, np.ndarray)
+        for n in range(3):
+            assert error(together[n], ORACLE[algorithm](model, *(x[n] for x in inputs))) < 1e-11

@@ -52,6 +52,18 @@ def test_exponents():
     assert grows["ltl_osim"] > 1.4
 
 
+@pytest.mark.parametrize(("algorithm", "most"), [("constrained_aba", 1.25), ("caba_osim", 2.2), ("pv_osimr", 2.2)])
+def test_exponents_with_every_link_held(algorithm, most):
+    """O(n + m) and O(n + m^2), where passing every row through every joint takes the third power."""
+    lengths = (8, 12, 16)
+    assert exponent(lengths, [emitted(links.chain(n), algorithm) for n in lengths]) < most
+    assert exponent(lengths, [emitted(links.chain(n), "pv_osim") for n in lengths]) > 2.7
+
+
+def test_every_link_held_takes_half_of_what_was_published():
+    assert emitted(links.chain(20), "pv_osimr") < 0.5 * links.PUBLISHED["pv_osimr", 20]
+
+
 @pytest.mark.parametrize("algorithm", ["pv_osimr", "caba_osim"])
 def test_quadratic_in_the_number_of_contacts(algorithm):
     """Branches on a stem: from twice to four times as many contacts, counts less the stem's grow at most fourfold."""

@@ -7,13 +7,14 @@ import pytest
 from graph_cases import PRODUCTS, everything, graphs, one_of_each, pendulum
 from hypothesis import assume, given, settings
 
+import codegen
 from codegen import passes
 from codegen.counting import count
 from codegen.graph import Graph, Port, Value, verify
 from codegen.interpret import interpret
 from codegen.operations import CONST, INPUT
 
-EXACT = (passes.fold_constants, passes.share_subexpressions, passes.drop_dead, passes.hoist_angles)
+EXACT = (passes.fold_constants, passes.share_subexpressions, passes.drop_dead, *passes.ORDER)
 
 
 class Build:
@@ -220,9 +221,35 @@ def test_reciprocals_change_the_last_places_only(graph: Graph) -> None:
 @settings(max_examples=100, deadline=None)
 @given(graph=graphs())
 def test_run_reaches_a_fixpoint_and_never_costs(graph: Graph) -> None:
-    after = passes.run(graph)
-    assert passes.run(after) == after
+    after = passes.run(graph, order=())
+    assert passes.run(after, order=()) == after
+    assert count(passes.run(graph)) == count(after)
     assert count(after).total <= count(graph).total + count(graph).div
+
+
+def most_alive(graph: Graph) -> int:
+    """How many computed values wait for their last use at the worst moment; results are stored at once."""
+    last = {arg: at for at, value in enumerate(graph.values) for arg in value.args}
+    alive = [0] * (len(graph.values) + 1)
+    for at, value in enumerate(graph.values):
+        if value.op not in (INPUT, CONST) and at in last:
+            alive[at] += 1
+            alive[last[at]] -= 1
+    return max(np.cumsum(alive))
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "part"), [("talos", "rnea", 0.5), ("talos", "crba", 0.6)])
+def test_lifetimes_get_shorter(robot: str, algorithm: str, part: float) -> None:
+    written = codegen.graphs(codegen.load(robot), algorithm)[0]
+    before, after = passes.run(written, order=(passes.hoist_angles,)), passes.run(written)
+    assert count(after) == count(before)
+    assert most_alive(after) <= part * most_alive(before)
+    assert sorted(value.op for value in after.values) == sorted(value.op for value in before.values)
+
+
+def test_lifetimes_of_a_chain_of_sums() -> None:
+    graph = case("add(add(mul(x, y), mul(y, z)), add(mul(z, x), add(sq(x), sq(y))))")
+    assert most_alive(passes.shorten_lifetimes(graph)) == 3
 
 
 def test_run_on_a_mechanism() -> None:

@@ -1,0 +1,80 @@
+"""Contacts as users state them, around the sweeps: wanted accelerations with feedback, and axes that stay outside.
+
+Baumgarte, Stabilization of constraints and integrals of motion in dynamical systems, 1972: rows want
+k - kp e - kd edot. e is the frame's error against its target, e = [log(R*' R); p - p*], along the rows' axes, the point
+of a row in place of the frame's origin; edot = [w - w*; v - v*]. Rows of spatial accelerations want w x v less of the
+classical one that the sweeps hold. Gravity plays no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from casadi import DM, SX, vertcat
+
+from codegen.algorithms.iteration import Iteration
+from codegen.algorithms.poses import velocities, world_poses
+from codegen.spatial import cross3, so3_log, zeros
+from codegen.tree import Held, Tree
+
+
+def wanted(tree: Tree, v: SX, k: SX, given: Mapping[str, SX]) -> SX:
+    """Accelerations (m) that the sweeps' rows want, from those of the user's rows, gains and targets (world axes)."""
+    pose, motion, rows = world_poses(tree), velocities(tree, v), []
+    p, R, V = (given.get(f"target_{name}") for name in ("position", "rotation", "velocity"))
+    for held in tree.contacts:
+        n, body = held.contact, pose[held.body]
+        axes, w = held.axes.vector(body.E), held.axes.vector(motion[held.body][:3])
+        linear = held.axes.vector(motion[held.body][3:] + cross3(motion[held.body][:3], held.origin))
+        Rn = R[3 * n : 3 * n + 3, :] if R is not None else SX.eye(3)
+        error, rate, arm = zeros(6), vertcat(w, linear), Rn @ held.point
+        if p is not None:
+            gap = held.axes.vector(held.origin) + axes @ (body.p - p[n, :].T - arm)
+            error = vertcat(so3_log(Rn.T @ axes.T) if R is not None else zeros(3), gap)
+        if V is not None:
+            rate -= vertcat(axes @ V[n, 3:].T, axes @ (V[n, :3].T + cross3(V[n, 3:].T, arm)))
+        still = gained(held, given["kp"], held.K @ error) + gained(held, given["kd"], held.K @ rate)
+        spatial = held.K[:, 3:] @ cross3(w, linear) if held.spatial else zeros(held.size)
+        rows.append(inwards(held, k) + spatial - still)
+    return vertcat(*rows)
+
+
+def gained(held: Held, gain: SX, x: SX) -> SX:
+    """Gains (m) of the user's rows times values of the sweeps' rows (of one contact)."""
+    own = gain[held.rows]
+    if held.turn is None or (own.is_constant() and len(set(DM(own).full().ravel())) == 1):
+        return own * x
+    return held.turn.T @ (own * (held.turn @ x))
+
+
+def inwards(held: Held, x: SX) -> SX:
+    """One contact's part of values (m) of the user's rows, as the sweeps' rows have it."""
+    return x[held.rows] if held.turn is None else held.turn.T @ x[held.rows]
+
+
+def all_inwards(tree: Tree, x: SX) -> SX:
+    """Values (m) of the user's rows, as the sweeps' rows have them."""
+    return vertcat(*[inwards(held, x) for held in tree.contacts]) if any_turned(tree) else x
+
+
+def outwards(tree: Tree, results: Any, names: tuple[str, ...]) -> Any:
+    """An algorithm's results, `lam` and `x` of the sweeps' rows turned into those of the user's."""
+    if not any_turned(tree):
+        return results
+    if isinstance(results, Iteration):
+        return replace(results, finish=lambda *state: outwards(tree, results.finish(*state), names))
+    if not isinstance(results, tuple):
+        return outwards(tree, (results,), names)
+
+    def turned(x: SX) -> SX:
+        parts = ((held.turn, x[held.rows]) for held in tree.contacts)
+        return vertcat(*[part if turn is None else turn @ part for turn, part in parts])
+
+    return tuple(turned(x) if name in ("lam", "x") else x for name, x in zip(names, results, strict=True))
+
+
+def any_turned(tree: Tree) -> bool:
+    """Whether axes of some contact stay outside the sweeps."""
+    return any(held.turn is not None for held in tree.contacts)

@@ -1,0 +1,173 @@
+"""Contacts as users state them, in Python and as a text.
+
+FRAME[:ROWS][:in=AXES][:kp=NUMBER][:kd=NUMBER][:spatial], where ROWS is one of
+  6            the whole frame (the default), 3 its origin
+  hinge-x      all but turns about the x axis (or y, z)
+  foot-LxW     the four corners of a sole, L long (m, along x) and W wide (along y), about the frame's origin
+  x,y,rz       rows by name: x, y, z of the origin, rx, ry, rz of the angular acceleration
+and AXES those that the rows, and so the multipliers, are along: `world`, or another frame's; by default the
+frame's own.
+A foot may be held in part, x,y,z of its corners by default: foot-LxW,z holds them vertically.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from codegen.errors import RobotError
+from codegen.geometry import vec3
+from codegen.model import Contact
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from codegen.model import Model
+
+    Array = NDArray[np.float64]
+
+NAMES = ("rx", "ry", "rz", "x", "y", "z")
+FOOT = re.compile(r"foot-(\d*\.?\d+)x(\d*\.?\d+)((?:,\w+)*)")
+KINDS = "3, 6, hinge-x, foot-0.2x0.1, or rows such as x,y,rz"
+
+
+def stated(
+    model: Model,
+    frame: str,
+    rows: int | str | Sequence[Sequence[float]],
+    *,
+    points: Sequence[Sequence[float]],
+    axes: str,
+    kp: float | Sequence[float],
+    kd: float | Sequence[float],
+    spatial: bool,
+) -> Contact:
+    """The contact of `Model.contact`."""
+    held, name = model.frame(frame), f"contact on {frame!r}"
+    matrix, corners = _matrix(name, rows)
+    if corners is not None and len(points):
+        raise RobotError(f"{name}: a foot has its corners; leave out the points, or write 3 for {rows!r}")
+    at = np.asarray(points if corners is None else corners, float)
+    if at.size and (at.ndim != 2 or at.shape[1] != 3 or not np.isfinite(at).all()):
+        raise RobotError(f"{name}: points must be a finite n x 3 matrix")
+    if axes and axes != "world":
+        model.frame(axes)
+    matrix = np.tile(matrix, (max(len(at), 1), 1))
+    return Contact(
+        held,
+        tuple(tuple(float(x) for x in row) for row in matrix),
+        tuple(vec3(point) for point in np.repeat(at, len(matrix) // max(len(at), 1), axis=0)) if at.any() else (),
+        axes if axes != frame else "",
+        _gains(name, "kp", kp, len(matrix)),
+        _gains(name, "kd", kd, len(matrix)),
+        spatial,
+    )
+
+
+def contact_of(model: Model, text: str) -> Contact:
+    """The contact that a text states; RobotError if it states none."""
+    frame, rest = _named(model, text)
+    options: dict[str, Any] = {"points": (), "axes": "", "kp": 0.0, "kd": 0.0, "spatial": False}
+    rows: str | None = None
+    while rest:
+        if rest.startswith("in="):
+            named, rest = ("world", rest[9:]) if re.match(r"in=world(:|$)", rest) else _named(model, rest[3:])
+            options["axes"] = named
+            continue
+        word, _, rest = rest.partition(":")
+        if word == "spatial":
+            options["spatial"] = True
+        elif word[:3] in ("kp=", "kd="):
+            options[word[:2]] = _number(text, word)
+        elif rows is None and word:
+            rows = word
+        else:
+            raise RobotError(
+                f"contact {text!r}: {word!r} is one too many; write FRAME:ROWS:in=AXES:kp=NUMBER:kd=NUMBER"
+            )
+    kind = int(rows) if rows and rows.isdigit() else rows or 6
+    return stated(model, frame, kind, **options)
+
+
+def _named(model: Model, text: str) -> tuple[str, str]:
+    """The longest frame name with which a text begins, as colons may be part of it, and what follows."""
+    ends = [n for n in range(len(text), 0, -1) if n == len(text) or text[n] == ":"]
+    names = {frame.name for frame in model.frames}
+    end = next((n for n in ends if text[:n] in names), ends[-1] if ends else 0)
+    return model.frame(text[:end]).name, text[end + 1 :]
+
+
+def _number(text: str, word: str) -> float:
+    try:
+        return float(word[3:])
+    except ValueError:
+        raise RobotError(f"contact {text!r}: {word!r} holds no number; write {word[:3]}100, say") from None
+
+
+def _matrix(name: str, rows: int | str | Sequence[Sequence[float]]) -> tuple[Array, Array | None]:
+    """Rows (m x 6) of a kind, and the corners of a foot."""
+    eye = np.eye(6)
+    if isinstance(rows, int):
+        if rows not in (3, 6):
+            raise RobotError(f"{name}: rows must be {KINDS} or an m x 6 matrix, not {rows}")
+        return eye[6 - rows :], None
+    if not isinstance(rows, str):
+        matrix = np.atleast_2d(np.asarray(rows, float))
+        if matrix.ndim != 2 or matrix.shape[1] != 6 or not len(matrix) or not np.isfinite(matrix).all():
+            raise RobotError(f"{name}: rows must be a finite m x 6 matrix")
+        return matrix, None
+    if rows in ("hinge-x", "hinge-y", "hinge-z"):
+        return np.delete(eye, "xyz".index(rows[-1]), axis=0), None
+    if foot := FOOT.fullmatch(rows):
+        half = np.array([float(foot[1]), float(foot[2])]) / 2
+        corners = np.array([[*(half * signs), 0.0] for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))])
+        return _selected(name, rows, foot[3][1:] or "x,y,z"), corners
+    return _selected(name, rows, rows), None
+
+
+def _selected(name: str, text: str, rows: str) -> Array:
+    """Rows by their names, in the order given."""
+    words = rows.split(",")
+    if not set(words) <= set(NAMES) or len(set(words)) < len(words):
+        raise RobotError(f"{name}: rows {text!r} are not known; write {KINDS}")
+    return np.eye(6)[[NAMES.index(word) for word in words]]
+
+
+def _gains(name: str, gain: str, values: float | Sequence[float], rows: int) -> tuple[float, ...]:
+    """One gain per row; none if all are zero."""
+    found = np.asarray(values, float)
+    if found.shape not in ((), (rows,)) or not np.isfinite(found).all() or (found < 0).any():
+        raise RobotError(f"{name}: {gain} must be a number of at least zero, or {rows} of them")
+    return tuple(float(x) for x in np.broadcast_to(found, rows)) if found.any() else ()
+
+
+def contact_wrenches(
+    contacts: Sequence[Contact], lam: NDArray[np.float64], rotation: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Wrenches [force; moment] (..., contacts, 6) of the contacts on the robot, from multipliers lam (..., m).
+
+    Each is along the axes that its contact names, about the origin of its frame. `rotation` (..., contacts, 3, 3) has
+    the frames' axes along those (of `world` axes the rotation that `fk` gives); only points away from the origin that
+    are held along other axes than the frame's need it, and RobotError says so.
+    """
+    lam, found, start = np.asarray(lam, float), [], 0
+    size = sum(len(contact.rows) for contact in contacts)
+    if size != lam.shape[-1]:
+        raise RobotError(f"lam has {lam.shape[-1]} elements, but the contacts have {size} rows")
+    for number, contact in enumerate(contacts):
+        own = lam[..., start : start + len(contact.rows)]
+        start += len(contact.rows)
+        total = np.zeros((*lam.shape[:-1], 6))
+        for point, rows in contact.parts:
+            both = own[..., rows] @ np.array(contact.rows[rows])
+            arm = np.array(point)
+            if any(point) and contact.axes:
+                if rotation is None:
+                    raise RobotError(f"contact on {contact.frame.name!r}: its points need the frame's rotation too")
+                arm = np.asarray(rotation, float)[..., number, :, :] @ arm
+            total += np.concatenate([both[..., 3:], both[..., :3] + np.cross(arm, both[..., 3:])], axis=-1)
+        found.append(total)
+    return np.stack(found, axis=-2) if found else np.zeros((*lam.shape[:-1], 0, 6))

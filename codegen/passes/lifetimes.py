@@ -1,0 +1,81 @@
+"""Every value right before its first use, so that few have to be kept at a time.
+
+Depth first from the results, of two operands the one that needs more registers first (Sethi and Ullman, The generation
+of optimal code for arithmetic expressions, 1970, read on a graph as on a tree). Results are walked in order or in
+reverse, and equal operands from either side, whichever keeps values for least time.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from codegen.graph import Graph
+from codegen.operations import CONST, INPUT
+from codegen.passes.angles import in_front, pairs, reordered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def shorten_lifetimes(graph: Graph) -> Graph:
+    """The same values in another order; angles that stand in front stay there."""
+    front, needs = in_front(graph), _registers(graph)
+    results = list(dict.fromkeys(index for result in graph.results for index in result))
+    ways = product((results, results[::-1]), (False, True))
+    orders = [_depth_first(graph, needs, front, roots, mirrored) for roots, mirrored in ways]
+    order = min(orders, key=lambda order: kept(graph, order))
+    return reordered(graph, order)
+
+
+def kept(graph: Graph, order: Sequence[int]) -> int:
+    """For how many values' time all values together are kept, in some order."""
+    last, place = [-1] * len(order), [0] * len(order)
+    for at, index in enumerate(order):
+        place[index] = at
+        for arg in graph.values[index].args:
+            last[arg] = at
+    return sum([end - start for end, start in zip(last, place, strict=True) if end > start])
+
+
+def _depth_first(
+    graph: Graph, needs: Sequence[int], front: Sequence[int], roots: Sequence[int], mirrored: bool
+) -> list[int]:
+    """All values: those in front, then what each root depends on, right before it."""
+    placed = [False] * len(graph.values)
+    operands = [value.args for value in graph.values]
+    together = {member: members for members in pairs(graph).values() for member in members}
+    order = list(front)
+    for index in front:
+        placed[index] = True
+    waiting = list(reversed(roots))
+    while waiting:
+        index = waiting[-1]
+        if placed[index]:
+            waiting.pop()
+            continue
+        open_ = [arg for arg in operands[index] if not placed[arg]]
+        if len(open_) == 2 and needs[open_[0]] + mirrored > needs[open_[1]]:
+            open_.reverse()
+        if open_:
+            waiting += open_
+            continue
+        waiting.pop()
+        for member in together.get(index, (index,)):
+            placed[member] = True
+            order.append(member)
+    return order + [index for index, there in enumerate(placed) if not there]
+
+
+def _registers(graph: Graph) -> list[int]:
+    """How many registers the tree below each value wants."""
+    needs: list[int] = []
+    for op, args, *_ in graph.values:
+        if op in (CONST, INPUT):
+            needs.append(0)
+        elif len(args) == 1:
+            needs.append(max(1, needs[args[0]]))
+        else:
+            first, second = needs[args[0]], needs[args[1]]
+            needs.append(max(first, second, 1) if first != second else first + 1)
+    return needs

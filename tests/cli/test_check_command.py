@@ -1,0 +1,124 @@
+"""rigidc check, its errors and its random states."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import codegen
+from codegen import pipeline
+from codegen.__main__ import main
+from codegen.cli.check import relative_error
+from codegen.cli.samples import samples
+
+if TYPE_CHECKING:
+    from command_line import Run
+
+
+def test_check_of_a_robot_with_loops_takes_what_is_for_loops_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "four_bar", "-n", "3", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    checked = {row["algorithm"] for row in rows}
+    assert {"aba", "integrate", "project", "projected_rnea", "projection_fd", "lagrange_fd", "efpa"} <= checked
+    assert not {"approximate_aba", "pv"} & checked
+    assert all(row["passed"] for row in rows)
+
+
+def test_check_passes_on_compiled_code(rigidc: Run) -> None:
+    tip = codegen.load("iiwa").tips[0]
+    argv = ["check", "iiwa", "-a", "fk,aba", "-n", "5", "--external", tip, "--parameter", "gravity"]
+    rows = json.loads(rigidc(*argv, "--json"))
+    assert [row["algorithm"] for row in rows] == ["fk", "aba"]
+    assert all(row["passed"] and 0 < row["worst error"] <= 1e-10 for row in rows)
+    assert "yes" in rigidc(*argv)
+
+
+def test_check_of_algorithms_with_contacts(rigidc: Run) -> None:
+    argv = ["check", "iiwa", "--contact", "lbr_iiwa_link_7:3", "-n", "5", "--json"]
+    for extra in (["-a", "pv,constrained_aba", "--parameter", "k"], ["-a", "pv_soft", "--parameter", "R"]):
+        assert all(row["passed"] for row in json.loads(rigidc(*argv, *extra)))
+    rows = json.loads(rigidc(*argv, "--group", "damped", "--group", "delassus", "--external", "lbr_iiwa_link_3"))
+    assert all(0 < row["worst error"] <= row["tolerance"] <= 1e-7 for row in rows)
+
+
+def test_check_of_contacts_along_other_axes_with_feedback(rigidc: Run) -> None:
+    held = ["--contact", "FL_FOOT:3:in=world:kp=50:kd=10", "--contact", "HR_FOOT:x,z:in=base_link:spatial"]
+    argv = ["check", "solo12", *held, "-n", "3", "--json", "-a", "pv_early,prox_pv,efpa"]
+    assert all(row["passed"] for row in json.loads(rigidc(*argv)))
+    argv = ["check", "solo12", *held, "-n", "3", "--json", "-a", "prox_kkt"]
+    names = [word for name in ("k", "kp", "kd", "target_velocity", "weight") for word in ("--parameter", name)]
+    assert all(row["passed"] for row in json.loads(rigidc(*argv, *names)))
+
+
+def test_check_of_contacts_that_repeat_each_other_leaves_out_their_multipliers(rigidc: Run) -> None:
+    argv = ["check", "iiwa", *(f"--contact=lbr_iiwa_link_7:{rows}" for rows in (6, 3)), "-n", "3", "--json"]
+    (row,) = json.loads(rigidc(*argv, "-a", "constrained_aba"))
+    assert row["passed"]
+
+
+@pytest.mark.parametrize("distortion", [1 + 1e-9, np.nan])
+def test_check_fails_on_a_wrong_answer(rigidc: Run, monkeypatch: pytest.MonkeyPatch, distortion: float) -> None:
+    build = pipeline.build
+
+    def wrong(*args: Any, **options: Any) -> Any:
+        function = build(*args, **options)
+
+        class Wrong:
+            inputs = function.inputs
+
+            def with_status(self) -> Wrong:
+                return self
+
+            def __call__(self, *values: Any) -> Any:
+                found = function(*values).copy()
+                found[-1, 0] *= distortion
+                return found
+
+        return Wrong()
+
+    monkeypatch.setattr(pipeline, "build", wrong)
+    rows = json.loads(rigidc("check", "iiwa", "-a", "crba", "-n", "3", "--json", code=1))
+    assert rows[0]["passed"] is False
+    assert "no" in rigidc("check", "iiwa", "-a", "crba", "-n", "3", code=1).splitlines()[1].split()
+
+
+def test_check_in_single_precision_says_so(rigidc: Run) -> None:
+    (row,) = json.loads(rigidc("check", "iiwa", "-a", "rnea", "-n", "5", "--dtype", "float32", "--json"))
+    assert 1e-9 < row["worst error"] <= row["tolerance"]
+    assert row["tolerance"] == 1e-3
+
+
+def test_the_error_of_check_is_relative_to_the_largest_entry() -> None:
+    assert relative_error(np.array([100.0, 1.5]), np.array([100.0, 1.0])) == pytest.approx(0.005)
+    assert relative_error(np.array([1e-3]), np.zeros(1)) == pytest.approx(1e-3)
+    assert relative_error(np.array([np.nan]), np.zeros(1)) == np.inf
+    assert relative_error(np.zeros(2), np.zeros(3)) == np.inf
+    assert relative_error(np.zeros((0, 3)), np.zeros((0, 3))) == 0.0
+
+
+def test_samples_are_valid_and_repeatable() -> None:
+    robot = codegen.load("solo12", base="floating")
+    specs = ("gravity", f"payload:{robot.tips[0]}")
+    first = samples(robot, ("q", "v", "f_ext"), 2, specs, 4, 1)
+    assert [value.shape for value in first] == [(4, robot.nq), (4, robot.nv), (4, 2, 6), (4, 3), (4, 10)]
+    assert all(map(np.array_equal, first, samples(robot, ("q", "v", "f_ext"), 2, specs, 4, 1)))
+    np.testing.assert_allclose(np.linalg.norm(first[0][:, 3:7], axis=1), 1)
+    for mass, *_, xx, yy, zz, xy, xz, yz in first[4]:
+        principal = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        assert mass > 0
+        assert principal[0] > 0
+        assert principal[2] <= principal[0] + principal[1] + 1e-12
+
+
+def test_check_says_which_algorithms_dependent_contacts_do_not_suit(capsys: pytest.CaptureFixture[str]) -> None:
+    """A point of a four-bar has one freedom, and three rows."""
+    argv = ["check", "four_bar", "--contact", "ee-0:3", "-n", "3", "--group", "constrained", "--group", "damped"]
+    assert main([*argv, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert all(row["passed"] for row in json.loads(out))
+    assert [line.split(" is left out: ")[0] for line in err.splitlines()] == ["rigidc: pv", "rigidc: pv_osimf"]
+    assert "its status says that some are left out; hold fewer rows" in err
+    assert "rows depend on each other, so that W has no inverse" in err

@@ -1,0 +1,410 @@
+"""Contacts as users state them: kinds, points, axes, gains, weights; through graphs and through compiled C."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from casadi import SX, Function
+from mechanisms_cases import mechanism
+from pinocchio_peer import pinocchio_model, se3
+from scenarios import DELASSUS, DUAL, HARD, PRIMAL, TOLERANCE, worst
+
+import codegen
+from codegen.algorithms import ALGORITHMS, BEHIND
+from codegen.cli.samples import samples
+from codegen.contacts import contact_of
+from codegen.counting import count
+from codegen.errors import RobotError
+from codegen.interpret import interpret
+from codegen.oracle import ORACLE, constrained
+from codegen.oracle.stated import logarithm
+from codegen.planting import symbolic_tree
+from codegen.spatial import so3_log
+from codegen.task import Task, trace
+
+TYPES = ("spherical", "revolute", "planar", "prismatic", "revolute", "revolute", "spherical", "revolute", "revolute")
+GIVEN = ("k", "kp", "kd", "target_velocity")
+EYE = np.eye(6)
+
+
+def quadruped():
+    """A foot in world axes, one along the base's, a hinge about a shin's axis, and a vertical row, all with gains."""
+    robot = codegen.load("solo12")
+    texts = (
+        "FL_FOOT:3:in=world:kp=3",
+        "FR_FOOT:3:in=base_link:kd=2",
+        "HL_LOWER_LEG:hinge-y:kp=4:kd=3",
+        "HR_FOOT:z:in=world",
+    )
+    return robot, tuple(contact_of(robot, text) for text in texts)
+
+
+def ancestors():
+    """Along and across a random tree: points, spatial rows, other bodies' axes."""
+    robot, rng = mechanism(TYPES, 11, base="fixed", convention="mujoco", armature=True), np.random.default_rng(4)
+    return robot, (
+        robot.contact("tool1", "y,rz", axes="world", kp=(1.0, 2.0), kd=0.5),
+        robot.contact("tool6", rng.standard_normal((1, 6)), points=[(0.1, 0.2, -0.1), (0.3, 0.0, 0.2)], axes="tool8"),
+        robot.contact("tool6", "x", axes="body6", spatial=True),
+        robot.contact("tool8", 3, points=[(0.2, 0.0, 0.1)], axes="body1", kp=2.0, spatial=True),
+    )
+
+
+def looped():
+    """Along the world's axes, each other's and their own: on the feet of robots with gears and with linkages."""
+    texts = {
+        "mini_cheetah": ("FR_foot_contact:3:in=world:kp=3:kd=1", "HL_foot_contact:x,y:in=FR_foot_contact:kp=2"),
+        "tello_humanoid": ("left-foot:6:in=world:kp=3:kd=1", "right-foot:3:in=left-foot:kp=2", "right-foot:rx"),
+    }
+    robots = [codegen.load(name) for name in texts]
+    return [(robot, tuple(contact_of(robot, text) for text in texts[robot.name])) for robot in robots]
+
+
+def regular(robot, contacts, q):
+    """The numbers of configurations at which no row depends, or almost depends, on others."""
+    at = (constrained.equations(robot, here, np.zeros(robot.nv), contacts=contacts) for here in q)
+    rows = sum(len(contact.rows) for contact in contacts)
+    return [n for n, here in enumerate(at) if constrained.rank(here) == (rows, True)]
+
+
+def compared(robot, contacts, algorithm, parameters=(), *, run=None, number=4, iterations=8, external=()):
+    """The worst error of any output against the oracle at regular random states and random arguments."""
+    task = Task(robot, algorithm, contacts=contacts, parameters=parameters, iterations=iterations, external=external)
+    ports = task.signature[0]
+    rows, names = sum(len(contact.rows) for contact in contacts), [port.name for port in ports]
+    values = samples(robot, names, len(external), (), 10 * number, 3, rows, len(contacts))
+    chosen = regular(robot, contacts, values[0])[:number]
+    values = [value[chosen] for value in values]
+    outputs = run(*values) if run else interpret(trace(task), *values)
+    found, errors = outputs if isinstance(outputs, (tuple, list)) else (outputs,), []
+    for n in range(number):
+        state = {name: value[n] for name, value in zip(names, values, strict=True)}
+        given = {name: state.pop(name) for name in (*parameters, *BEHIND) if name in state}
+        expected = ORACLE[algorithm](robot, *state.values(), contacts=contacts, parameters=given, external=external)
+        pairs = zip(found, expected if isinstance(expected, tuple) else (expected,), strict=False)
+        errors.append(max(worst(ours[n][None], theirs[None]) for ours, theirs in pairs))
+    return max(errors)
+
+
+@pytest.mark.parametrize("algorithm", HARD)
+def test_dynamics(algorithm):
+    robot, contacts = quadruped()
+    assert compared(robot, contacts, algorithm, ("k",)) < 10 * TOLERANCE[algorithm]
+
+
+@pytest.mark.parametrize(("algorithm", "robot"), [("pv", 0), ("pv_early", 1), ("prox_ltls", 1), ("constrained_aba", 0)])
+def test_dynamics_with_loops(algorithm, robot):
+    assert compared(*looped()[robot], algorithm, ("k",), number=2) < 10 * TOLERANCE[algorithm]
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["pv", "pv_early", "pv_soft", "prox_pv", "prox_kkt", "constrained_aba", "prox_ltls"]
+)
+def test_everything_as_an_argument(algorithm):
+    """Gains, targets that move, softness, weights, multipliers to start from, external wrenches."""
+    robot, contacts = ancestors()
+    inputs = ALGORITHMS[algorithm].inputs
+    given = (*GIVEN, *(("mu", "weight", "lam0") if "mu" in inputs else ()), *(("R",) if "R" in inputs else ()))
+    allowed = 10 * TOLERANCE.get(algorithm, 1e-8)
+    assert compared(robot, contacts, algorithm, given, external=("tool4", "body6"), iterations=12) < allowed
+
+
+@pytest.mark.parametrize("algorithm", [*DELASSUS, "projected_osim", "caba_osim", "pv_osimf", "caba_osimf"])
+def test_delassus_matrices(algorithm):
+    robot, contacts = quadruped()
+    contacts = (*contacts[:2], contacts[3]) if algorithm == "pv_osimf" else contacts  # each leg by itself is regular
+    weights = ("mu", "weight") if algorithm.startswith("caba") else ()
+    assert compared(robot, contacts, algorithm, weights) < (1e-8 if weights else 1e-11)
+
+
+def test_compiled():
+    """Compiled C of many states at once, direct, and with steps left to the caller."""
+    robot, contacts = quadruped()
+    held = codegen.build(robot, "pv_early", contacts=contacts, parameters=GIVEN)
+    assert compared(robot, contacts, "pv_early", GIVEN, run=held) < 1e-7
+    free = codegen.build(robot, "constrained_aba", contacts=contacts, iterations=None)
+    steps = np.full((4, 1), 1e-10), np.full((4, 1), 50.0)
+    assert compared(robot, contacts, "constrained_aba", run=lambda *x: free(*x, *steps)[:2]) < 1e-8
+
+
+def test_rows_hold_what_the_definition_says():
+    """Second differences of positions along the motion: of a corner along the world's axes, and of rates of turns."""
+    robot = codegen.load("iiwa", base="floating")
+    tool, link = "lbr_iiwa_link_7", "lbr_iiwa_link_4"
+    corner = (0.2, 0.1, 0.05)
+    held = (robot.contact(tool, 3, points=[corner], axes="world"), robot.contact(link, "rx,rz", axes=tool))
+    q, v, tau = robot.random(0)
+    k, step = np.array([0.4, -0.3, 0.2, 0.6, -0.5]), 1e-4
+    a, *_ = interpret(trace(Task(robot, "pv", contacts=held, parameters=("k",))), q, v, tau, k)
+    seen = []
+    for t in (-step, 0.0, step):
+        at = ORACLE["integrate"](robot, q, t * v + t * t / 2 * a)
+        seen.append(ORACLE["fk"](robot, at, v + t * a, frames=[tool, link]))
+    corners = [p[0] + R[0] @ corner for p, R, _ in seen]
+    assert np.abs((corners[0] - 2 * corners[1] + corners[2]) / step**2 - k[:3]).max() < 1e-5
+    turning = (seen[2][2][1, 3:] - seen[0][2][1, 3:]) / (2 * step)
+    assert np.abs((seen[1][1][0].T @ turning)[[0, 2]] - k[3:]).max() < 1e-5
+
+
+def test_axes_turn_multipliers_and_nothing_else():
+    robot = codegen.load("talos")
+    q, v, tau = robot.random(2)
+    foot, base = "left_sole_link", "torso_2_link"
+    _, R, _ = ORACLE["fk"](robot, q, v, frames=[foot, base])
+    turns = {"": np.eye(3), "world": R[0], base: R[1].T @ R[0], foot: np.eye(3)}
+    for algorithm in ("pv_early", "prox_pv"):
+        found = {
+            axes: interpret(trace(Task(robot, algorithm, contacts=(robot.contact(foot, 6, axes=axes),))), q, v, tau)
+            for axes in turns
+        }
+        for axes, turn in turns.items():
+            assert worst(found[axes][0][None], found[""][0][None]) < 1e-9
+            assert worst(found[axes][1][None], (np.kron(np.eye(2), turn) @ found[""][1])[None]) < 1e-9
+
+
+def test_points_and_frames_held_wholly_turn_outside_the_sweeps(monkeypatch):
+    """Cheaper than rows that turn, and hardly dearer than the frame's own axes."""
+    robot = codegen.load("solo12")
+    feet = ("FL_FOOT:3", "FR_FOOT:3", "HL_FOOT:3", "HR_FOOT:3")
+
+    def total(algorithm, texts):
+        return count(trace(Task(robot, algorithm, contacts=tuple(contact_of(robot, text) for text in texts)))).total
+
+    world = [f"{foot}:in=world" for foot in feet]
+    for algorithm in ("pv_early", "constrained_aba", "prox_pv", "pv_soft"):
+        own, outside = total(algorithm, feet), total(algorithm, world)
+        with monkeypatch.context() as patched:
+            patched.setattr("codegen.task.symbolic_tree", lambda *given: symbolic_tree(*given[:6], True))
+            inside = total(algorithm, world)
+        assert own < outside < own + 400 < inside + 100
+        assert outside < inside
+    assert total("pv", [f"{foot}:kp=0" for foot in feet]) == total("pv", feet)
+    assert total("pv", [f"{feet[0]}:in=FL_LOWER_LEG"]) <= total("pv", feet[:1])
+
+
+def test_a_sole_is_its_corners():
+    robot = codegen.load("talos")
+    contact = contact_of(robot, "left_sole_link:foot-0.2x0.12")
+    corners = {tuple(0.5 * np.array([0.2, 0.12, 0.0]) * [x, y, 0]) for x in (1, -1) for y in (1, -1)}
+    assert set(contact.points) == corners
+    for corner, rows in contact.parts:
+        assert np.array_equal(contact.rows[rows], EYE[3:]), corner
+    model, frames = robot, []
+    for n, (corner, _) in enumerate(contact.parts):
+        model, frames = model.with_frame(f"corner{n}", "left_sole_link", corner), [*frames, f"corner{n}"]
+    apart = tuple(model.contact(frame, 3) for frame in frames)
+    state = robot.random(0)
+    ours, theirs = (interpret(trace(Task(model, "prox_pv", contacts=held)), *state) for held in ((contact,), apart))
+    assert worst(ours[0][None], theirs[0][None]) < 1e-12
+    assert worst(ours[1][None], theirs[1][None]) < 1e-9
+    assert [len(contact_of(robot, f"left_sole_link:foot-.2x.1{rows}").rows) for rows in ("", ",z", ",z,x")] == [
+        12,
+        4,
+        8,
+    ]
+
+
+def test_texts_and_python_say_the_same():
+    robot = codegen.load("iiwa").with_frame("odd:3", "lbr_iiwa_link_7").with_frame("odd", "lbr_iiwa_link_6")
+    for text, contact in {
+        "odd:3": robot.contact("odd:3", 6),
+        "odd:3:3": robot.contact("odd:3", 3),
+        "odd:6": robot.contact("odd"),
+        "odd:hinge-z:in=odd:3": robot.contact("odd", EYE[[0, 1, 3, 4, 5]], axes="odd:3"),
+        "odd:x,rz:in=world:kp=100:kd=2e1": robot.contact("odd", EYE[[3, 2]], axes="world", kp=100, kd=(20, 20)),
+        "odd:in=world:spatial": robot.contact("odd", 6, axes="world", spatial=True),
+        "odd:6:in=odd": robot.contact("odd", 6),
+    }.items():
+        assert contact_of(robot, text) == contact
+    assert str(contact_of(robot, "odd:3:in=world")) == "odd:3:6 in world axes"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nose:3", "no frame 'nose'"),
+        ("lbr_iiwa_link_7:5", "rows must be 3, 6, hinge-x"),
+        ("lbr_iiwa_link_7:hinge", "'hinge' are not known"),
+        ("lbr_iiwa_link_7:x,x", "'x,x' are not known"),
+        ("lbr_iiwa_link_7:3:6", "'6' is one too many"),
+        ("lbr_iiwa_link_7::3", "'' is one too many"),
+        ("lbr_iiwa_link_7:3:in=sky", "no frame 'sky'"),
+        ("lbr_iiwa_link_7:3:kp=much", "holds no number"),
+        ("lbr_iiwa_link_7:3:kp=-1", "kp must be a number of at least zero, or 3 of them"),
+        ("lbr_iiwa_link_7:3:kd=nan", "kd must be"),
+    ],
+)
+def test_refusals(text, said):
+    with pytest.raises(RobotError, match=said):
+        contact_of(codegen.load("iiwa"), text)
+
+
+def test_refusals_in_python():
+    robot, tool = codegen.load("iiwa"), "lbr_iiwa_link_7"
+    for given, said in (
+        ({"points": [(0, 0)]}, "n x 3"),
+        ({"points": [(0, 0, np.inf)]}, "n x 3"),
+        ({"rows": "foot-0.1x0.1", "points": [(0, 0, 0)]}, "leave out the points"),
+        ({"kp": (1.0, 2.0)}, "or 6 of them"),
+        ({"rows": []}, "m x 6"),
+        ({"axes": "sky"}, "no frame 'sky'"),
+    ):
+        with pytest.raises(RobotError, match=said):
+            robot.contact(tool, **given)
+    for algorithm, parameters, said in (
+        ("pv", ("weight",), "pv has no such input"),
+        ("efpa", ("kp",), "efpa has no such input"),
+        ("pv", ("target_velocity",), "no contact has a gain kd"),
+    ):
+        with pytest.raises(RobotError, match=said):
+            trace(Task(robot, algorithm, contacts=(robot.contact(tool),), parameters=parameters))
+
+
+def test_targets_are_arguments_where_gains_need_them():
+    robot, tool = codegen.load("iiwa"), "lbr_iiwa_link_7"
+
+    def names(parameters=(), **options):
+        task = Task(robot, "pv", contacts=(robot.contact(tool, **options),), parameters=parameters)
+        return [port.name for port in task.signature[0]][3:]
+
+    assert names() == []
+    assert names(kd=2.0) == []
+    assert names(rows=3, kp=1.0) == ["target_position"]
+    assert names(rows=3, kp=1.0, points=[(0.1, 0, 0)]) == ["target_position", "target_rotation"]
+    assert names(("kp", "kd", "target_velocity")) == [
+        "kp",
+        "kd",
+        "target_position",
+        "target_rotation",
+        "target_velocity",
+    ]
+
+
+@pytest.mark.parametrize(("algorithm", "axes"), [("constrained_aba", ""), ("pv", "world")])
+def test_feedback_leads_to_the_target(algorithm, axes):
+    """Critically damped, from a pose away from it and moving: eight time constants leave little of the error."""
+    robot, tool = codegen.load("iiwa"), "lbr_iiwa_link_7"
+    contact = robot.contact(tool, 6, axes=axes, kp=100.0, kd=20.0)
+    held = codegen.build(robot, algorithm, contacts=[contact])
+    step = codegen.build(robot, "integrate")
+    q, v = np.array([0.3, 0.6, -0.2, -1.2, 0.4, 0.8, 0.1]), np.full(7, 0.1)
+    aside = np.array([0.1, -0.1, 0.05, 0.1, -0.1, 0.1, 0.2])
+    p, R, _ = ORACLE["fk"](robot, q + aside, v, frames=[tool])
+    errors = []
+    for n in range(801):
+        if n % 400 == 0:
+            here, turned, _ = ORACLE["fk"](robot, q, v, frames=[tool])
+            errors.append(np.abs(here - p).max() + np.abs(logarithm(turned[0] @ R[0].T)).max())
+        a, _ = held(q, v, -20.0 * v, p, R)  # damped, so that the elbow stays slow
+        v = v + 1e-3 * a
+        q = step(q, 1e-3 * v)
+    assert errors[0] > 0.05
+    assert errors[1] < 0.15 * errors[0]
+    assert errors[2] < 0.01 * errors[0]
+
+
+def test_rotation_vectors():
+    """Against Pinocchio, from rounding to nearly half a turn; finite at half a turn."""
+    R = SX.sym("R", 3, 3)
+    ours, rng = Function("log", [R], [so3_log(R)]), np.random.default_rng(0)
+    for angle in (0.0, 1e-12, 1e-6, 1e-3, 0.049, 0.051, 0.5, 1.6, 3.0, 3.1):
+        axis = rng.standard_normal(3)
+        turned = pin.exp3(angle * axis / np.linalg.norm(axis))
+        assert np.allclose(np.array(ours(turned)).ravel(), pin.log3(turned), rtol=1e-10, atol=1e-15)
+    assert np.isfinite(np.array(ours(np.diag([1.0, -1.0, -1.0])))).all()
+
+
+@pytest.mark.parametrize("algorithm", [*DUAL, *PRIMAL])
+def test_weights_of_rows_that_contradict(algorithm):
+    """Twelve rows on seven joints settle at the weighted least squares."""
+    robot, tool = codegen.load("iiwa"), "lbr_iiwa_link_7"
+    held = (
+        robot.contact(tool, 3),
+        robot.contact(tool, 6, axes="world"),
+        robot.contact("lbr_iiwa_link_4", 3, points=[(0.1, 0.2, 0.1)]),
+    )
+    q, v, tau = robot.random(1)
+    rng = np.random.default_rng(0)
+    k, weight = rng.standard_normal(12), 10.0 ** rng.uniform(-1, 1, 12)
+    a, lam = interpret(
+        trace(Task(robot, algorithm, contacts=held, parameters=("k", "weight"), iterations=12)), q, v, tau, k, weight
+    )
+    at = constrained.equations(robot, q, v, contacts=held)
+    assert len(at.J) > np.linalg.matrix_rank(at.J, 1e-9) == 7
+    root = np.sqrt(weight)
+    best = np.linalg.lstsq(root[:, None] * at.J, root * (k - at.drift), rcond=None)[0]
+    assert worst(a[None], best[None]) < 1e-6
+    assert worst((at.M @ a + at.bias - tau)[None], (at.J.T @ lam)[None]) < 1e-6
+    even = interpret(trace(Task(robot, algorithm, contacts=held, parameters=("k",), iterations=12)), q, v, tau, k)
+    assert worst(a[None], even[0][None]) > 1e-2
+
+
+@pytest.mark.parametrize("algorithm", [*DUAL, *PRIMAL])
+def test_weights_of_redundant_rows(algorithm):
+    """Where rows agree, accelerations are the same, and multipliers are least in the norm that the weights divide."""
+    robot = codegen.load("solo12")
+    foot = robot.contact("FL_FOOT", 3)
+    held, weight = (foot, foot), np.repeat([1.0, 4.0], 3)
+    given = robot.random(0)
+    a, lam = interpret(
+        trace(Task(robot, algorithm, contacts=held, parameters=("weight",), iterations=6)), *given, weight
+    )
+    once = interpret(trace(Task(robot, algorithm, contacts=(foot,), iterations=6)), *given)
+    assert worst(a[None], once[0][None]) < 1e-8
+    assert worst(lam[None], np.append(0.2 * once[1], 0.8 * once[1])[None]) < 1e-7
+
+
+def test_wrenches_push_as_the_contacts_do():
+    """Forward dynamics under the contacts' wrenches accelerates as with the contacts."""
+    robot = codegen.load("talos")
+    frames = ("left_sole_link", "right_sole_link", "gripper_left_base_link")
+    held = (
+        robot.contact(frames[0], "foot-0.2x0.12", axes="world"),
+        robot.contact(frames[1], 3, points=[(0.1, 0, 0), (-0.1, 0.02, 0.0)]),
+        robot.contact(frames[2], "hinge-y"),
+    )
+    q, v, tau = robot.random(4)
+    a, lam = interpret(trace(Task(robot, "prox_pv", contacts=held)), q, v, tau)
+    _, R, _ = ORACLE["fk"](robot, q, v, frames=frames)
+    wrenches = codegen.contact_wrenches(held, np.stack([lam, lam]), np.stack([R, R]))
+    assert wrenches.shape == (2, 3, 6)
+    own = wrenches[1].copy()
+    own[0] = np.kron(np.eye(2), R[0].T) @ own[0]
+    free = ORACLE["aba"](robot, q, v, tau, own, external=frames)
+    assert worst(free[None], a[None]) < 1e-8
+    with pytest.raises(RobotError, match="rotation"):
+        codegen.contact_wrenches(held, lam)
+    with pytest.raises(RobotError, match="23 rows"):
+        codegen.contact_wrenches(held, lam[1:], R)
+
+
+def peer_solution(robot, contacts, kinds, targets, q, v, tau):
+    """Pinocchio's constraint dynamics, contacts tied to targets in the world, with their correctors."""
+    peer, found = pinocchio_model(robot), pin.StdVec_RigidConstraintModel()
+    for contact, kind, target in zip(contacts, kinds, targets, strict=True):
+        place = se3(contact.frame.placement)
+        tied = pin.RigidConstraintModel(kind, peer, contact.frame.body + 1, place, 0, target, pin.ReferenceFrame.LOCAL)
+        tied.m_baumgarte_parameters.Kp = contact.kp[0] if contact.kp else 0.0
+        tied.m_baumgarte_parameters.Kd = contact.kd[0] if contact.kd else 0.0
+        found.append(tied)
+    data, datas = peer.createData(), pin.StdVec_RigidConstraintData()
+    for tied in found:
+        datas.append(tied.createData())
+    pin.initConstraintDynamics(peer, data, found, datas)
+    settings = pin.ProximalSettings(1e-14, 1e-12, 50)
+    return pin.constraintDynamics(peer, data, q, v, tau, found, datas, settings).copy()
+
+
+def test_against_pinocchio():
+    """Points with gains, whose error is the gap to the target, and welds of the spatial acceleration."""
+    robot = codegen.load("solo12")
+    feet = ("FL_FOOT", "HR_FOOT")
+    held = (*(robot.contact(foot, 3, kp=30.0, kd=7.0) for foot in feet), robot.contact("FR_UPPER_LEG", spatial=True))
+    kinds = (pin.ContactType.CONTACT_3D, pin.ContactType.CONTACT_3D, pin.ContactType.CONTACT_6D)
+    q, v, tau = robot.random(3)
+    p, R, _ = ORACLE["fk"](robot, q, v, frames=[contact.frame.name for contact in held])
+    target = p + 0.1 * np.random.default_rng(0).standard_normal((3, 3))
+    a, *_ = interpret(trace(Task(robot, "pv", contacts=held)), q, v, tau, target)
+    theirs = peer_solution(robot, held, kinds, [pin.SE3(R[n], target[n]) for n in range(3)], q, v, tau)
+    assert worst(a[None], theirs[None]) < 1e-8

@@ -15,6 +15,7 @@ from codegen.passes.dead import drop_dead
 from codegen.passes.lifetimes import shorten_lifetimes
 from codegen.passes.reciprocals import share_reciprocals
 from codegen.passes.subexpressions import share_subexpressions
+from codegen.passes.sums import chain_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT",
     "ORDER",
+    "chain_sums",
     "drop_dead",
     "fold_constants",
     "hoist_angles",
@@ -34,7 +36,7 @@ __all__ = [
 ]
 
 DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, drop_dead)
-ORDER: tuple[Pass, ...] = (hoist_angles, shorten_lifetimes)
+ORDER: tuple[Pass, ...] = (chain_sums, hoist_angles, shorten_lifetimes)
 
 _ROUNDS = 8
 

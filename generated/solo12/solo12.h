@@ -24,7 +24,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 7e189dae963025e2f7d42a0774cc9637e83dccc5c07304298540907351f27962 (SHA-256 of the sources)
+ * Content: f7559a7d6d5c0961d18e670b9c5c15ef8a1f3b3e2f02d37f9714d5ca536fc67c (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -37,7 +37,7 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "7e189dae963025e2f7d42a0774cc9637e83dccc5c07304298540907351f27962"
+#define SOLO12_CONTENT "f7559a7d6d5c0961d18e670b9c5c15ef8a1f3b3e2f02d37f9714d5ca536fc67c"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration

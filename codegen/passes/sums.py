@@ -1,0 +1,108 @@
+"""Sums as chains of multiply-adds: a processor does x + a*b in one instruction, but (a*b + c*d) + x in three.
+
+A sum is a tree of additions and subtractions whose inner values nobody else uses. Its terms are added up one by one,
+beginning with what is no product, then what is known early; where the sum would be known later than it was, it stays a
+tree. There are just as many additions as before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codegen.graph import Graph, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SUMS, _PRODUCTS = ("add", "sub"), ("mul", "sq")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One term of a sum: its value, whether it is subtracted, and whether it is a product for this sum alone."""
+
+    index: int
+    minus: bool
+    product: bool
+
+
+def chain_sums(graph: Graph) -> Graph:
+    """The graph with sums as chains; a sum's inner values take its new ones, in order."""
+    values, uses = graph.values, graph.uses()
+    inner = [False] * len(values)
+    for value in values:
+        if value.op in _SUMS:
+            for arg in value.args:
+                inner[arg] = values[arg].op in _SUMS and uses[arg] == 1
+    made, depth = list(values), list[int]()
+    for index, value in enumerate(values):
+        depth.append(_depth(values, uses, depth, value))
+        if value.op in _SUMS and not inner[index]:
+            nodes, terms = _terms(values, uses, inner, index)
+            chain, late = _chain(terms, depth, nodes)
+            if len(terms) > 2 and late <= depth[index]:
+                depth[index] = late
+                for node, link in zip(nodes, chain, strict=True):
+                    made[node] = link
+    return _sorted(graph, made)
+
+
+def _depth(values: Sequence[Value], uses: Sequence[int], depth: Sequence[int], value: Value) -> int:
+    """How many operations a value waits for, a product and the addition to it being one."""
+    if not value.args:
+        return 0
+    waits = sorted(depth[arg] for arg in value.args)
+    fused = value.op in _SUMS and any(
+        values[arg].op in _PRODUCTS and uses[arg] == 1 and depth[arg] == waits[-1] for arg in value.args
+    )
+    return max(waits[-1], waits[0] + 1) if fused and len(waits) == 2 else 1 + waits[-1]
+
+
+def _terms(
+    values: Sequence[Value], uses: Sequence[int], inner: Sequence[bool], root: int
+) -> tuple[list[int], list[Term]]:
+    """The additions of a sum, the root last, and its terms."""
+    nodes, terms, waiting = [], [], [(root, False)]
+    while waiting:
+        node, minus = waiting.pop()
+        nodes.append(node)
+        for arg, turned in zip(values[node].args, (minus, minus != (values[node].op == "sub")), strict=True):
+            if inner[arg]:
+                waiting.append((arg, turned))
+            else:
+                terms.append(Term(arg, turned, values[arg].op in _PRODUCTS and uses[arg] == 1))
+    return sorted(nodes), terms
+
+
+def _chain(terms: Sequence[Term], depth: Sequence[int], nodes: Sequence[int]) -> tuple[list[Value], int]:
+    """The additions, each on the one before it, and how many operations the last waits for."""
+    ready = {term: depth[term.index] - term.product for term in terms}
+    left = sorted(terms, key=lambda term: (term.product, ready[term]))
+    first = next(term for term in left if not term.minus)
+    left.remove(first)
+    links, at, late = [], first.index, depth[first.index]
+    for term, node in zip(left, nodes, strict=True):
+        links.append(Value("sub" if term.minus else "add", (at, term.index)))
+        at, late = node, 1 + max(late, ready[term])
+    return links, late
+
+
+def _sorted(graph: Graph, values: Sequence[Value]) -> Graph:
+    """The values, which may use later ones, in an order in which none does."""
+    moved, order = [-1] * len(values), list[int]()
+    for start in range(len(values)):
+        waiting = [start]
+        while waiting:
+            index = waiting[-1]
+            open_ = [arg for arg in values[index].args if moved[arg] < 0]
+            if moved[index] >= 0 or not open_:
+                waiting.pop()
+                if moved[index] < 0:
+                    moved[index] = len(order)
+                    order.append(index)
+            else:
+                waiting += open_
+    made = tuple(values[index]._replace(args=tuple([moved[arg] for arg in values[index].args])) for index in order)
+    results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
+    return Graph(graph.name, graph.inputs, graph.outputs, made, results)

@@ -15,9 +15,10 @@ from codegen.algorithms.bundling import worth_bundling
 from codegen.algorithms.iteration import Iteration
 from codegen.algorithms.motion import forces, motions, resting, shortfall
 from codegen.algorithms.reduced import reduced
+from codegen.algorithms.rooted import Rooted, by_branches
 from codegen.algorithms.streams import Streams, gathered
 from codegen.algorithms.sweeps import Articulated, articulated, rolled_out, transmitted
-from codegen.spatial import diagonal, ldl
+from codegen.spatial import diagonal
 from codegen.tree import Tree
 
 
@@ -25,7 +26,7 @@ from codegen.tree import Tree
 class Dual:
     """The dual problem W lam = missing, and what brings multipliers back to the joints."""
 
-    W: SX
+    W: Rooted
     missing: SX
     a0: SX
     A: Articulated
@@ -40,7 +41,9 @@ def dual(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> Dual:
     u = transmitted(tree, A, forces(tree, motion, f_ext), dict(enumerate(tree.split(tau))), tree.inwards)
     met = gathered(tree, A, worth_bundling(tree))
     free = met.seen({i: A.D[i].solve(u[i]) for i in tree.support})
-    return Dual(reduced(tree, A, met), shortfall(tree, motion, k) - free, a0, A, u, met)
+    roots = {i: (A.D[i].inverse(), met.at_root(tree, i)) for i in tree.support if tree.parent[i] < 0}
+    W = by_branches(tree, reduced(tree, A, met), reduced(tree, A, met, roots=False), roots)
+    return Dual(W, shortfall(tree, motion, k) - free, a0, A, u, met)
 
 
 def with_multipliers(tree: Tree, problem: Dual, lam: SX) -> SX:
@@ -51,11 +54,11 @@ def with_multipliers(tree: Tree, problem: Dual, lam: SX) -> SX:
     return problem.a0 + vertcat(*[y[i] for i in tree.outwards])
 
 
-def proximal(W: SX, missing: SX, mu: SX, lam0: SX, accelerations: Callable[[SX], SX]) -> Iteration:
+def proximal(W: Rooted, missing: SX, mu: SX, lam0: SX, accelerations: Callable[[SX], SX]) -> Iteration:
     """The proximal dual iteration (W + 1/mu) lam+ = missing + lam / mu, one factorisation for all steps."""
-    factors = ldl(W + diagonal(1 / mu, W.size1()))
+    solve = W.solver(diagonal(1 / mu, W.L.size1()))
 
     def step(lam: SX) -> tuple[SX]:
-        return (factors.solve(missing + lam / mu),)
+        return (solve(missing + lam / mu),)
 
     return Iteration(step(lam0), step, lambda lam: missing - W @ lam, lambda lam: (accelerations(lam), lam))

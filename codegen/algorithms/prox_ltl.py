@@ -6,7 +6,7 @@ LTL-OSIM, and (W + 1/mu) lam+ = missing + lam / mu. Gravity enters through the r
 
 from __future__ import annotations
 
-from casadi import SX
+from casadi import SX, diag, vertcat
 
 from codegen.algorithms.crba import crba
 from codegen.algorithms.delassus import jacobian_transpose
@@ -14,7 +14,8 @@ from codegen.algorithms.dual import proximal
 from codegen.algorithms.iteration import Iteration
 from codegen.algorithms.motion import motions, resting, shortfall
 from codegen.algorithms.rnea import inverse
-from codegen.spatial import ltdl, mirrored
+from codegen.algorithms.rooted import Rooted, by_branches
+from codegen.spatial import LTDL, ltdl, mirrored
 from codegen.tree import Tree
 
 
@@ -26,4 +27,13 @@ def prox_ltl(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> 
     Y = M.half(Jt)
     b = tau - inverse(tree, motion, a0, f_ext)
     missing = shortfall(tree, motion, k) - Y.T @ M.scale(M.half(b))
-    return proximal(mirrored(Y.T @ M.scale(Y)), missing, mu, lam0, lambda lam: a0 + M.solve(b + Jt @ lam))
+    return proximal(delassus(tree, M, Y), missing, mu, lam0, lambda lam: a0 + M.solve(b + Jt @ lam))
+
+
+def delassus(tree: Tree, M: LTDL, Y: SX) -> Rooted:
+    """W = Y' D^-1 Y; the roots' part apart."""
+    scaled, dofs = M.scale(Y), {i: tree.dofs[i] for i in tree.support if tree.parent[i] < 0}
+    beyond = [row for i in tree.support if tree.parent[i] >= 0 for row in range(*tree.dofs[i].indices(tree.nv))]
+    W, L = mirrored(Y.T @ scaled), mirrored(Y[beyond, :].T @ scaled[beyond, :])
+    roots = {i: (diag(vertcat(*[1 / pivot for pivot in M.d[rows]])), Y[rows, :]) for i, rows in dofs.items()}
+    return by_branches(tree, W, L, roots)

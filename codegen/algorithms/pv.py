@@ -18,5 +18,5 @@ from codegen.tree import Tree
 def pv(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> tuple[SX, SX]:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations k."""
     problem = dual(tree, v, tau, f_ext, k)
-    lam = semidefinite_ldl(problem.W).solve(problem.missing)
+    lam = semidefinite_ldl(problem.W.W).solve(problem.missing)
     return with_multipliers(tree, problem, lam), lam

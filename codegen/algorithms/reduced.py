@@ -21,8 +21,9 @@ from codegen.tree import Tree
 WORLD: Key = ("joint", -1)
 
 
-def reduced(tree: Tree, A: Articulated, met: Streams) -> SX:
-    """W = J M^-1 J' (m x m) from the contacts' streams."""
+def reduced(tree: Tree, A: Articulated, met: Streams, roots: bool = True) -> SX:
+    """W = J M^-1 J' (m x m) from the contacts' streams; without `roots`, as if the roots were locked."""
+    feels = {a: (i, half) for i in met.half if tree.parent[i] < 0 for a, half in met.half[i].items()}
 
     @cache
     def between(a: Key, b: Key) -> SX:
@@ -33,6 +34,8 @@ def reduced(tree: Tree, A: Articulated, met: Streams) -> SX:
         W = met.coupling(a, b)
         if at != WORLD:
             W += told(a, at, b)
+        elif roots and feels[a][0] == feels[b][0]:
+            W += feels[a][1].T @ A.D[feels[b][0]].scale(feels[b][1])
         return mirrored(W) if a == b else W
 
     def told(a: Key, at: Key, b: Key) -> SX:

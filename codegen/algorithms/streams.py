@@ -25,13 +25,14 @@ class Streams:
     """By streams, contacts first and bundles from tips to root: where they start (node, forces there), the bundle that
     takes them up and their forces in it; by nodes, the joint forces y (n x c) of the streams that pass.
 
-    `L` is the part of W between two streams that the joints which both of them passed give.
+    `L` is the part of W between two streams that the joints which both of them passed give, but for the roots.
     """
 
     start: dict[Key, tuple[int, SX]]
     bundle: dict[Key, Key]
     forces: dict[Key, SX]
     y: dict[int, dict[Key, SX]]
+    half: dict[int, dict[Key, SX]]
     L: dict[tuple[Key, Key], SX]
 
     def coupling(self, a: Key, b: Key) -> SX:
@@ -39,6 +40,19 @@ class Streams:
         if (b, a) in self.L:
             return self.L[b, a].T
         return self.L.get((a, b), zeros(self.start[a][1].size2(), self.start[b][1].size2()))
+
+    def reaching(self, i: int, a: Key) -> SX:
+        """Joint forces at node i, where nothing is bundled, of a stream that comes by, by itself or in a bundle."""
+        y = self.y[i].get(a)
+        return self.reaching(i, self.bundle[a]) @ self.forces[a] if y is None else y
+
+    def at_root(self, tree: Tree, i: int) -> SX:
+        """Joint forces (n x m) of all contacts' unit multipliers at a root i."""
+        felt = [
+            self.reaching(i, ("contact", e)) if i in tree.path(contact.node) else zeros(tree.S[i].size, contact.size)
+            for e, contact in enumerate(tree.contacts)
+        ]
+        return horzcat(*felt)
 
     def pushed(self, lam: Sequence[SX]) -> dict[int, SX]:
         """Y lam by nodes: joint forces of the contacts' multipliers."""
@@ -61,7 +75,7 @@ class Streams:
 
 def gathered(tree: Tree, A: Articulated, bundled: Collection[int]) -> Streams:
     """The streams of all contacts, bundled beyond the joints of the nodes `bundled`."""
-    met = Streams({}, {}, {}, {}, {})
+    met = Streams({}, {}, {}, {}, {}, {})
     active: list[dict[Key, SX]] = [{} for _ in (*tree.outwards, -1)]
     for e, contact in enumerate(tree.contacts):
         met.start["contact", e] = contact.node, contact.force
@@ -69,9 +83,9 @@ def gathered(tree: Tree, A: Articulated, bundled: Collection[int]) -> Streams:
     # contacts to root: each joint couples the streams that pass it, and lets part of them through
     for i in reversed(tree.support):
         met.y[i] = {a: tree.S[i].T @ F for a, F in active[i].items()}
-        half = {a: A.D[i].half(y) for a, y in met.y[i].items()}
+        half = met.half[i] = {a: A.D[i].half(y) for a, y in met.y[i].items()}
         scaled = {a: A.D[i].scale(y) for a, y in half.items()}
-        for n, b in enumerate(half):
+        for n, b in enumerate(half if tree.parent[i] >= 0 else ()):
             for a in list(half)[: n + 1]:
                 met.L[a, b] = met.coupling(a, b) + half[a].T @ scaled[b]
         felt = {a: A.let_through(i, F, A.D[i].back(scaled[a])) for a, F in active[i].items()}

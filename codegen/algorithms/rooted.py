@@ -1,0 +1,90 @@
+"""The Delassus matrix by branches of the roots, W = L + Y' Omega Y, and what it takes to solve with it.
+
+L is what the joints beyond the roots give, block-diagonal over the branches; Y are the joint forces that a root feels,
+Omega its compliance. Once the rows of a branch are held, the root yields less, and the next branch meets that. The
+pivots are those of W in this order, so nothing else need be regular; blocks between branches are never formed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from casadi import SX
+
+from codegen.spatial import LDL, ldl, mirrored, zeros
+from codegen.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """One root: its compliance (n x n), the forces that it feels of all rows (n x m), and rows by branches."""
+
+    Omega: SX
+    Y: SX
+    branches: tuple[list[int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rooted:
+    """W and L (m x m, of both only what is asked for costs) and the roots, whose rows know nothing of each other."""
+
+    W: SX
+    L: SX
+    roots: tuple[Root, ...]
+
+    def __matmul__(self, lam: SX) -> SX:
+        """W lam."""
+        seen = self.L @ lam
+        for root in self.roots:
+            seen += root.Y.T @ (root.Omega @ (root.Y @ lam))
+        return seen
+
+    def solver(self, damping: SX) -> Callable[[SX], SX]:
+        """The function b -> (W + damping)^-1 b, for a damping matrix (diagonal, m x m); factorised once."""
+        in_turn = [(root.Y, _held(self.W + damping, self.L + damping, root)) for root in self.roots]
+
+        def solve(b: SX) -> SX:
+            x = zeros(b.size1())
+            for Y, blocks in in_turn:
+                a, f, halves = zeros(Y.size1()), zeros(Y.size1()), []
+                # forwards: what the root does when the rows so far are held; backwards: what the rows after push
+                for rows, block, H in blocks:
+                    halves.append(block.half(b[rows] - Y[:, rows].T @ a))
+                    a += H.T @ block.scale(halves[-1])
+                for (rows, block, H), half in zip(reversed(blocks), reversed(halves), strict=True):
+                    x[rows] = block.back(block.scale(half - H @ f))
+                    f += Y[:, rows] @ x[rows]
+            return x
+
+        return solve
+
+
+def _held(W: SX, L: SX, root: Root) -> list[tuple[list[int], LDL, SX]]:
+    """Branch after branch: its rows, their factors while those before are held, and L^-1 of what moves the root."""
+    Omega, blocks = root.Omega, []
+    for n, rows in enumerate(root.branches):
+        G = Omega @ root.Y[:, rows]
+        block = ldl(L[rows, rows] + root.Y[:, rows].T @ G if n else W[rows, rows])
+        H = block.half(G.T)
+        Omega -= mirrored(H.T @ block.scale(H))
+        blocks.append((rows, block, H))
+    return blocks
+
+
+def by_branches(tree: Tree, W: SX, L: SX, roots: Mapping[int, tuple[SX, SX]]) -> Rooted:
+    """W from L and, by root nodes, their compliances Omega (n x n) and forces Y (n x m)."""
+    return Rooted(W, L, tuple(Root(Omega, Y, _branches(tree, i)) for i, (Omega, Y) in roots.items()))
+
+
+def _branches(tree: Tree, root: int) -> tuple[list[int], ...]:
+    """The rows beyond a root by branches; all at once if they are few: one block then costs no more than its parts."""
+    branches: dict[int, list[int]] = {}
+    for contact in tree.contacts:
+        *beyond, own = tree.path(contact.node)
+        if own == root:
+            rows = range(contact.rows.start, contact.rows.stop)
+            branches.setdefault(beyond[-1] if beyond else root, []).extend(rows)
+    groups = sorted(branches.values(), key=len)
+    together = [row for rows in groups for row in rows]
+    return (together,) if len(together) <= 2 * tree.S[root].size else tuple(groups)

@@ -201,7 +201,7 @@ def _functions(
     if len(parts) == 1:
         return (Function(public, bodies[0]),), workspace
     heads = [
-        f"{macro}_PART void {name}_part_{k}({', '.join(declared[argument] for argument in part.names)})"
+        f"{macro}_APART void {name}_part_{k}({', '.join(declared[argument] for argument in part.names)})"
         for k, part in enumerate(parts)
     ]
     calls = [f"{name}_part_{k}({', '.join(part.names)});" for k, part in enumerate(parts)]

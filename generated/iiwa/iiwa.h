@@ -20,7 +20,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: ffa53483a43d79d27ceb07b52f8bcb5b0001fd0d3c88938b7eb11fe5b00d0172 (SHA-256 of the sources)
+ * Content: 391c52cf4df8bdf2f5dce34deae4968dfef47f15710656a1f634380ced959aa6 (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -33,7 +33,7 @@ extern "C" {
 #define IIWA_REAL double
 #define IIWA_NQ 7
 #define IIWA_NV 7
-#define IIWA_CONTENT "ffa53483a43d79d27ceb07b52f8bcb5b0001fd0d3c88938b7eb11fe5b00d0172"
+#define IIWA_CONTENT "391c52cf4df8bdf2f5dce34deae4968dfef47f15710656a1f634380ced959aa6"
 
 /* rnea: inverse dynamics
  *   in  q[7] (7): configuration

@@ -48,13 +48,6 @@ typedef R T;
 #define IIWA_APART static
 #endif
 
-/* Parts of a long function: gcc takes very long when they are joined, clang makes a faster function for one state. */
-#if defined(__clang__) && IIWA_WIDTH == 1
-#define IIWA_PART IIWA_INLINE
-#else
-#define IIWA_PART IIWA_APART
-#endif
-
 /* A number in every lane. */
 IIWA_INLINE T iiwa_all(R x)
 {

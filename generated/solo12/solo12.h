@@ -24,7 +24,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: f7559a7d6d5c0961d18e670b9c5c15ef8a1f3b3e2f02d37f9714d5ca536fc67c (SHA-256 of the sources)
+ * Content: d670e44f55e1d455fad6a824106d5bf0291fb15f714760170ef6c0789138d25e (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -37,7 +37,7 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "f7559a7d6d5c0961d18e670b9c5c15ef8a1f3b3e2f02d37f9714d5ca536fc67c"
+#define SOLO12_CONTENT "d670e44f55e1d455fad6a824106d5bf0291fb15f714760170ef6c0789138d25e"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration
@@ -68,7 +68,7 @@ void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
  */
 void solo12_aba(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *tau, SOLO12_REAL *a);
 /* Reals that solo12_aba keeps on the stack to hand values between its parts; the caller owns none. */
-#define SOLO12_ABA_WORKSPACE 0
+#define SOLO12_ABA_WORKSPACE 165
 
 #ifdef __cplusplus
 }

@@ -48,13 +48,6 @@ typedef R T;
 #define SOLO12_APART static
 #endif
 
-/* Parts of a long function: gcc takes very long when they are joined, clang makes a faster function for one state. */
-#if defined(__clang__) && SOLO12_WIDTH == 1
-#define SOLO12_PART SOLO12_INLINE
-#else
-#define SOLO12_PART SOLO12_APART
-#endif
-
 /* A number in every lane. */
 SOLO12_INLINE T solo12_all(R x)
 {

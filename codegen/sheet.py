@@ -21,10 +21,10 @@ stay so small that instructions are short, which large functions live on."""
 
 LANES = (1, 2, 4, 8, 16)
 
-TOLERANCE = Port("tol", (1,), "residual at which the iteration stops (m/s^2, rad/s^2)")
-MOST = Port("max_iter", (1,), "largest number of iterations")
-ITERATIONS = Port("iterations", (1,), "iterations taken")
-LEFT = Port("residual", (1,), "norm of what the contacts still lack (m/s^2, rad/s^2)")
+TOLERANCE = Port("tol", (), "residual at which the iteration stops (m/s^2, rad/s^2)")
+MOST = Port("max_iter", (), "largest number of iterations")
+ITERATIONS = Port("iterations", (), "iterations taken")
+LEFT = Port("residual", (), "norm of what the contacts still lack (m/s^2, rad/s^2)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,8 +139,8 @@ def test_iterations_to_a_tolerance_have_a_status() -> None:
     function = codegen.build(robot, "constrained_aba", iterations=None, contacts=[f"{robot.tips[0]}:3"])
     given = [np.zeros(port.shape) for port in function.inputs[:-2]]
     with pytest.raises(codegen.SingularError):
-        function(*given, [1e-9], [20])
-    result = function.with_status()(*given, [1e-9], [20])
+        function(*given, 1e-9, 20)
+    result = function.with_status()(*given, 1e-9, 20)
     assert result._fields[-3:] == ("iterations", "residual", "status")
     assert result.status == 1
 

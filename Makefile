@@ -16,7 +16,7 @@ help:
 	@echo "make test          style, types, import contracts and all tests"
 	@echo "make counts        operation counts against opcount/baseline.json"
 	@echo "make counts-write  write today's operation counts to opcount/baseline.json"
-	@echo "make studies       the papers' tables and figures, reproduced; STUDIES=\"chains links\" chooses"
+	@echo "make studies       the papers' tables and figures, reproduced; STUDIES=\"links accuracy\" chooses"
 	@echo "make bench         time against Pinocchio and CasADi, on one core; BENCH=\"iiwa -a aba\" chooses"
 	@echo "make goldens       write the committed generated/ folders again"
 	@echo "make clean         remove the virtual environment, build products and caches"

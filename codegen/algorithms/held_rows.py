@@ -1,9 +1,11 @@
 """The rows that PV-early carries inwards: K a = l of a subtree, which of them a joint lets go, and the way back.
 
 With y = S' K', a joint adds y' D^-1 y to the rows' own compliance, of rank n at most. Reflections Q turn the rows so
-that the first n alone couple; their multipliers follow from the parent's acceleration, L lam1 = l1 - K1 a, so they act
-on the parent as the inertia K1' L^-1 K1 and the force K1' L^-1 l1 (2024 paper, sec. VI). Combinations that a joint
-cannot follow at any configuration (parallel hinges, say) are found by numbers drawn at random, and passed on.
+that the first n alone couple. One of them waits for the next joint; the others' multipliers follow from the parent's
+acceleration, L lam1 = l1 - K1 a - G' lam with L and G blocks of the compliance, so that they act on the parent as the
+inertia K1' L^-1 K1 and the force K1' L^-1 l1 (2024 paper, sec. VI). Waiting keeps the digits where a joint yields next
+to nothing to some row, but the next one does, as in a stretched leg; the world is never waited for. Combinations that
+a joint cannot follow at any configuration (parallel hinges, say) are found by numbers drawn at random, and passed on.
 """
 
 from __future__ import annotations
@@ -12,30 +14,54 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from casadi import SX, Function, horzcat, symvar, vertcat
+from casadi import SX, Function, diagcat, horzcat, symvar, vertcat
 
-from codegen.spatial import LDL, ArticulatedInertia, NodeInertia, Reflections, ldl, reflections, zeros
+from codegen.spatial import (
+    LDL,
+    ArticulatedInertia,
+    NodeInertia,
+    Reflections,
+    ldl,
+    mirrored,
+    reflections,
+    rows_set_free,
+    without_rows,
+    zeros,
+)
 from codegen.tree import Tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SOFT = 1e-8  # a joint that at some state yields less than this to a row holds it this softly; less would round off more
+SOFT = 1e-8  # rows to which joints yield less than this when they go are held this softly; less would round off more
 DRAWS = 3  # random states at which a joint is asked which rows it can follow
 FOLLOWS = 1e-9  # below this times the contacts' rows, what a joint yields is rounding
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Rows at one node: forces K' of their unit multipliers (6 k x r) and wanted values l (r)."""
+    """Rows at one node: forces K' of their unit multipliers (6 k x r), wanted values l (r), compliance P (r x r).
+
+    P is diagonal, with entries only where a joint has yielded to a row already.
+    """
 
     F: SX
     l: SX
+    P: SX
 
     @property
     def size(self) -> int:
         """Number of rows r."""
         return int(self.F.size2())
+
+    def beside(self, more: Wanted) -> Wanted:
+        """These rows, and after them others of the same node."""
+        return Wanted(horzcat(self.F, more.F), vertcat(self.l, more.l), diagcat(self.P, more.P))
+
+    @property
+    def yielding(self) -> list[int]:
+        """The rows to which a joint has yielded."""
+        return [r for r in range(self.size) if self.P[r, r].nnz()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +76,10 @@ class Rows:
     def of(cls, tree: Tree, s: SX) -> Rows:
         """The contacts' own rows, which want s (m)."""
         heights = zip((*tree.outwards, -1), tree.rows, strict=True)
-        rows = cls({i: Wanted(zeros(height, 0), zeros(0)) for i, height in heights}, {}, ())
+        rows = cls({i: Wanted(zeros(height, 0), zeros(0), zeros(0, 0)) for i, height in heights}, {}, ())
         for contact in tree.contacts:
             start = rows.at(contact.node).size
-            rows = rows.passed(contact.node, Wanted(contact.force, s[contact.rows]))
+            rows = rows.passed(contact.node, Wanted(contact.force, s[contact.rows], zeros(contact.size, contact.size)))
             rows = replace(rows, contacts=(*rows.contacts, slice(start, start + contact.size)))
         return rows
 
@@ -64,7 +90,7 @@ class Rows:
     def passed(self, i: int, more: Wanted, child: int | None = None) -> Rows:
         """With more rows at node i, which `child` kept."""
         old = self.wanted[i]
-        new = Wanted(horzcat(old.F, more.F), vertcat(old.l, more.l))
+        new = old.beside(more)
         places = self.places if child is None else {**self.places, child: slice(old.size, new.size)}
         return replace(self, wanted={**self.wanted, i: new}, places=places)
 
@@ -76,13 +102,20 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """What joint i let go: y (n x r), the reflections, and K1', l1 and L of the rows that follow it."""
+    """What joint i let go: y (n x r), the reflections of the rows `new`, and of those that follow it K1', l1 and L.
+
+    `old` are rows to which a joint had yielded before; G is what the row that waits for the next joint gives way to
+    the others.
+    """
 
     y: SX
+    old: list[int]
+    new: list[int]
     Q: Reflections
     F: SX
     l: SX
     L: LDL
+    G: SX
     inertia: NodeInertia
 
     @property
@@ -92,22 +125,40 @@ class Gone:
 
     def multipliers(self, a: SX, kept: SX) -> SX:
         """All multipliers of the node's rows (r), from the parent's acceleration and the kept rows' multipliers."""
-        if not self.l.size1():
-            return kept
-        return self.Q.back(vertcat(self.L.solve(self.l - self.F.T @ a), kept))
+        if self.l.size1():
+            waiting = self.G.size1()
+            followed = self.L.solve(self.l - self.F.T @ a - self.G.T @ kept[:waiting, :])
+            kept = vertcat(followed, kept)
+        lam = zeros(len(self.old) + len(self.new))
+        lam[self.old] = kept[: len(self.old), :]
+        lam[self.new] = self.Q.back(kept[len(self.old) :, :])
+        return lam
 
 
 def let_go(tree: Tree, i: int, rows: Wanted, U: SX, D: LDL, u: SX) -> tuple[Gone, Wanted]:
     """Pass joint i: what it lets go, and the rows that the parent still has to hold."""
-    y = tree.S[i].T @ rows.F if rows.size else zeros(D.size, 0)
-    chosen = following(tree, y)
-    Q, R = reflections(y.T[:, chosen])
+    y, old = tree.S[i].T @ rows.F if rows.size else zeros(D.size, 0), rows.yielding
+    new = [r for r in range(rows.size) if r not in old]
+    chosen = following(tree, y[:, new])
+    Q, R = reflections(y[:, new].T[:, chosen])
     n = R.size1()
-    R = R if n == 0 or len(chosen) == y.size1() else Q.rows(y.T)[:n, :]
-    F = Q.columns(tree.X[i].force(rows.F - U @ D.solve(y)) if rows.size else zeros(tree.rows[tree.parent[i]], 0))
-    l = Q.rows(rows.l - y.T @ D.solve(u)) if rows.size else rows.l
-    L = ldl(R @ D.solve(R.T), SOFT, SOFT) if n else LDL(zeros(0, 0), (), ())
-    return Gone(y, Q, F[:, :n], l[:n, :], L, stiffness(tree, i, F[:, :n], L)), Wanted(F[:, n:], l[n:, :])
+    R = R if n == 0 or len(chosen) == y.size1() else Q.rows(y[:, new].T)[:n, :]
+    # rows that couple, then the others, as the parent's side of the joint feels and wants them
+    couples, c, free = horzcat(y[:, old], R.T), len(old) + n, rows_set_free(tree.S[i].columns, U, D)
+    K, V = without_rows(rows.F, free), without_rows(U, free)
+    K = horzcat(K[:, old], Q.columns(K[:, new]))
+    K = tree.X[i].force(horzcat(K[:, :c] - V @ D.solve(couples), K[:, c:]))
+    l = vertcat(rows.l[old, :], Q.rows(rows.l[new, :]))
+    l = vertcat(l[:c, :] - couples.T @ D.solve(u), l[c:, :])
+    half = D.half(couples)
+    M = diagcat(rows.P[old, old], zeros(n, n)) + half.T @ D.scale(half)
+    # all that couple follow the parent, but for the last, which waits for the next joint to yield to it as well
+    e = c if tree.parent[i] < 0 else max(c - 1, 0)
+    L, G = ldl(M[:e, :e], SOFT, SOFT), M[e:, :e]
+    g = L.solve(G.T) if e else G.T
+    waiting = Wanted(K[:, e:c] - K[:, :e] @ g, l[e:c, :] - g.T @ l[:e, :], M[e:, e:] - G @ g)
+    rest = Wanted(K[:, c:], l[c:, :], zeros(rows.size - c, rows.size - c))
+    return Gone(y, old, new, Q, K[:, :e], l[:e, :], L, G, stiffness(tree, i, K[:, :e], L)), waiting.beside(rest)
 
 
 def following(tree: Tree, y: SX) -> list[int]:
@@ -140,6 +191,6 @@ def stiffness(tree: Tree, i: int, F: SX, L: LDL) -> NodeInertia:
     if not F.size2():
         return NodeInertia((none,) * count)
     H = L.half(F[6 * hub : 6 * hub + 6, :].T)
-    A = H.T @ L.scale(H)
+    A = mirrored(H.T @ L.scale(H))
     added = ArticulatedInertia(A[:3, :3], A[:3, 3:], A[3:, 3:])
     return NodeInertia(tuple(added if b == hub else none for b in range(count)))

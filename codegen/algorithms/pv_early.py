@@ -2,8 +2,9 @@
 
 Sathya and Carpentier 2024 (hal-04443056), sec. VI; Sathya, Bruyninckx, Decre, Pipeleers 2023 (arXiv 2310.03676).
 A joint that yields to its rows, y = S' K', lets as many combinations of them follow as it has freedoms: an orthogonal
-Q turns the rows so that just these couple; they become stiffness on the parent, the others go on. The constraints
-must be independent; rows that no joint can follow are held softly. Gravity enters through the resting motion.
+Q turns the rows so that just these couple; they become stiffness on the parent, the others go on. Of each branch one
+that couples waits a joint longer, as the first may yield next to nothing. The constraints must be independent; rows
+that no joint can follow are held softly. Gravity enters through the resting motion.
 """
 
 from __future__ import annotations

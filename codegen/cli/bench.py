@@ -1,11 +1,11 @@
 """Time compiled algorithms.
 
-`kernel`: nanoseconds per state when the compiled batch entry runs over thousands of states in one call,
-so that Python's part in it is small (states fill SIMD lanes); `call`: nanoseconds of one call from
-Python on one state with preallocated outputs, checking of the arguments included. One thread
-unless --threads says otherwise; states are random and lie in the processor's caches. Each figure
-is the median over many repetitions, with the 10th and 90th percentiles; on a machine that does
-other work too, compare medians of one run only.
+`kernel`: nanoseconds per state when the compiled batch entry runs over thousands of states in one
+call, so that Python's part in it is small (states fill SIMD lanes); `call`: nanoseconds of one
+call from Python on one state with preallocated outputs, checking of the arguments included. One
+thread unless --threads says otherwise; states are random and lie in the processor's caches. Each
+figure is the median over many repetitions, with the 10th and 90th percentiles; on a machine that
+does other work too, compare medians of one run only.
 """
 
 from __future__ import annotations
@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
   rigidc bench talos -a rnea -a aba
-  rigidc bench iiwa solo12 -a aba --states 1000 --seconds 2
   rigidc bench atlas -a aba --dtype float32 --json
-  rigidc bench talos -a constrained_aba --contact left_sole_link:6 --contact right_sole_link:6
+  rigidc bench talos -a pv --contact left_sole_link:6 --contact right_sole_link:6
 """
 
 FIGURES = ("median", "p10", "p90")

@@ -4,7 +4,7 @@ Spatial vectors are [angular; linear]. Matrices whose columns are spatial vector
 are kept structural wherever they are known.
 """
 
-from codegen.spatial.axes import constant, cross3, diagonal, skew3, unit_axis, zeros
+from codegen.spatial.axes import constant, cross3, diagonal, skew3, unit_axis, without_rows, zeros
 from codegen.spatial.branched import LTDL, above, ltdl, ltdl_above
 from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, rows_set_free, yielding
 from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse, so3_log
@@ -46,6 +46,7 @@ __all__ = [
     "so3_jacobian_inverse",
     "so3_log",
     "unit_axis",
+    "without_rows",
     "yielding",
     "zeros",
 ]

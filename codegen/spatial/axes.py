@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from casadi import DM, SX, diag, sparsify, vertcat
 from numpy.typing import ArrayLike
@@ -22,6 +24,14 @@ def constant(values: ArrayLike) -> SX:
 def diagonal(x: SX, n: int) -> SX:
     """The n x n diagonal matrix of n numbers, or of one."""
     return SX.eye(n) * x if x.size1() == 1 else diag(x)
+
+
+def without_rows(A: SX, rows: Iterable[int]) -> SX:
+    """A with structural zeros in some rows."""
+    B = SX(A)
+    for r in rows:
+        B[r, :] = SX(1, A.size2())
+    return B
 
 
 def others(k: int) -> tuple[int, int]:

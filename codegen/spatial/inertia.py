@@ -183,8 +183,8 @@ class ArticulatedInertia:
 
 
 def rows_set_free(S: SX, U: SX, D: LDL) -> set[int]:
-    """The spatial axes in which nothing is left: those along which a joint without armature moves freely."""
-    if not is_equal(D.A, S.T @ U, 1):
+    """The spatial axes in which nothing is left: those along which a joint without armature moves its body freely."""
+    if S.size1() != 6 or not is_equal(D.A, S.T @ U, 1):
         return set()
     axes = set()
     for column in range(S.size2()):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from opcount.studies import branches, chains, constrained, convergence, delassus, links, proximal
+from opcount.studies import accuracy, branches, chains, constrained, convergence, delassus, links, proximal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,10 +22,11 @@ __all__ = ["STUDIES", "Study"]
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What a study shows, and the function that makes its table."""
+    """What a study shows, the function that makes its table, and whether it is so long that one has to ask for it."""
 
     title: str
     table: Callable[[], Table]
+    long: bool = False
 
     def __str__(self) -> str:
         return self.title
@@ -38,5 +39,8 @@ STUDIES: dict[str, Study] = {
     "chains": Study("chains with their end held: operations against length, with fitted exponents", chains.table),
     "branches": Study("a stem of 50 links with branches on either end, their tips held", branches.table),
     "links": Study("chains with every link held", links.table),
+    "accuracy": Study(
+        "compiled constrained dynamics against the dense oracle, largest errors", accuracy.table, long=True
+    ),
     "convergence": Study("a redundantly held Talos: what is left after every proximal step", convergence.table),
 }

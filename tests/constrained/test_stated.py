@@ -124,7 +124,7 @@ def test_compiled():
     held = codegen.build(robot, "pv_early", contacts=contacts, parameters=GIVEN)
     assert compared(robot, contacts, "pv_early", GIVEN, run=held) < 1e-7
     free = codegen.build(robot, "constrained_aba", contacts=contacts, iterations=None)
-    steps = np.full((4, 1), 1e-10), np.full((4, 1), 50.0)
+    steps = 1e-10, 50.0
     assert compared(robot, contacts, "constrained_aba", run=lambda *x: free(*x, *steps)[:2]) < 1e-8
 
 

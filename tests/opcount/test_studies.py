@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from opcount.studies import STUDIES, branches, chains, convergence, links
+from opcount.studies import STUDIES, accuracy, branches, chains, convergence, links
 from opcount.studies.__main__ import main
 from opcount.studies.measured import PAPER, Held, exponent, operations
 
@@ -64,6 +64,10 @@ def test_every_link_held_takes_half_of_what_was_published():
     assert emitted(links.chain(20), "pv_osimr") < 0.5 * links.PUBLISHED["pv_osimr", 20]
 
 
+def test_branches_on_a_stem_take_less_than_was_published():
+    assert emitted(branches.stem(branches.STEM, 4), "pv_osimr") < branches.PUBLISHED[4]["pv_osimr"]
+
+
 @pytest.mark.parametrize("algorithm", ["pv_osimr", "caba_osim"])
 def test_quadratic_in_the_number_of_contacts(algorithm):
     """Branches on a stem: from twice to four times as many contacts, counts less the stem's grow at most fourfold."""
@@ -105,6 +109,26 @@ def test_convergence_on_a_redundant_talos():
     left = {(row[0], row[1]): row[4] for row in table.rows}
     assert left["prox_pv", 3] < 1e-3 * left["prox_pv", 1]
     assert left["constrained_aba", 3] < 0.1 * left["prox_pv", 3]
+
+
+@pytest.mark.parametrize("name", ["iiwa H6", "solo12 F3^4"])
+def test_accuracy_at_random_states(name):
+    """A sample of the long study."""
+    table = accuracy.table(150, (name,))
+    assert {row[1] for row in table.rows} == set(accuracy.BOUND)
+    assert {row[-1] for row in table.rows} == {"yes"}
+
+
+def test_the_figure_of_convergence(monkeypatch, tmp_path, capsys):
+    small = convergence.table(3, (1, 2), ("constrained_aba", "prox_pv"))
+    monkeypatch.setitem(STUDIES, "convergence", type(STUDIES["convergence"])("convergence", lambda: small))
+    path = tmp_path / "convergence.svg"
+    assert main(["convergence", "--figure", str(path)]) == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said == f"wrote {path}" if path.exists() else "no figure: matplotlib is not installed"
+    with pytest.raises(SystemExit):
+        main(["chains", "--figure", "x.svg"])
+    assert "only the study of convergence" in capsys.readouterr().err
 
 
 def test_small_studies_print_in_every_form(monkeypatch, capsys):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codegen.errors import RobotError
 from codegen.oracle.batches import apply
 from codegen.oracle.rotations import about, cross_matrix, matrix, scalar_last
 
@@ -107,7 +108,7 @@ def relative(joint: Joint, convention: str, q: Array, v: Array) -> Relative:
         columns = (R if moving_axes else eye) @ np.eye(3, 6)
         drift = np.cross(apply(R, v[..., 3:]), apply(columns, v)) if moving_axes else still
         return Relative(R, q[..., :3], columns, R @ np.eye(3, 6, 3), drift)
-    raise NotImplementedError(f"the oracle has no formula for a joint of type {joint.type!r}")
+    raise RobotError(f"joint {joint.name!r}: the oracle has no formula for the type {joint.type!r}; add it here")
 
 
 def motions(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> list[Motion]:

@@ -1,0 +1,69 @@
+"""Contacts as texts and in Python: the same ones, and one sentence where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import codegen
+from codegen.contacts import contact_of
+from codegen.errors import RobotError
+from codegen.task import Task, trace
+
+EYE = np.eye(6)
+
+
+def test_texts_and_python_say_the_same():
+    robot = codegen.load("iiwa").with_frame("odd:3", "lbr_iiwa_link_7").with_frame("odd", "lbr_iiwa_link_6")
+    for text, contact in {
+        "odd:3": robot.contact("odd:3", 6),
+        "odd:3:3": robot.contact("odd:3", 3),
+        "odd:6": robot.contact("odd"),
+        "odd:hinge-z:in=odd:3": robot.contact("odd", EYE[[0, 1, 3, 4, 5]], axes="odd:3"),
+        "odd:x,rz:in=world:kp=100:kd=2e1": robot.contact("odd", EYE[[3, 2]], axes="world", kp=100, kd=(20, 20)),
+        "odd:in=world:spatial": robot.contact("odd", 6, axes="world", spatial=True),
+        "odd:6:in=odd": robot.contact("odd", 6),
+    }.items():
+        assert contact_of(robot, text) == contact
+    assert str(contact_of(robot, "odd:3:in=world")) == "odd:3:6 in world axes"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nose:3", "no frame 'nose'"),
+        ("lbr_iiwa_link_7:5", "rows must be 3, 6, hinge-x"),
+        ("lbr_iiwa_link_7:hinge", "'hinge' are not known"),
+        ("lbr_iiwa_link_7:x,x", "'x,x' are not known"),
+        ("lbr_iiwa_link_7:3:6", "'6' is one too many"),
+        ("lbr_iiwa_link_7::3", "'' is one too many"),
+        ("lbr_iiwa_link_7:3:in=sky", "no frame 'sky'"),
+        ("lbr_iiwa_link_7:3:kp=much", "holds no number"),
+        ("lbr_iiwa_link_7:3:kp=-1", "kp must be a number of at least zero, or 3 of them"),
+        ("lbr_iiwa_link_7:3:kd=nan", "kd must be"),
+    ],
+)
+def test_refusals(text, said):
+    with pytest.raises(RobotError, match=said):
+        contact_of(codegen.load("iiwa"), text)
+
+
+def test_refusals_in_python():
+    robot, tool = codegen.load("iiwa"), "lbr_iiwa_link_7"
+    for given, said in (
+        ({"points": [(0, 0)]}, "n x 3"),
+        ({"points": [(0, 0, np.inf)]}, "n x 3"),
+        ({"rows": "foot-0.1x0.1", "points": [(0, 0, 0)]}, "leave out the points"),
+        ({"kp": (1.0, 2.0)}, "or 6 of them"),
+        ({"rows": []}, "m x 6"),
+        ({"axes": "sky"}, "no frame 'sky'"),
+    ):
+        with pytest.raises(RobotError, match=said):
+            robot.contact(tool, **given)
+    for algorithm, parameters, said in (
+        ("pv", ("weight",), "pv has no such input"),
+        ("efpa", ("kp",), "efpa has no such input"),
+        ("pv", ("target_velocity",), "no contact has a gain kd"),
+    ):
+        with pytest.raises(RobotError, match=said):
+            trace(Task(robot, algorithm, contacts=(robot.contact(tool),), parameters=parameters))

@@ -11,12 +11,11 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.algorithms.dual import dual, with_multipliers
-from codegen.spatial import semidefinite_ldl
 from codegen.tree import Tree
 
 
 def pv(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> tuple[SX, SX]:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations k."""
     problem = dual(tree, v, tau, f_ext, k)
-    lam = semidefinite_ldl(problem.W.W).solve(problem.missing)
+    lam = problem.W.semidefinite_solver()(problem.missing)
     return with_multipliers(tree, problem, lam), lam

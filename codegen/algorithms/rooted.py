@@ -7,13 +7,16 @@ pivots are those of W in this order, so nothing else need be regular; blocks bet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from casadi import SX
+from casadi import SX, sum1, vertcat
 
-from codegen.spatial import LDL, ldl, mirrored, zeros
+from codegen.spatial import LDL, ldl, mirrored, semidefinite_ldl, zeros
 from codegen.tree import Tree
+
+Block = tuple[list[int], LDL, SX]  # rows of a branch, their factors, L^-1 of what makes the root move
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,19 @@ class Rooted:
 
     def solver(self, damping: SX) -> Callable[[SX], SX]:
         """The function b -> (W + damping)^-1 b, for a damping matrix (diagonal, m x m); factorised once."""
-        in_turn = [(root.Y, _held(self.W + damping, self.L + damping, root)) for root in self.roots]
+        return self._solver([(root.Y, _held(self.W + damping, self.L + damping, root, ldl)) for root in self.roots])
+
+    def semidefinite_solver(self) -> Callable[[SX], SX]:
+        """The function b -> W^-1 b, that leaves out rows which depend on others; factorised once."""
+        in_turn = []
+        for root in self.roots:
+            first = [self.W[r, r] for r in root.branches[0]]
+            size = sum1(vertcat(*first, *[self.L[r, r] for rows in root.branches[1:] for r in rows]))
+            in_turn.append((root.Y, _held(self.W, self.L, root, partial(semidefinite_ldl, size=size))))
+        return self._solver(in_turn)
+
+    @staticmethod
+    def _solver(in_turn: Sequence[tuple[SX, Sequence[Block]]]) -> Callable[[SX], SX]:
 
         def solve(b: SX) -> SX:
             x = zeros(b.size1())
@@ -60,12 +75,12 @@ class Rooted:
         return solve
 
 
-def _held(W: SX, L: SX, root: Root) -> list[tuple[list[int], LDL, SX]]:
+def _held(W: SX, L: SX, root: Root, factorised: Callable[[SX], LDL]) -> list[Block]:
     """Branch after branch: its rows, their factors while those before are held, and L^-1 of what moves the root."""
     Omega, blocks = root.Omega, []
     for n, rows in enumerate(root.branches):
         G = Omega @ root.Y[:, rows]
-        block = ldl(L[rows, rows] + root.Y[:, rows].T @ G if n else W[rows, rows])
+        block = factorised(L[rows, rows] + root.Y[:, rows].T @ G if n else W[rows, rows])
         H = block.half(G.T)
         Omega -= mirrored(H.T @ block.scale(H))
         blocks.append((rows, block, H))

@@ -91,12 +91,13 @@ def ldl(A: SX, least: float = 0.0, instead: float = 0.0) -> LDL:
     return _factors(A, lambda d: if_else(d < least, instead, d) if least else d)
 
 
-def semidefinite_ldl(A: SX) -> LDL:
+def semidefinite_ldl(A: SX, size: SX | None = None) -> LDL:
     """Factorise a symmetric matrix that is positive definite unless rows depend on each other; those are left out.
 
-    Solutions then have a zero for every row that depends on those above it, and the result's status tells.
+    Solutions then have a zero for every row that depends on those above it, and the result's status tells. `size` is
+    what pivots vanish beside, the trace unless A is what other eliminations left.
     """
-    least = VANISHING * trace(A)
+    least = VANISHING * (trace(A) if size is None else size)
     return _factors(A, lambda d: divisor(d, d, least))
 
 

@@ -1,8 +1,8 @@
 """Contacts as users state them, in Python and as a text.
 
-FRAME[:ROWS][:in=AXES][:kp=NUMBER][:kd=NUMBER][:spatial], where ROWS is one of
+FRAME[:ROWS][:axis=X,Y,Z][:in=AXES][:kp=NUMBER][:kd=NUMBER][:spatial], where ROWS is one of
   6            the whole frame (the default), 3 its origin
-  hinge-x      all but turns about the x axis (or y, z)
+  hinge-x      all but turns about the x axis (or y, z), or `hinge` about any other, which axis=X,Y,Z gives
   foot-LxW     the four corners of a sole, L long (m, along x) and W wide (along y), about the frame's origin
   x,y,rz       rows by name: x, y, z of the origin, rx, ry, rz of the angular acceleration
 and AXES those that the rows, and so the multipliers, are along: `world`, or another frame's; by default the
@@ -39,6 +39,7 @@ def stated(
     frame: str,
     rows: int | str | Sequence[Sequence[float]],
     *,
+    axis: Sequence[float],
     points: Sequence[Sequence[float]],
     axes: str,
     kp: float | Sequence[float],
@@ -47,7 +48,9 @@ def stated(
 ) -> Contact:
     """The contact of `Model.contact`."""
     held, name = model.frame(frame), f"contact on {frame!r}"
-    matrix, corners = _matrix(name, rows)
+    if len(axis) and not (isinstance(rows, str) and rows == "hinge"):
+        raise RobotError(f"{name}: only rows 'hinge' take an axis; leave it out")
+    matrix, corners = _matrix(name, rows, axis)
     if corners is not None and len(points):
         raise RobotError(f"{name}: a foot has its corners; leave out the points, or write 3 for {rows!r}")
     at = np.asarray(points if corners is None else corners, float)
@@ -70,7 +73,7 @@ def stated(
 def contact_of(model: Model, text: str) -> Contact:
     """The contact that a text states; RobotError if it states none."""
     frame, rest = _named(model, text)
-    options: dict[str, Any] = {"points": (), "axes": "", "kp": 0.0, "kd": 0.0, "spatial": False}
+    options: dict[str, Any] = {"axis": (), "points": (), "axes": "", "kp": 0.0, "kd": 0.0, "spatial": False}
     rows: str | None = None
     while rest:
         if rest.startswith("in="):
@@ -81,12 +84,14 @@ def contact_of(model: Model, text: str) -> Contact:
         if word == "spatial":
             options["spatial"] = True
         elif word[:3] in ("kp=", "kd="):
-            options[word[:2]] = _number(text, word)
+            (options[word[:2]],) = _numbers(text, word, "100")
+        elif word.startswith("axis="):
+            options["axis"] = _numbers(text, word, "0,1,-1")
         elif rows is None and word:
             rows = word
         else:
             raise RobotError(
-                f"contact {text!r}: {word!r} is one too many; write FRAME:ROWS:in=AXES:kp=NUMBER:kd=NUMBER"
+                f"contact {text!r}: {word!r} is one too many; write FRAME:ROWS:axis=X,Y,Z:in=AXES:kp=NUMBER:kd=NUMBER"
             )
     kind = int(rows) if rows and rows.isdigit() else rows or 6
     return stated(model, frame, kind, **options)
@@ -100,15 +105,33 @@ def _named(model: Model, text: str) -> tuple[str, str]:
     return model.frame(text[:end]).name, text[end + 1 :]
 
 
-def _number(text: str, word: str) -> float:
+def _numbers(text: str, word: str, example: str) -> tuple[float, ...]:
+    """As many numbers as the example has behind a word's equals sign."""
+    name, _, given = word.partition("=")
     try:
-        return float(word[3:])
+        return tuple(float(number) for number, _ in zip(given.split(","), example.split(","), strict=True))
     except ValueError:
-        raise RobotError(f"contact {text!r}: {word!r} holds no number; write {word[:3]}100, say") from None
+        kind = "three numbers" if "," in example else "number"
+        raise RobotError(f"contact {text!r}: {word!r} holds no {kind}; write {name}={example}, say") from None
 
 
-def _matrix(name: str, rows: int | str | Sequence[Sequence[float]]) -> tuple[Array, Array | None]:
-    """Rows (m x 6) of a kind, and the corners of a foot."""
+def _hinge(name: str, axis: Sequence[float]) -> Array:
+    """Rows across an axis, which the shortest turn takes there from the frame's own, and those of the origin."""
+    along = np.asarray(axis, float)
+    length = np.linalg.norm(along) if along.shape == (3,) else 0.0
+    if not 0 < length < np.inf:
+        raise RobotError(f"{name}: a hinge needs an axis of three finite numbers, not all zero; or write hinge-x")
+    k = int(np.abs(along).argmax())
+    along = along / np.copysign(length, along[k])
+    rows = np.eye(6)
+    rows[:3, :3] -= np.outer(along, along + rows[k, :3]) / (1 + along[k])
+    return np.delete(rows, k, axis=0)
+
+
+def _matrix(
+    name: str, rows: int | str | Sequence[Sequence[float]], axis: Sequence[float]
+) -> tuple[Array, Array | None]:
+    """Rows (m x 6) of a kind, a hinge about its axis, and the corners of a foot."""
     eye = np.eye(6)
     if isinstance(rows, int):
         if rows not in (3, 6):
@@ -119,8 +142,8 @@ def _matrix(name: str, rows: int | str | Sequence[Sequence[float]]) -> tuple[Arr
         if matrix.ndim != 2 or matrix.shape[1] != 6 or not len(matrix) or not np.isfinite(matrix).all():
             raise RobotError(f"{name}: rows must be a finite m x 6 matrix")
         return matrix, None
-    if rows in ("hinge-x", "hinge-y", "hinge-z"):
-        return np.delete(eye, "xyz".index(rows[-1]), axis=0), None
+    if rows in ("hinge", "hinge-x", "hinge-y", "hinge-z"):
+        return _hinge(name, axis if rows == "hinge" else [float(rows[-1] == letter) for letter in "xyz"]), None
     if foot := FOOT.fullmatch(rows):
         half = np.array([float(foot[1]), float(foot[2])]) / 2
         corners = np.array([[*(half * signs), 0.0] for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from codegen.artifact import Artifact
 from codegen.backends import BACKENDS
+from codegen.backends.angles import INCLUDES as ANGLE_INCLUDES
 from codegen.backends.angles import angle_slots
 from codegen.backends.language import OPERATORS
 from codegen.counting import Count
@@ -22,6 +23,7 @@ from codegen.folder import write_folder
 from codegen.graph import STATUS
 from codegen.names import comment, identifier, identifiers
 from codegen.operations import CONST, INPUT, OPERATIONS
+from codegen.packing import Packed
 from codegen.sheet import ITERATIONS, LEFT, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.statements import statements
 from codegen.text import render
@@ -79,8 +81,17 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class Variant:
+    """The functions of a kernel, the last of them the public one, between two lines for the preprocessor."""
+
+    functions: tuple[Function, ...]
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Emitted:
-    """The C text of one kernel, before the header exists; the last of `functions` is the public one.
+    """The C text of one kernel, before the header exists, in variants of which one is compiled.
 
     `helpers` are the lines that make the functions of operations which are no operators.
     """
@@ -89,7 +100,7 @@ class Emitted:
     algorithm: str
     about: str
     arguments: tuple[Argument, ...]
-    functions: tuple[Function, ...]
+    variants: tuple[Variant, ...]
     helpers: tuple[str, ...]
     workspace: int
     can_fail: bool
@@ -129,7 +140,11 @@ def arguments(graph: Graph | AnyKernel) -> tuple[Argument, ...]:
     ports = (*graph.inputs, *graph.outputs)
     # Names that the emitted code has for itself; an argument must not take one.
     taken = [
-        re.sub(r"^(T|R|ROW|PLACES|[nikw]|at|count|soa|block|work|[tsxc]\d+|step_\d+|\w+_)$", r"\1 argument", port.name)
+        re.sub(
+            r"^(T|R|P[24]|ROW|PLACES|[nikw]|at|count|soa|block|work|[tgsxc]\d+|step_\d+|\w+_)$",
+            r"\1 argument",
+            port.name,
+        )
         for port in ports
     ]
     names = identifiers(taken)
@@ -146,15 +161,22 @@ def emit_kernel(header: Header, kernel: AnyKernel, style: Style) -> Emitted:
     helpers = tuple(language.helper(op) for op in OPERATIONS if op in used)
     head = f"{macro}_{'STATUS' if kernel.can_fail else 'FUNCTION'}({name})"
     if isinstance(kernel, LoopKernel):
-        functions, workspace = _loop(header, kernel, style, head, given)
+        made = [_loop(header, kernel, style, head, given)]
     else:
-        functions, workspace = _functions(name, head, macro, kernel.graph, given, language, style.chunk)
+        programs = [Packed(kernel.graph, ()), *([kernel.packed] if kernel.packed else [])]
+        made = [_functions(name, head, macro, program, given, language, style.chunk) for program in programs]
     if kernel.can_fail:
         status = next(a.name for a in given if a.port == STATUS)
-        *inner, public = functions
-        functions = (*inner, Function(public.head, (*public.lines, f"{macro}_RETURN({status})")))
-    facts = workspace, kernel.can_fail, kernel.count, kernel.written
-    return Emitted(name, kernel.name, kernel.about, given, functions, helpers, *facts)
+        made = [((*inner, _returning(public, macro, status)), work) for (*inner, public), work in made]
+    fences = [(f"#if !{macro}_PACKS", "#endif"), (f"#if {macro}_PACKS", "#endif")] if len(made) > 1 else [("", "")]
+    variants = tuple(Variant(functions, *fence) for (functions, _), fence in zip(made, fences, strict=True))
+    facts = max(work for _, work in made), kernel.can_fail, kernel.count, kernel.written
+    return Emitted(name, kernel.name, kernel.about, given, variants, helpers, *facts)
+
+
+def _returning(function: Function, macro: str, status: str) -> Function:
+    """A function that ends by returning its status."""
+    return Function(function.head, (*function.lines, f"{macro}_RETURN({status})"))
 
 
 def _loop(
@@ -166,7 +188,7 @@ def _loop(
     for stage, graph in zip(("prepare", "step", "finish"), kernel.graphs, strict=True):
         own, own_head = f"{name}_{stage}", f"{macro}_APART void {name}_{stage}"
         made, workspace = _functions(
-            own, own_head, macro, graph, arguments(graph), style.language(header.c_prefix), style.chunk
+            own, own_head, macro, Packed(graph, ()), arguments(graph), style.language(header.c_prefix), style.chunk
         )
         functions += made
         kept = max(kept, workspace)
@@ -191,10 +213,10 @@ def _loop(
 
 
 def _functions(
-    name: str, head: str, macro: str, graph: Graph, given: tuple[Argument, ...], language: Language, chunk: int
+    name: str, head: str, macro: str, program: Packed, given: tuple[Argument, ...], language: Language, chunk: int
 ) -> tuple[tuple[Function, ...], int]:
     """One function, or one per part and one under `head` that calls them in order; and the length of its workspace."""
-    parts, workspace = statements(graph, [a.name for a in given], language, chunk)
+    parts, workspace = statements(program.graph, [a.name for a in given], language, chunk, program.packs)
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
     public = f"{head}({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]
@@ -225,9 +247,16 @@ def _names(header: Header) -> dict[str, str]:
 
 def emit_real(header: Header, style: Style) -> str:
     """The private header of all kernels: their real type, and its sine and cosine."""
-    backend = BACKENDS[style.dtype]
-    slots = {"real": backend.real, "f": backend.suffix, "trig": style.trig, "lanes": style.lanes}
-    return render("real.h.jinja", **_names(header), **slots, **angle_slots(style.dtype))
+    backend, names, own = BACKENDS[style.dtype], _names(header), style.language(header.c_prefix).own_angles
+    angles = render("angles.jinja", **names, f=backend.suffix, **angle_slots(style.dtype)) if own else ""
+    return render(
+        "real.h.jinja",
+        **names,
+        real=backend.real,
+        lanes=style.lanes,
+        includes=("math.h", "stddef.h", *(ANGLE_INCLUDES if own else ())),
+        angles=angles.splitlines(),
+    )
 
 
 def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:

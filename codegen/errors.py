@@ -14,7 +14,7 @@ class UnsuitedError(RobotError):
 
 
 class SingularError(ArithmeticError):
-    """States at which a loop, or a set of contact rows, is singular.
+    """States at which a loop, or a set of contact rows, is singular, or a loop cannot be closed.
 
     `status` says where (by state; not 0 there) and `results` holds what came out; both are right everywhere else.
     """

@@ -256,6 +256,7 @@ class Model:
         frame: str,
         rows: int | str | Sequence[Sequence[float]] = 6,
         *,
+        axis: Sequence[float] = (),
         points: Sequence[Sequence[float]] = (),
         axes: str = "",
         kp: float | Sequence[float] = 0.0,
@@ -265,13 +266,14 @@ class Model:
         """A contact on a frame: 3 (its origin), 6 (all), `hinge-x`, `foot-0.2x0.1`, rows such as `x,y,rz`, or m x 6.
 
         A matrix acts on [angular; classical linear] acceleration (of the spatial one with `spatial`), along the frame's
-        own axes, the world's (`axes="world"`) or those of another frame. `points` (n x 3, in the frame's own axes) hold
-        these rows each; a foot holds its four corners, of a length along x and a width along y. `kp` and `kd` are gains
-        of all rows or of each: the rows' k becomes k - kp error - kd (rate of it). RobotError if it does not fit.
+        own axes, the world's (`axes="world"`) or those of another frame. So does `hinge`, which leaves turns about
+        `axis` free. `points` (n x 3, in the frame's own axes) hold these rows each; a foot holds its four corners, of a
+        length along x and a width along y. `kp` and `kd` are gains of all rows or of each: the rows' k becomes
+        k - kp error - kd (rate of it). RobotError if it does not fit.
         """
         from codegen.contacts import stated  # built on this module
 
-        return stated(self, frame, rows, points=points, axes=axes, kp=kp, kd=kd, spatial=spatial)
+        return stated(self, frame, rows, axis=axis, points=points, axes=axes, kp=kp, kd=kd, spatial=spatial)
 
     def with_frame(
         self, name: str, on: str, xyz: Sequence[float] = (0.0, 0.0, 0.0), rpy: Sequence[float] = (0.0, 0.0, 0.0)

@@ -16,10 +16,12 @@ from codegen.counting import count
 from codegen.emit import emit_artifact, emit_folder
 from codegen.errors import RobotError
 from codegen.folder import write_folder
+from codegen.packing import pack
 from codegen.passes import run
 from codegen.sheet import LANES, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.staging import staged
 from codegen.task import Task, trace, trace_iteration
+from codegen.twins import limbs
 
 if TYPE_CHECKING:
     import os
@@ -174,7 +176,7 @@ def kernel(task: Task) -> Kernel | LoopKernel:
         about = f"{ALGORITHMS[task.algorithm].title}; iterates until its residual is at most tol"
         return LoopKernel(task.algorithm, staged(run(written)), about, count(written))
     written, emitted = _graphs(task)
-    return Kernel(emitted, ALGORITHMS[task.algorithm].title, count(written))
+    return Kernel(emitted, ALGORITHMS[task.algorithm].title, count(written), pack(emitted, limbs(task)))
 
 
 def header(model: Model, prefix: str) -> Header:

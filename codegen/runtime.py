@@ -60,7 +60,8 @@ class Function:
     `threads` is how many threads share a batch; the results do not depend on it.
 
     Raises TypeError for arguments that are missing, unknown or no real numbers, ValueError for wrong shapes, and
-    SingularError at states where a loop or a set of contact rows is singular (`with_status` never raises that).
+    SingularError at states where a loop or a set of contact rows is singular, or a loop cannot be closed (`with_status`
+    never raises that).
     """
 
     artifact: Artifact
@@ -206,7 +207,8 @@ class Function:
         where = np.flatnonzero(status.reshape(-1))
         which = f"{len(where)} of {status.size} states, the first number {where[0]}" if status.ndim else "this state"
         return SingularError(
-            f"{self.name}: loops or contact rows are singular at {which}; with_status() gives the results nonetheless",
+            f"{self.name}: loops or contact rows are singular, or loops out of reach, at {which}; with_status() gives "
+            "the results nonetheless",
             status,
             results,
         )

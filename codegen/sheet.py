@@ -13,6 +13,7 @@ from codegen.operations import KINDS
 
 if TYPE_CHECKING:
     from codegen.graph import Graph
+    from codegen.packing import Packed
     from codegen.staging import Staged
 
 CHUNK = 2000
@@ -91,11 +92,15 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One function to emit: its graph (named as its algorithm), what it computes, its count as written."""
+    """One function to emit: its graph (named as its algorithm), what it computes, its count as written.
+
+    `packed` is the same function with limbs in step, where there are such.
+    """
 
     graph: Graph
     about: str = ""
     written: Count = field(default_factory=Count)
+    packed: Packed | None = None
 
     def __str__(self) -> str:
         return f"kernel {self.graph.name}: {self.count}"

@@ -27,6 +27,8 @@ def with_status(graph: Graph) -> Graph:
 def _tests(graph: Graph) -> list[int]:
     """The tests that results depend on, in order, of equal ones the first; one that is always true comes after all."""
     values, living = graph.values, [False] * len(graph.values)
+    if not any(value.op == CONST and value.constant == HUGE for value in values):
+        return []
     for result in graph.results:
         for index in result:
             living[index] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -10,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
+    if sys.version_info >= (3, 11):
+        from importlib.resources.abc import Traversable
+    else:
+        from importlib.abc import Traversable
 
 
 def template_folder() -> Traversable | Path:

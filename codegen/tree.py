@@ -217,6 +217,13 @@ class Tree:
         nodes = zip(self.spanning, self.split(v), self.split(vdot), strict=True)
         return self._by_bodies([own.G @ a_i + own.g(v_i) for own, v_i, a_i in nodes])
 
+    def rests(self, b: int) -> bool:
+        """Whether the joint of body b gives its node's coordinates, and decides alone how b moves along some axes."""
+        S, node = self.parts[b].S, self.parts[b].node
+        first, own = self.model.nodes[node].bodies[0] == b, self.rates_of(b)
+        along = sum(not S[r, :].is_zero() for r in range(6))
+        return first and own.is_eye() and along == S.size2() and not self.armature[node].nnz()
+
     def rates_of(self, b: int) -> SX:
         """The rows of G for body b: its joint velocity from those of its node."""
         node = self.model.nodes[self.parts[b].node]

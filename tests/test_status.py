@@ -11,9 +11,11 @@ import pytest
 from casadi import SX, Function
 
 import codegen
+from codegen.algorithms.integrate import SMALL
 from codegen.graph import Graph, Port, from_casadi
 from codegen.interpret import interpret
 from codegen.oracle import ORACLE
+from codegen.oracle.loops import closed
 from codegen.spatial import Square, semidefinite_ldl
 from codegen.status import with_status
 
@@ -98,6 +100,22 @@ def test_a_loop_at_a_singular_position(algorithm: str) -> None:
     for k in np.flatnonzero(status == 0):
         np.testing.assert_allclose(result[k], function(states[k], *rest), rtol=1e-12)
     assert np.isfinite(result).all()
+
+
+@pytest.mark.parametrize("name", ["parallel_chain_implicit_d5_l7", "tello_humanoid"])
+def test_steps_that_loops_cannot_follow(name: str) -> None:
+    """Where there is no status loops are closed; where there is one they are not, and states are finite."""
+    robot = codegen.load(name)
+    integrate, rng = codegen.build(robot, "integrate"), np.random.default_rng(1)
+    q, dv = np.array([robot.random(rng)[0] for _ in range(30)]), rng.standard_normal((30, robot.nv))
+    ends, status = integrate.with_status()(q, dv)
+    assert 3 < np.count_nonzero(status) < 27
+    for end, told in zip(ends, status, strict=True):
+        there = closed(robot, end)
+        gap = np.abs(np.concatenate([tie.residual(there.at).real for tie in there.tied])).max()
+        assert 1e-6 < gap < np.inf if told else gap < SMALL**2
+    with pytest.raises(codegen.SingularError, match="loops out of reach"):
+        integrate(q, dv)
 
 
 def test_dependent_contacts() -> None:

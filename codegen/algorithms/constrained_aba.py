@@ -10,7 +10,7 @@ from __future__ import annotations
 from casadi import SX, vertcat
 
 from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.motion import forces, motions, resting, shortfall
+from codegen.algorithms.motion import forces, resting, shortfall
 from codegen.algorithms.sweeps import articulated, pushed, rolled_out, seen, stiffened, transmitted
 from codegen.spatial import zeros
 from codegen.tree import Tree
@@ -20,8 +20,7 @@ Nodes = dict[int, SX]
 
 def constrained_aba(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    a0, support = resting(tree, v), tree.support
-    motion = motions(tree, v, a0)
+    (a0, motion), support = resting(tree, v), tree.support
     s, A = shortfall(tree, motion, k), articulated(tree, stiffened(tree, mu))
     pA = pushed(tree, forces(tree, motion, f_ext), lam0 + mu * s)
     u = transmitted(tree, A, pA, dict(enumerate(tree.split(tau))), tree.inwards)

@@ -13,7 +13,7 @@ from casadi import SX, vertcat
 
 from codegen.algorithms.bundling import worth_bundling
 from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.motion import forces, motions, resting, shortfall
+from codegen.algorithms.motion import forces, resting, shortfall
 from codegen.algorithms.reduced import reduced
 from codegen.algorithms.rooted import Rooted, by_branches
 from codegen.algorithms.streams import Streams, gathered
@@ -36,12 +36,11 @@ class Dual:
 
 def dual(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> Dual:
     """The dual problem by the Popov-Vereshchagin backward sweep, its streams bundled where that pays."""
-    a0, A = resting(tree, v), articulated(tree, tree.I)
-    motion = motions(tree, v, a0)
+    (a0, motion), A = resting(tree, v), articulated(tree, tree.I)
     u = transmitted(tree, A, forces(tree, motion, f_ext), dict(enumerate(tree.split(tau))), tree.inwards)
     met = gathered(tree, A, worth_bundling(tree))
-    free = met.seen({i: A.D[i].solve(u[i]) for i in tree.support})
-    roots = {i: (A.D[i].inverse(), met.at_root(tree, i)) for i in tree.support if tree.parent[i] < 0}
+    free = met.seen({i: A[i].D.solve(u[i]) for i in tree.support})
+    roots = {i: (A[i].D.inverse(), met.at_root(tree, i)) for i in tree.support if tree.parent[i] < 0}
     W = by_branches(tree, reduced(tree, A, met), reduced(tree, A, met, roots=False), roots)
     return Dual(W, shortfall(tree, motion, k) - free, a0, A, u, met)
 

@@ -1,8 +1,9 @@
 """EFPA, the extended-force-propagator algorithm: the inverse operational-space inertia (Delassus) matrix.
 
-Wensing, Featherstone, Orin, A reduced-order recursive algorithm for the computation of the operational-space
-inertia matrix, ICRA 2012; over clusters, Chignoli et al. (arXiv 2311.13732), sec. VIII: O(n + m d + m^2).
-Spatial vectors [angular; linear] in body frames; gravity plays no part.
+Wensing, Featherstone, Orin, A reduced-order recursive algorithm for the computation of the operational-space inertia
+matrix, ICRA 2012; over clusters, Chignoli et al. (arXiv 2311.13732), sec. VIII: O(n + m d + m^2). Accelerations go
+outwards only to where paths part; the joint where two contacts meet, and those that a contact moves alone, add
+y' D^-1 y. Spatial vectors [angular; linear] in body frames; gravity plays no part.
 """
 
 from __future__ import annotations
@@ -10,35 +11,33 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.algorithms.delassus import assembled
-from codegen.spatial import ldl, zeros
+from codegen.algorithms.sweeps import articulated
+from codegen.spatial import zeros
 from codegen.tree import Tree
 
 
 def efpa(tree: Tree) -> SX:
     """W = J M^-1 J' (m x m), symmetric, over the rows of all contacts in their order."""
-    S, X, parent = tree.S, tree.X, tree.parent
-    IA = [I.articulated() for I in tree.I]
-    U, D = {}, {}
-    # leaves to root: articulated inertias
-    for i in tree.inwards:
-        U[i] = IA[i] @ S[i]
-        D[i] = ldl(S[i].T @ U[i] + tree.armature[i])
-        IA[parent[i]] += X[i].inertia(IA[i].without(S[i], U[i], D[i]))
-    F, A, blocks = {}, {}, {}
+    S, X, parent, joint = tree.S, tree.X, tree.parent, articulated(tree, tree.I)
+    F, A, half, scaled, blocks = {}, {}, {}, {}, {}
+    # contacts to root: unit contact forces, as each joint feels them, and then the parent of its node
     for e, contact in enumerate(tree.contacts):
-        felt, path = contact.force, tree.path(contact.node)
-        # contact to root: unit contact forces, as each node on the way feels them
-        for i in path:
-            F[e, i] = felt
-            felt = X[i].force(felt - U[i] @ D[i].solve(S[i].T @ felt))
-        a = zeros(6, contact.size)
-        # root to contact: the accelerations that they cause
-        for i in reversed(path):
-            a = X[i] @ a
-            a += S[i] @ D[i].solve(S[i].T @ F[e, i] - U[i].T @ a)
-            A[e, i] = a
-        # pairs of contacts meet at their closest common ancestor
+        felt = contact.force
+        for i in tree.path(contact.node):
+            half[e, i] = joint[i].D.half(S[i].T @ felt)
+            scaled[e, i] = joint[i].D.scale(half[e, i])
+            felt = F[e, parent[i]] = X[i].force(joint[i].force(felt, -joint[i].D.back(scaled[e, i])))
+    for e, contact in enumerate(tree.contacts):
+        path, others = tree.path(contact.node), [other for other in tree.contacts if other is not contact]
+        shared = [i for i in path if any(i in tree.path(other.node) for other in others)] or path[-1:]
+        A[e, -1] = zeros(6, contact.size)
+        # root to where paths part: the accelerations that they cause
+        for i in reversed(shared[1:]):
+            _, A[e, i] = joint[i].motion(X[i] @ A[e, parent[i]], S[i].T @ F[e, i])
+        # pairs of contacts meet beyond the parent of their closest common ancestor
         for o, other in enumerate(tree.contacts[: e + 1]):
-            meeting = tree.closest(other.node, contact.node)
-            blocks[o, e] = [F[o, meeting].T @ A[e, meeting]] if meeting >= 0 else []
+            meeting = shared[0] if o == e else tree.closest(other.node, contact.node)
+            alone = path[: path.index(meeting)] if o == e else ()
+            both = [half[o, i].T @ scaled[e, i] for i in (*alone, meeting) if i >= 0]
+            blocks[o, e] = [F[o, parent[meeting]].T @ A[e, parent[meeting]], *both] if meeting >= 0 else []
     return assembled(tree, blocks)

@@ -18,14 +18,10 @@ from casadi import SX, Function, diagcat, horzcat, symvar, vertcat
 
 from codegen.spatial import (
     LDL,
-    ArticulatedInertia,
-    NodeInertia,
+    FreeJoint,
     Reflections,
     ldl,
-    mirrored,
     reflections,
-    rows_set_free,
-    without_rows,
     zeros,
 )
 from codegen.tree import Tree
@@ -102,10 +98,10 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """What joint i let go: y (n x r), the reflections of the rows `new`, and of those that follow it K1', l1 and L.
+    """What joint i let go: the reflections of the rows `new`, and of those that follow it K1' (on node i), l1 and L.
 
-    `old` are rows to which a joint had yielded before; G is what the row that waits for the next joint gives way to
-    the others.
+    `old` are rows to which a joint had yielded before; the joint yields to the first ones by y (n x c). G is what the
+    row that waits for the next joint gives way to the others.
     """
 
     y: SX
@@ -116,49 +112,52 @@ class Gone:
     l: SX
     L: LDL
     G: SX
-    inertia: NodeInertia
 
     @property
     def force(self) -> SX:
-        """K1' L^-1 l1, on the parent node."""
+        """K1' L^-1 l1, on node i if its joint is free."""
         return self.F @ self.L.solve(self.l) if self.l.size1() else zeros(self.F.size1())
 
-    def multipliers(self, a: SX, kept: SX) -> SX:
-        """All multipliers of the node's rows (r), from the parent's acceleration and the kept rows' multipliers."""
+    def multipliers(self, a: SX, kept: SX) -> tuple[SX, SX]:
+        """All multipliers of the node's rows (r), and the joint forces (n) that they are.
+
+        From the acceleration of node i if its joint stood still, and the kept rows' multipliers.
+        """
         if self.l.size1():
             waiting = self.G.size1()
             followed = self.L.solve(self.l - self.F.T @ a - self.G.T @ kept[:waiting, :])
             kept = vertcat(followed, kept)
-        lam = zeros(len(self.old) + len(self.new))
+        push, lam = self.y @ kept[: self.y.size2(), :], zeros(len(self.old) + len(self.new))
         lam[self.old] = kept[: len(self.old), :]
         lam[self.new] = self.Q.back(kept[len(self.old) :, :])
-        return lam
+        return lam, push
 
 
-def let_go(tree: Tree, i: int, rows: Wanted, U: SX, D: LDL, u: SX) -> tuple[Gone, Wanted]:
+def let_go(tree: Tree, i: int, rows: Wanted, joint: FreeJoint, u: SX) -> tuple[Gone, Wanted]:
     """Pass joint i: what it lets go, and the rows that the parent still has to hold."""
+    D = joint.D
     y, old = tree.S[i].T @ rows.F if rows.size else zeros(D.size, 0), rows.yielding
     new = [r for r in range(rows.size) if r not in old]
     chosen = following(tree, y[:, new])
     Q, R = reflections(y[:, new].T[:, chosen])
     n = R.size1()
     R = R if n == 0 or len(chosen) == y.size1() else Q.rows(y[:, new].T)[:n, :]
-    # rows that couple, then the others, as the parent's side of the joint feels and wants them
-    couples, c, free = horzcat(y[:, old], R.T), len(old) + n, rows_set_free(tree.S[i].columns, U, D)
-    K, V = without_rows(rows.F, free), without_rows(U, free)
-    K = horzcat(K[:, old], Q.columns(K[:, new]))
-    K = tree.X[i].force(horzcat(K[:, :c] - V @ D.solve(couples), K[:, c:]))
+    # rows that couple, then the others, as the joint, if free, lets them through
+    couples, c = horzcat(y[:, old], R.T), len(old) + n
+    K = horzcat(rows.F[:, old], Q.columns(rows.F[:, new]))
+    K = joint.force(K, horzcat(-D.solve(couples), zeros(D.size, rows.size - c)))
     l = vertcat(rows.l[old, :], Q.rows(rows.l[new, :]))
     l = vertcat(l[:c, :] - couples.T @ D.solve(u), l[c:, :])
     half = D.half(couples)
     M = diagcat(rows.P[old, old], zeros(n, n)) + half.T @ D.scale(half)
     # all that couple follow the parent, but for the last, which waits for the next joint to yield to it as well
     e = c if tree.parent[i] < 0 else max(c - 1, 0)
-    L, G = ldl(M[:e, :e], SOFT, SOFT), M[e:, :e]
+    L, G = ldl(M[:e, :e], SOFT), M[e:, :e]
     g = L.solve(G.T) if e else G.T
     waiting = Wanted(K[:, e:c] - K[:, :e] @ g, l[e:c, :] - g.T @ l[:e, :], M[e:, e:] - G @ g)
     rest = Wanted(K[:, c:], l[c:, :], zeros(rows.size - c, rows.size - c))
-    return Gone(y, old, new, Q, K[:, :e], l[:e, :], L, G, stiffness(tree, i, K[:, :e], L)), waiting.beside(rest)
+    kept = waiting.beside(rest)
+    return Gone(couples, old, new, Q, K[:, :e], l[:e, :], L, G), replace(kept, F=tree.X[i].force(kept.F))
 
 
 def following(tree: Tree, y: SX) -> list[int]:
@@ -182,15 +181,3 @@ def _drawn(tree: Tree, x: SX, seed: int) -> NDArray[np.float64]:
     rng = np.random.default_rng(seed)
     numbers = [tree.model.random(rng)[0], *rng.uniform(0.5, 1.5, len(others))]
     return np.array(Function("x", [tree.q, *others], [x])(*numbers))
-
-
-def stiffness(tree: Tree, i: int, F: SX, L: LDL) -> NodeInertia:
-    """K1' L^-1 K1 on the body of the parent node that carries node i."""
-    parent, hub = tree.parent[i], tree.X[i].hub
-    count, none = tree.rows[parent] // 6, ArticulatedInertia.none()
-    if not F.size2():
-        return NodeInertia((none,) * count)
-    H = L.half(F[6 * hub : 6 * hub + 6, :].T)
-    A = mirrored(H.T @ L.scale(H))
-    added = ArticulatedInertia(A[:3, :3], A[:3, 3:], A[3:, 3:])
-    return NodeInertia(tuple(added if b == hub else none for b in range(count)))

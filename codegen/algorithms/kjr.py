@@ -21,7 +21,7 @@ def kjr(tree: Tree) -> SX:
     # root to contacts: inverse inertia of every node that carries one
     for i in tree.support:
         held = tree.X[i].compliance(Omega[tree.parent[i]])
-        Omega[i] = yielding(held, tree.S[i].columns, A.U[i], A.D[i])
+        Omega[i] = yielding(held, tree.S[i].columns, A[i].U, A[i].D)
     blocks = {}
     # pairs of contacts: both down to their closest common ancestor, link by link
     for e, contact in enumerate(tree.contacts):

@@ -10,13 +10,13 @@ from casadi import SX
 
 from codegen.algorithms.crba import crba
 from codegen.algorithms.motion import resting
-from codegen.algorithms.rnea import rnea
+from codegen.algorithms.rnea import inverse
 from codegen.spatial import ltdl
 from codegen.tree import Tree
 
 
 def ltl(tree: Tree, v: SX, tau: SX, f_ext: SX) -> SX:
     """Joint accelerations (nv) under joint forces tau, gravity and external wrenches."""
-    a0 = resting(tree, v)
-    missing = tau - rnea(tree, v, a0, f_ext)
+    a0, motion = resting(tree, v)
+    missing = tau - inverse(tree, motion, a0, f_ext)
     return a0 + ltdl(crba(tree), tree.dof_parent).solve(missing)

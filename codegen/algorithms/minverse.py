@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from casadi import SX, sparsify, vertcat
 
-from codegen.spatial import ldl, mirrored, zeros
+from codegen.spatial import freed, mirrored, zeros
 from codegen.tree import Tree
 
 
@@ -17,22 +17,19 @@ def minverse(tree: Tree) -> SX:
     S, X, parent, dofs, n = tree.S, tree.X, tree.parent, tree.dofs, tree.nv
     IA = [I.articulated() for I in tree.I]
     F = [zeros(rows, n) for rows in tree.rows]
-    U, D, y = {}, {}, {}
+    joint, u = {}, {}
     # leaves to root: articulated inertia, and the force that the subtree's unit forces leave on each body
     for i in tree.inwards:
-        U[i] = IA[i] @ S[i]
-        D[i] = ldl(S[i].T @ U[i] + tree.armature[i])
-        unit = -(S[i].T @ F[i])
-        unit[:, dofs[i]] = SX.eye(D[i].size)
-        y[i] = D[i].solve(unit)
-        IA[parent[i]] += X[i].inertia(IA[i].without(S[i], U[i], D[i]))
-        F[parent[i]] += X[i].force(F[i] + U[i] @ y[i])
+        joint[i], own = freed(IA[i], S[i], tree.armature[i]), zeros(S[i].size, n)
+        own[:, dofs[i]] = SX.eye(S[i].size)
+        u[i] = own - S[i].T @ F[i]
+        IA[parent[i]] += X[i].inertia(joint[i].left(IA[i]))
+        F[parent[i]] += X[i].force(joint[i].force(F[i], joint[i].D.solve(u[i]), own))
     a, rows = {-1: zeros(6, n)}, {}
     # root to leaves: accelerations; only the upper triangle is worth keeping
     for i in tree.outwards:
-        carried = X[i] @ a[parent[i]]
-        rows[i] = upper(y[i] - D[i].solve(U[i].T @ carried), dofs[i])
-        a[i] = upper(carried + S[i] @ rows[i], dofs[i])
+        y, moved = joint[i].motion(upper(X[i] @ a[parent[i]], dofs[i]), upper(u[i], dofs[i]))
+        rows[i], a[i] = upper(y, dofs[i]), upper(moved, dofs[i])
     return mirrored(vertcat(*[rows[i] for i in tree.outwards]))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from casadi import SX, vertcat
 
-from codegen.spatial import cross3, zeros
+from codegen.spatial import cross3, without_rows, zeros
 from codegen.tree import Part, Tree
 
 
@@ -46,7 +46,7 @@ def moved(part: Part, base: Motion, v: SX, vdot: SX) -> Motion:
     wdot = X.vector(base.wdot) + cross3(carried, joint) + S[:3, :] @ vdot
     origin = X.vector(base.ac + base.Omega @ X.origin)
     coriolis = 2 * cross3(carried, S[3:, :] @ v)
-    ac = origin + coriolis + part.joint.drift(part.q, v) + S[3:, :] @ vdot  # in this order: resting cancels it
+    ac = origin + coriolis + part.joint.drift(part.q, v) + S[3:, :] @ vdot
     return Motion(w, wdot, acceleration_matrix(w, wdot), ac)
 
 
@@ -85,19 +85,22 @@ def shortfall(tree: Tree, motion: dict[int, Motion], k: SX) -> SX:
     return vertcat(*rows) if rows else zeros(0)
 
 
-def resting(tree: Tree, v: SX) -> SX:
-    """The joint acceleration from which forward dynamics measures: zero, but a floating base rests.
+def resting(tree: Tree, v: SX) -> tuple[SX, dict[int, Motion]]:
+    """The joint accelerations from which forward dynamics measures, and the motion of every body under them.
 
-    A joint with six freedoms can hold its body at zero classical and angular acceleration; gravity and the
-    velocity products then stay out of the whole tree. Where such a joint has armature, it stays at zero, as
-    the armature would need a force of its own.
+    A joint that is free along some axes of its body rests there: its acceleration undoes what reaches the body along
+    them. A floating base is then at rest altogether, and gravity and velocity products stay out of the whole tree.
+    Joints with armature, which would need a force of its own, stay at zero, as do those whose loops give them motions.
     """
-    vdot = []
-    for i, v_i in enumerate(tree.split(v)):
-        base, *tied = (tree.parts[b] for b in tree.model.nodes[i].bodies)
-        if base.joint.nv == 6 and base.parent < 0 and not tied and not tree.armature[i].nnz():
-            ac = base.X.vector(-tree.gravity) + base.joint.drift(base.q, v_i)
-            vdot.append(-(base.S.T @ vertcat(zeros(3), ac)))
-        else:
-            vdot.append(zeros(tree.S[i].size))
-    return vertcat(*vdot)
+    motion = {-1: Motion(zeros(3), zeros(3), zeros(3, 3), -tree.gravity)}
+    rates, vdot = tree.rates(v), [zeros(S.size) for S in tree.S]
+    still = tree.accelerations(v, vertcat(*vdot))
+    # root to leaves, body by body
+    for b, part in enumerate(tree.parts):
+        motion[b] = at = moved(part, motion[part.parent], rates[b], still[b] + tree.rates_of(b) @ vdot[part.node])
+        if tree.rests(b):
+            felt, S = vertcat(at.wdot, at.ac), part.S
+            left = without_rows(felt, [r for r in range(6) if not S[r, :].is_zero()])
+            motion[b] = Motion(at.w, left[:3], acceleration_matrix(at.w, left[:3]), left[3:])
+            vdot[part.node] = -(S.T @ felt)
+    return vertcat(*vdot), motion

@@ -6,6 +6,8 @@ Algorithms, sec. 8.11): dr_d = -K_d^-1 phi, moved along each joint's own manifol
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from casadi import SX, Function, sqrt, sumsqr, vertcat
 
 from codegen.loops import Spanning
@@ -20,25 +22,29 @@ def project(tree: Tree) -> tuple[SX, SX]:
     return closed(tree, tree.q)
 
 
-def closed(tree: Tree, q: SX) -> tuple[SX, SX]:
-    """The same from any configuration q (nq)."""
+def closed(tree: Tree, q: SX, last: Callable[[SX], SX] = lambda moves: moves) -> tuple[SX, SX]:
+    """The same from any configuration q (nq); `last` may change what the dependent joints of a node move last."""
     q, residuals = SX(q), [zeros(0)]
     for i, own in enumerate(tree.spanning):
         if not own.constraints.dependent:
             continue
-        step = Function("step", [own.constraints.x], [_stepped(tree, i, own), own.constraints.phi])
+        moves = -own.Kd.solve(own.phi)
+        step, end = (
+            Function("step", [own.constraints.x], [_moved(tree, i, own, dr), own.constraints.phi])
+            for dr in (moves, last(moves))
+        )
         places = [tree.model.q_slices[b] for b in tree.model.position_bodies[i]]
         place = slice(places[0].start, places[-1].stop)
-        for _ in range(STEPS):
-            q[place] = step(q[place])[0]
+        for taken in (*[step] * (STEPS - 1), end):
+            q[place] = taken(q[place])[0]
         residuals.append(step(q[place])[1])
     return q, sqrt(sumsqr(vertcat(*residuals)))
 
 
-def _stepped(tree: Tree, i: int, own: Spanning) -> SX:
-    """The position coordinates of node i after one step of Newton's method."""
-    dependent, moves = list(own.constraints.dependent), zeros(own.constraints.T.size2())
-    moves[dependent] = -own.Kd.solve(own.phi)
+def _moved(tree: Tree, i: int, own: Spanning, dr: SX) -> SX:
+    """The position coordinates of node i after its dependent joints have moved by dr."""
+    moves = zeros(own.constraints.T.size2())
+    moves[list(own.constraints.dependent)] = dr
     after, at = [], 0
     for b in tree.model.position_bodies[i]:
         joint = tree.parts[b].joint

@@ -12,7 +12,7 @@ from casadi import SX, horzcat, vertcat
 from codegen.algorithms.crba import crba
 from codegen.algorithms.delassus import jacobian_transpose
 from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.motion import motions, resting, shortfall
+from codegen.algorithms.motion import resting, shortfall
 from codegen.algorithms.rnea import inverse
 from codegen.spatial import above, diagonal, ltdl_above
 from codegen.tree import Tree
@@ -20,8 +20,7 @@ from codegen.tree import Tree
 
 def prox_kkt(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    a0, m = resting(tree, v), tree.m
-    motion = motions(tree, v, a0)
+    (a0, motion), m = resting(tree, v), tree.m
     s, b, Jt = shortfall(tree, motion, k), tau - inverse(tree, motion, a0, f_ext), jacobian_transpose(tree)
     KKT = vertcat(horzcat(diagonal(-1 / mu, m), Jt.T), horzcat(Jt, crba(tree)))
     factors = ltdl_above(KKT, above(tree.dof_parent, Jt))

@@ -12,7 +12,7 @@ from codegen.algorithms.crba import crba
 from codegen.algorithms.delassus import jacobian_transpose
 from codegen.algorithms.dual import proximal
 from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.motion import motions, resting, shortfall
+from codegen.algorithms.motion import resting, shortfall
 from codegen.algorithms.rnea import inverse
 from codegen.algorithms.rooted import Rooted, by_branches
 from codegen.spatial import LTDL, ltdl, mirrored
@@ -21,8 +21,7 @@ from codegen.tree import Tree
 
 def prox_ltl(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    a0 = resting(tree, v)
-    motion = motions(tree, v, a0)
+    a0, motion = resting(tree, v)
     M, Jt = ltdl(crba(tree), tree.dof_parent), jacobian_transpose(tree)
     Y = M.half(Jt)
     b = tau - inverse(tree, motion, a0, f_ext)

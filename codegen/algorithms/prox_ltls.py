@@ -11,7 +11,7 @@ from casadi import SX
 from codegen.algorithms.crba import composite
 from codegen.algorithms.delassus import jacobian_transpose
 from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.motion import motions, resting, shortfall
+from codegen.algorithms.motion import resting, shortfall
 from codegen.algorithms.rnea import inverse
 from codegen.algorithms.sweeps import stiffened
 from codegen.spatial import ltdl
@@ -20,8 +20,7 @@ from codegen.tree import Tree
 
 def prox_ltls(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    a0 = resting(tree, v)
-    motion = motions(tree, v, a0)
+    a0, motion = resting(tree, v)
     s, b = shortfall(tree, motion, k), tau - inverse(tree, motion, a0, f_ext)
     M, Jt = ltdl(composite(tree, stiffened(tree, mu)), tree.dof_parent), jacobian_transpose(tree)
     y = M.solve(b + Jt @ (lam0 + mu * s))

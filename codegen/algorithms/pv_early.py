@@ -12,32 +12,30 @@ from __future__ import annotations
 from casadi import SX, vertcat
 
 from codegen.algorithms.held_rows import Rows, let_go
-from codegen.algorithms.motion import forces, motions, resting, shortfall
-from codegen.spatial import ldl, zeros
+from codegen.algorithms.motion import forces, resting, shortfall
+from codegen.spatial import freed, zeros
 from codegen.tree import Tree
 
 
 def pv_early(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> tuple[SX, SX]:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations k."""
-    a0, S, X, parent = resting(tree, v), tree.S, tree.X, tree.parent
-    motion, tau_i = motions(tree, v, a0), tree.split(tau)
+    (a0, motion), tau_i = resting(tree, v), tree.split(tau)
+    S, X, parent = tree.S, tree.X, tree.parent
     IA, pA = [I.articulated() for I in tree.I], forces(tree, motion, f_ext)
     rows = Rows.of(tree, shortfall(tree, motion, k))
-    U, D, u, gone = {}, {}, {}, {}
+    joint, u, gone = {}, {}, {}
     # leaves to root: ABA, with the rows that the subtree still wants held; what lets go stiffens the parent
     for i in tree.inwards:
-        U[i] = IA[i] @ S[i]
-        D[i] = ldl(S[i].T @ U[i] + tree.armature[i])
+        joint[i] = freed(IA[i], S[i], tree.armature[i])
         u[i] = tau_i[i] - S[i].T @ pA[i]
-        gone[i], kept = let_go(tree, i, rows.at(i), U[i], D[i], u[i])
+        gone[i], kept = let_go(tree, i, rows.at(i), joint[i], u[i])
         rows = rows.passed(parent[i], kept, i)
-        IA[parent[i]] += X[i].inertia(IA[i].without(S[i], U[i], D[i])) + gone[i].inertia
-        pA[parent[i]] += X[i].force(pA[i] + U[i] @ D[i].solve(u[i])) - gone[i].force
+        IA[parent[i]] += X[i].inertia(joint[i].left(IA[i]).stiffer(gone[i].F, gone[i].L))
+        pA[parent[i]] += X[i].force(joint[i].force(pA[i], joint[i].D.solve(u[i]), tau_i[i]) - gone[i].force)
     a, qdd, lam = {-1: zeros(6)}, {}, {-1: zeros(rows.at(-1).size)}
     # root to leaves: multipliers, those that joint i let go and those that it kept, then accelerations
     for i in tree.outwards:
-        lam[i] = gone[i].multipliers(a[parent[i]], lam[parent[i]][rows.places[i], :])
         a[i] = X[i] @ a[parent[i]]
-        qdd[i] = D[i].solve(u[i] + gone[i].y @ lam[i] - U[i].T @ a[i])
-        a[i] += S[i] @ qdd[i]
+        lam[i], push = gone[i].multipliers(a[i], lam[parent[i]][rows.places[i], :])
+        qdd[i], a[i] = joint[i].motion(a[i], u[i] + push)
     return a0 + vertcat(*[qdd[i] for i in tree.outwards]), rows.of_contacts(tree, lam)

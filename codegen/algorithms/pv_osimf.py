@@ -30,7 +30,7 @@ def split_at_root(tree: Tree, A: Articulated, b: SX, factors: Callable[[SX, list
     beyond = [{i: y_i for i, y_i in y_e.items() if i != root} for y_e, root in zip(y, roots, strict=True)]
     L, x = by_joints(tree, A, beyond), SX(tree.m, 1)
     for root in dict.fromkeys(roots):
-        T, load, held = A.D[root].A, SX(A.D[root].size, 1), []
+        T, load, held = A[root].D.A, SX(A[root].D.size, 1), []
         # branch by branch: its own block, and what it adds to the root
         for branch in branches(beyond, [e for e, own in enumerate(roots) if own == root]):
             rows = [r for e in branch for r in range(tree.contacts[e].rows.start, tree.contacts[e].rows.stop)]

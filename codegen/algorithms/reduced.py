@@ -15,7 +15,7 @@ from codegen.algorithms.bundling import by_joints, reading
 from codegen.algorithms.delassus import assembled
 from codegen.algorithms.streams import Key, Streams
 from codegen.algorithms.sweeps import Articulated
-from codegen.spatial import mirrored
+from codegen.spatial import mirrored, zeros
 from codegen.tree import Tree
 
 WORLD: Key = ("joint", -1)
@@ -35,7 +35,7 @@ def reduced(tree: Tree, A: Articulated, met: Streams, roots: bool = True) -> SX:
         if at != WORLD:
             W += told(a, at, b)
         elif roots and feels[a][0] == feels[b][0]:
-            W += feels[a][1].T @ A.D[feels[b][0]].scale(feels[b][1])
+            W += feels[a][1].T @ A[feels[b][0]].D.scale(feels[b][1])
         return mirrored(W) if a == b else W
 
     def told(a: Key, at: Key, b: Key) -> SX:
@@ -53,7 +53,7 @@ def reduced(tree: Tree, A: Articulated, met: Streams, roots: bool = True) -> SX:
             x = met.start["joint", i][1] @ between(("joint", i), b)
         else:
             x = tree.X[i] @ acceleration(tree.parent[i], b)
-        return x - tree.S[i] @ A.D[i].solve(A.U[i].T @ x)
+        return A[i].motion(x, zeros(tree.S[i].size, x.size2()))[1]
 
     pairs = [(o, e) for e in range(len(tree.contacts)) for o in range(e + 1)]
     return assembled(tree, {(o, e): [between(("contact", o), ("contact", e))] for o, e in pairs})

@@ -83,12 +83,12 @@ def gathered(tree: Tree, A: Articulated, bundled: Collection[int]) -> Streams:
     # contacts to root: each joint couples the streams that pass it, and lets part of them through
     for i in reversed(tree.support):
         met.y[i] = {a: tree.S[i].T @ F for a, F in active[i].items()}
-        half = met.half[i] = {a: A.D[i].half(y) for a, y in met.y[i].items()}
-        scaled = {a: A.D[i].scale(y) for a, y in half.items()}
+        half = met.half[i] = {a: A[i].D.half(y) for a, y in met.y[i].items()}
+        scaled = {a: A[i].D.scale(y) for a, y in half.items()}
         for n, b in enumerate(half if tree.parent[i] >= 0 else ()):
             for a in list(half)[: n + 1]:
                 met.L[a, b] = met.coupling(a, b) + half[a].T @ scaled[b]
-        felt = {a: A.let_through(i, F, A.D[i].back(scaled[a])) for a, F in active[i].items()}
+        felt = {a: A[i].force(F, -A[i].D.back(scaled[a])) for a, F in active[i].items()}
         if i in bundled:
             rows = [r for r in range(tree.rows[i]) if not all(F[r, :].is_zero() for F in felt.values())]
             met.bundle.update(dict.fromkeys(felt, ("joint", i)))

@@ -7,27 +7,13 @@ Featherstone, Rigid Body Dynamics Algorithms, sec. 7.3, homogeneous: everything 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from casadi import SX, vertcat
 
-from codegen.spatial import LDL, NodeInertia, ldl, rows_set_free, zeros
+from codegen.spatial import FreeJoint, NodeInertia, freed, zeros
 from codegen.tree import Held, Tree
 
-
-@dataclass(frozen=True, slots=True)
-class Articulated:
-    """U = IA S, the factors of D = S' U, and the axes along which a free joint feels all, by nodes."""
-
-    U: dict[int, SX]
-    D: dict[int, LDL]
-    free: dict[int, list[int]]
-
-    def let_through(self, i: int, F: SX, yielding: SX) -> SX:
-        """Forces F on node i (6 k x c) as its parent's side of the joint feels them; the joint yields by D^-1 S' F."""
-        felt = F - self.U[i] @ yielding
-        felt[self.free[i], :] = zeros(len(self.free[i]), F.size2())
-        return felt
+Articulated = Mapping[int, FreeJoint]  # by nodes
 
 
 def stiffened(tree: Tree, weight: SX) -> list[NodeInertia]:
@@ -45,15 +31,13 @@ def weight_of(weight: SX, contact: Held) -> SX:
 
 
 def articulated(tree: Tree, IA: Sequence[NodeInertia]) -> Articulated:
-    """The inertia sweep, from rigid inertias IA."""
-    IA, S, found = [I.articulated() for I in IA], tree.S, Articulated({}, {}, {})
+    """The inertia sweep, from rigid inertias IA: every joint, free to move below its subtree."""
+    IA, joint = [I.articulated() for I in IA], {}
     # leaves to root: articulated inertia of the subtree that hangs on each joint
     for i in tree.inwards:
-        found.U[i] = IA[i] @ S[i]
-        found.D[i] = ldl(S[i].T @ found.U[i] + tree.armature[i])
-        found.free[i] = sorted(rows_set_free(S[i].columns, found.U[i], found.D[i])) if tree.rows[i] == 6 else []
-        IA[tree.parent[i]] += tree.X[i].inertia(IA[i].without(S[i], found.U[i], found.D[i]))
-    return found
+        joint[i] = freed(IA[i], tree.S[i], tree.armature[i])
+        IA[tree.parent[i]] += tree.X[i].inertia(joint[i].left(IA[i]))
+    return joint
 
 
 def transmitted(
@@ -64,7 +48,7 @@ def transmitted(
     # leaves to root: bias force of the subtree that hangs on each joint
     for i in nodes:
         u[i] = tau[i] - tree.S[i].T @ p[i]
-        p[tree.parent[i]] += tree.X[i].force(p[i] + A.U[i] @ A.D[i].solve(u[i]))
+        p[tree.parent[i]] += tree.X[i].force(A[i].force(p[i], A[i].D.solve(u[i]), tau[i]))
     return u
 
 
@@ -75,9 +59,7 @@ def rolled_out(
     y, a = {}, {-1: zeros(6), **(a or {})}
     # root to leaves: accelerations under the joint forces u
     for i in nodes:
-        a[i] = tree.X[i] @ a[tree.parent[i]]
-        y[i] = A.D[i].solve(u[i] - A.U[i].T @ a[i])
-        a[i] += tree.S[i] @ y[i]
+        y[i], a[i] = A[i].motion(tree.X[i] @ a[tree.parent[i]], u[i])
     return y, a
 
 
@@ -90,7 +72,7 @@ def joint_forces(tree: Tree, contact: Held, A: Articulated | None = None) -> dic
     # contact to root
     for i in tree.path(contact.node):
         forces[i] = tree.S[i].T @ felt
-        felt = tree.X[i].force(A.let_through(i, felt, A.D[i].solve(forces[i])) if A else felt)
+        felt = tree.X[i].force(A[i].force(felt, -A[i].D.solve(forces[i])) if A else felt)
     return forces
 
 
@@ -98,7 +80,7 @@ def carried(tree: Tree, A: Articulated, F: SX, start: int, end: int) -> SX:
     """Forces F on node `start` (6 k x c) as node `end`, itself or an ancestor, feels them through the free joints."""
     i = start
     while i != end:
-        F = tree.X[i].force(A.let_through(i, F, A.D[i].solve(tree.S[i].T @ F)))
+        F = tree.X[i].force(A[i].force(F, -A[i].D.solve(tree.S[i].T @ F)))
         i = tree.parent[i]
     return F
 

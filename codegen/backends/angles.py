@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-LIMIT = 1e5
+INCLUDES = ("float.h", "stdint.h", "string.h")
 
 _PIO2 = (1.5707963267923333, 2.5633441514780767e-12, 1.1644211747377496e-22)
 _SINE = {
@@ -35,6 +35,26 @@ _COSINE = {
     ),
     "float32": (0.041666666619453195, -0.0013888883496818826, 2.479945930041423e-05, -2.72056839051718e-07),
 }
+# r = high + low, sin r and cos r. In doubles that are rounded to floats high alone is close enough.
+_SUMS = {
+    "float64": (
+        (f"((near - high) - small) - m*{_PIO2[2]!r}",),
+        "high + (high*z*odd + low*most)",
+        "most + (((1.0 - most) - 0.5*z) + (z*z*even - high*low))",
+    ),
+    "float32": ((), "high + high*z*odd", "most + z*z*even"),
+}
+# Where it is the C library's altogether: arithmetic that is not IEEE's; for floats, units that know no doubles.
+_FOREIGN = {
+    "float64": ("defined(__FAST_MATH__)", "FLT_EVAL_METHOD != 0"),
+    "float32": (
+        "defined(__FAST_MATH__)",
+        "FLT_EVAL_METHOD != 0",
+        "(defined(__ARM_FP) && !(__ARM_FP & 8))",
+        "(defined(__riscv_flen) && __riscv_flen < 64)",
+    ),
+}
+_WITHIN = {"float64": "fabs((double)x[k]) <= 1e5", "float32": "fabsf(x[k]) <= 1e5f"}
 
 
 def _horner(coefficients: tuple[float, ...]) -> str:
@@ -45,14 +65,20 @@ def _horner(coefficients: tuple[float, ...]) -> str:
 
 
 def angle_slots(dtype: str) -> dict[str, Any]:
-    """What the template of the sine and cosine is filled with."""
+    """What the template of the sine and cosine is filled with: `lows` is what is left of the angle, if that counts."""
+    low, sine, cosine = _SUMS[dtype]
     return {
-        "pio2": [repr(part) for part in _PIO2],
+        "pio2": [repr(part) for part in _PIO2[:2]],
         "two_over_pi": "0.6366197723675814",
         # 3 * 2^51: added and taken away again, it rounds to the nearest integer.
         "magic": "6755399441055744.0",
-        "sine": _horner(_SINE[dtype]),
-        "cosine": _horner(_COSINE[dtype]),
+        "foreign": _FOREIGN[dtype],
+        "within": _WITHIN[dtype],
+        "odd": _horner(_SINE[dtype]),
+        "even": _horner(_COSINE[dtype]),
+        "lows": low,
+        "sine": sine,
+        "cosine": cosine,
         "limit": "UINT64_C(0x40f86a0000000000)",
         "magnitude": "UINT64_C(0x7fffffffffffffff)",
     }

@@ -107,7 +107,7 @@ def times(
     from codegen import pipeline
     from codegen.cli.samples import arguments
 
-    function = pipeline.build(robot, name, **options)
+    function = pipeline.build(robot, name, **options).with_status()  # random states may be singular
     _, values = arguments(robot, function, options, states, 0)
     one = [value.astype(options["dtype"]) for value in values]
     single = [value[0].copy() for value in one]

@@ -12,6 +12,7 @@ from codegen.graph import Graph, verify
 from codegen.passes.angles import hoist_angles
 from codegen.passes.constants import fold_constants
 from codegen.passes.dead import drop_dead
+from codegen.passes.factors import factor_sums
 from codegen.passes.lifetimes import shorten_lifetimes
 from codegen.passes.reciprocals import share_reciprocals
 from codegen.passes.subexpressions import share_subexpressions
@@ -27,6 +28,7 @@ __all__ = [
     "ORDER",
     "chain_sums",
     "drop_dead",
+    "factor_sums",
     "fold_constants",
     "hoist_angles",
     "run",
@@ -35,7 +37,7 @@ __all__ = [
     "shorten_lifetimes",
 ]
 
-DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, drop_dead)
+DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, factor_sums, drop_dead)
 ORDER: tuple[Pass, ...] = (chain_sums, hoist_angles, shorten_lifetimes)
 
 _ROUNDS = 8

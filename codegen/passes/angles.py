@@ -53,8 +53,10 @@ def in_front(graph: Graph) -> list[int]:
             late[index] |= late[arg]
     early = {angle: members for angle, members in pairs(graph).items() if not late[angle]}
     needed = [False] * len(values)
-    for angle in early:
-        needed[angle] = True
+    for members in early.values():
+        for index in members:
+            for arg in values[index].args:
+                needed[arg] = True
     for index in range(len(values) - 1, -1, -1):
         if needed[index]:
             for arg in values[index].args:

@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 
 def shorten_lifetimes(graph: Graph) -> Graph:
     """The same values in another order; angles that stand in front stay there."""
+    return reordered(graph, short_lived(graph))
+
+
+def short_lived(graph: Graph) -> list[int]:
+    """That order."""
     front, needs = in_front(graph), _registers(graph)
     results = list(dict.fromkeys(index for result in graph.results for index in result))
     ways = product((results, results[::-1]), (False, True))
     orders = [_depth_first(graph, needs, front, roots, mirrored) for roots, mirrored in ways]
-    order = min(orders, key=lambda order: kept(graph, order))
-    return reordered(graph, order)
+    return min(orders, key=lambda order: kept(graph, order))
 
 
 def kept(graph: Graph, order: Sequence[int]) -> int:
@@ -73,9 +77,10 @@ def _registers(graph: Graph) -> list[int]:
     for op, args, *_ in graph.values:
         if op in (CONST, INPUT):
             needs.append(0)
-        elif len(args) == 1:
-            needs.append(max(1, needs[args[0]]))
-        else:
+        elif len(args) == 2:
             first, second = needs[args[0]], needs[args[1]]
             needs.append(max(first, second, 1) if first != second else first + 1)
+        else:
+            most = sorted([needs[arg] for arg in args], reverse=True)
+            needs.append(max(1, *[need + kept for kept, need in enumerate(most)]))
     return needs

@@ -6,10 +6,11 @@ are kept structural wherever they are known.
 
 from codegen.spatial.axes import constant, cross3, diagonal, skew3, unit_axis, without_rows, zeros
 from codegen.spatial.branched import LTDL, above, ltdl, ltdl_above
-from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, rows_set_free, yielding
+from codegen.spatial.freed import FreeJoint, freed
+from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, yielding
 from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse, so3_log
 from codegen.spatial.node import NodeInertia, NodeTransform, Subspace
-from codegen.spatial.solve import LDL, Reflections, Square, ldl, mirrored, reflections, semidefinite_ldl
+from codegen.spatial.solve import LDL, Reflections, Square, divisor, ldl, mirrored, reflections, semidefinite_ldl
 from codegen.spatial.steps import AxisTurn, Shift, Step, Turn, placement_steps
 from codegen.spatial.transform import Transform
 
@@ -18,6 +19,7 @@ __all__ = [
     "LTDL",
     "ArticulatedInertia",
     "AxisTurn",
+    "FreeJoint",
     "NodeInertia",
     "NodeTransform",
     "Reflections",
@@ -32,13 +34,14 @@ __all__ = [
     "constant",
     "cross3",
     "diagonal",
+    "divisor",
+    "freed",
     "ldl",
     "ltdl",
     "ltdl_above",
     "mirrored",
     "placement_steps",
     "reflections",
-    "rows_set_free",
     "semidefinite_ldl",
     "skew3",
     "so2_jacobian",

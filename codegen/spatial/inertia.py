@@ -92,7 +92,11 @@ class RigidInertia:
         n = SX(3, 1)
         for k in range(3):
             i, j = others(k)
-            n[k] = Omega[j, i] * J[i, i] - Omega[i, j] * J[j, j] + (Omega[j, j] - Omega[i, i]) * J[i, j]
+            if is_equal(Omega[i, j], Omega[j, i], 1):
+                n[k] = Omega[i, j] * (J[i, i] - J[j, j])
+            else:
+                n[k] = Omega[j, i] * J[i, i] - Omega[i, j] * J[j, j]
+            n[k] += (Omega[j, j] - Omega[i, i]) * J[i, j]
             n[k] += Omega[j, k] * J[i, k] - Omega[i, k] * J[j, k]
         return vertcat(n + cross3(self.h, ac), self.m * ac + Omega @ self.h)
 
@@ -180,18 +184,6 @@ class ArticulatedInertia:
         B[i, k] = B[k, i] = A[i, k] - p * H[k, j]
         B[j, k] = B[k, j] = A[j, k] + p * H[k, i]
         return ArticulatedInertia(B, H, M)
-
-
-def rows_set_free(S: SX, U: SX, D: LDL) -> set[int]:
-    """The spatial axes in which nothing is left: those along which a joint without armature moves its body freely."""
-    if S.size1() != 6 or not is_equal(D.A, S.T @ U, 1):
-        return set()
-    axes = set()
-    for column in range(S.size2()):
-        rows = [r for r in range(6) if not S[r, column].is_zero()]
-        if len(rows) == 1 and S[rows[0], column].is_constant():
-            axes.update(rows)
-    return axes if len(axes) == S.size2() else set()
 
 
 def yielding(Omega: SX, S: SX, U: SX, D: LDL) -> SX:

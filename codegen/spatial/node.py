@@ -7,13 +7,14 @@ costs. All bodies of a node hang, directly or through each other, on one body of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from casadi import SX, vertcat
 
 from codegen.spatial.axes import zeros
-from codegen.spatial.inertia import ArticulatedInertia, rows_set_free
+from codegen.spatial.inertia import ArticulatedInertia
 from codegen.spatial.solve import LDL, mirrored
 from codegen.spatial.steps import Carried
 from codegen.spatial.transform import Transform
@@ -84,15 +85,22 @@ class NodeTransform:
         if stack.freed is not None:
             U, D = stack.freed
             felt = felt.articulated().without(bodies(self.force(U))[self.hub], D)
+        if stack.held is not None:
+            K, L = stack.held
+            felt += outer(bodies(self.force(K))[self.hub], L)
         return NodeInertia(tuple(felt if b == self.hub else stack.nothing for b in range(self.parents)))
 
 
 @dataclass(frozen=True, slots=True)
 class NodeInertia:
-    """The inertias of a node's bodies; `freed` = (U, D) if the node's joint has been set free, not yet taken off."""
+    """The inertias of a node's bodies; `freed` = (U, D) if the node's joint has been set free, not yet taken off.
+
+    `held` = (K, L) are forces through the joint whose stiffness K L^-1 K' has not been added yet.
+    """
 
     parts: tuple[Inertia, ...]
     freed: tuple[SX, LDL] | None = None
+    held: tuple[SX, LDL] | None = None
 
     @property
     def nothing(self) -> Any:
@@ -115,15 +123,30 @@ class NodeInertia:
         """The stack with an inertia added to one of its bodies (by place)."""
         return NodeInertia(tuple(part + added if b == body else part for b, part in enumerate(self.parts)))
 
-    def without(self, S: Subspace, U: SX, D: LDL) -> NodeInertia:
-        """IA - U D^-1 U': what is left of the inertia when the joint with subspace S is free to move.
+    def without(self, U: SX, D: LDL, free: Sequence[int]) -> NodeInertia:
+        """IA - U D^-1 U': what is left of the inertia when the joint is free to move, nothing on the axes `free`.
 
         A single body loses it here, where its joint axis leaves a zero row; of a cluster, only the sum that the
         parent feels is ever needed, and `NodeTransform.inertia` takes it off there.
         """
         if len(self.parts) > 1:
             return NodeInertia(self.parts, (U, D))
-        return NodeInertia((self.parts[0].articulated().without(U, D, rows_set_free(S.columns, U, D)),))
+        return NodeInertia((self.parts[0].articulated().without(U, D, free),))
+
+    def stiffer(self, K: SX, L: LDL) -> NodeInertia:
+        """With K L^-1 K' for forces K (6 k x c) let through by the free joint; of a cluster, later, as `without`."""
+        if not K.size2():
+            return self
+        if len(self.parts) > 1:
+            return NodeInertia(self.parts, self.freed, (K, L))
+        return NodeInertia((self.parts[0] + outer(K, L),))
+
+
+def outer(K: SX, L: LDL) -> ArticulatedInertia:
+    """K L^-1 K' for forces K on one body."""
+    H = L.half(K.T)
+    A = mirrored(H.T @ L.scale(H))
+    return ArticulatedInertia(A[:3, :3], A[:3, 3:], A[3:, 3:])
 
 
 @dataclass(frozen=True, slots=True)

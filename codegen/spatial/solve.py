@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
-from casadi import SX, dot, fabs, horzcat, if_else, sqrt, sumsqr, trace, vertcat
+from casadi import SX, copysign, dot, fabs, fmax, horzcat, sqrt, sumsqr, trace, vertcat
 
 from codegen.spatial.axes import cross3
 
@@ -83,12 +83,12 @@ def mirrored(A: SX) -> SX:
     return B
 
 
-def ldl(A: SX, least: float = 0.0, instead: float = 0.0) -> LDL:
+def ldl(A: SX, least: float = 0.0) -> LDL:
     """Factorise a symmetric positive definite matrix (only its lower triangle is read).
 
-    With `least`, a pivot below it (a singular direction) becomes `instead`.
+    With `least`, a pivot below it (a singular direction) becomes that.
     """
-    return _factors(A, lambda d: if_else(d < least, instead, d) if least else d)
+    return _factors(A, lambda d: fmax(d, least) if least else d)
 
 
 def semidefinite_ldl(A: SX, size: SX | None = None) -> LDL:
@@ -124,28 +124,41 @@ def _factors(A: SX, pivot: Callable[[SX], SX]) -> LDL:
 
 @dataclass(frozen=True, slots=True)
 class Reflections:
-    """An orthogonal Q as Householder reflections: for each the first row, the vector, and its factor."""
+    """An orthogonal Q, step by step: Householder reflections, and exchanges of rows where there is nothing to reflect.
 
-    steps: tuple[tuple[int, SX, SX], ...]
+    For each step the place of the row that it makes, the rows that take part, and the reflection's vector and factor.
+    """
+
+    steps: tuple[tuple[int, tuple[int, ...], SX, SX], ...]
 
     def rows(self, B: SX) -> SX:
         """Q B."""
-        return self._through(B, self.steps)
+        for place, rows, w, factor in self.steps:
+            B = _exchanged(_reflected(B, rows, w, factor), place, rows[0])
+        return B
 
     def back(self, B: SX) -> SX:
         """Q' B."""
-        return self._through(B, self.steps[::-1])
+        for place, rows, w, factor in reversed(self.steps):
+            B = _reflected(_exchanged(B, place, rows[0]), rows, w, factor)
+        return B
 
     def columns(self, B: SX) -> SX:
         """B Q'."""
         return self.rows(B.T).T if self.steps else B
 
-    @staticmethod
-    def _through(B: SX, steps: tuple[tuple[int, SX, SX], ...]) -> SX:
-        for first, w, factor in steps:
-            lower = B[first:, :]
-            B = vertcat(B[:first, :], lower - (factor * w) @ (w.T @ lower))
-        return B
+
+def _reflected(B: SX, rows: Sequence[int], w: SX, factor: SX) -> SX:
+    if len(rows) > 1:
+        B, own = SX(B), list(rows)
+        B[own, :] -= (factor * w) @ (w.T @ B[own, :])
+    return B
+
+
+def _exchanged(B: SX, r: int, s: int) -> SX:
+    order = list(range(B.size1()))
+    order[r], order[s] = s, r
+    return B if r == s else B[order, :]
 
 
 def reflections(A: SX) -> tuple[Reflections, SX]:
@@ -153,18 +166,20 @@ def reflections(A: SX) -> tuple[Reflections, SX]:
     r, n = A.size1(), A.size2()
     if A.is_zero():
         return Reflections(()), A[:0, :]
-    steps: list[tuple[int, SX, SX]] = []
-    for c in range(min(r - 1, n)):
-        x = A[c:, c]
-        size = sqrt(sumsqr(x))
-        sign = if_else(x[0] < 0, -1.0, 1.0)
-        w = vertcat(x[0] + sign * size, x[1:])
-        factor = 1 / (size * (size + fabs(x[0])) + SMALLEST)
-        steps.append((c, w, factor))
-        right = A[c:, c + 1 :]
-        turned = right - (factor * w) @ (w.T @ right)
-        column = vertcat(-sign * size, SX(r - c - 1, 1))
-        A = vertcat(A[:c, :], horzcat(SX(r - c, c), column, turned))
+    steps: list[tuple[int, tuple[int, ...], SX, SX]] = []
+    for c in range(min(r, n)):
+        rows = tuple(p for p in range(c, r) if not A[p, c].is_zero()) or (c,)
+        x = A[list(rows), c]
+        size = copysign(sqrt(sumsqr(x)), x[0])
+        w = vertcat(x[0] + size, x[1:])
+        factor = 1 / (size * w[0] + SMALLEST)
+        if rows == (c,):
+            continue
+        steps.append((c, rows, w, factor))
+        A = _reflected(A, rows, w, factor)
+        if len(rows) > 1:
+            A[list(rows), c] = vertcat(-size, SX(len(rows) - 1, 1))
+        A = _exchanged(A, c, rows[0])
     return Reflections(tuple(steps)), A[: min(r, n), :]
 
 

@@ -20,7 +20,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: 391c52cf4df8bdf2f5dce34deae4968dfef47f15710656a1f634380ced959aa6 (SHA-256 of the sources)
+ * Content: 35322da78caf38fca3af84596e75f93555307be745eca2a12cc802e65b370931 (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -33,14 +33,14 @@ extern "C" {
 #define IIWA_REAL double
 #define IIWA_NQ 7
 #define IIWA_NV 7
-#define IIWA_CONTENT "391c52cf4df8bdf2f5dce34deae4968dfef47f15710656a1f634380ced959aa6"
+#define IIWA_CONTENT "35322da78caf38fca3af84596e75f93555307be745eca2a12cc802e65b370931"
 
 /* rnea: inverse dynamics
  *   in  q[7] (7): configuration
  *   in  v[7] (7): joint velocity
  *   in  a[7] (7): joint acceleration
  *   out tau[7] (7): joint forces
- * 404 operations (add 187, mul 207, sin 5, cos 5) as emitted; 406 operations (add 187, mul 209, sin 5, cos 5) as written.
+ * 401 operations (add 186, mul 205, sin 5, cos 5) as emitted; 406 operations (add 187, mul 209, sin 5, cos 5) as written.
  */
 void iiwa_rnea(const IIWA_REAL *q, const IIWA_REAL *v, const IIWA_REAL *a, IIWA_REAL *tau);
 /* Reals that iiwa_rnea keeps on the stack to hand values between its parts; the caller owns none. */
@@ -49,7 +49,7 @@ void iiwa_rnea(const IIWA_REAL *q, const IIWA_REAL *v, const IIWA_REAL *a, IIWA_
 /* crba: joint-space inertia matrix
  *   in  q[7] (7): configuration
  *   out M[49] (7 x 7): joint-space inertia matrix
- * 215 operations (add 95, mul 110, sin 5, cos 5) as emitted; 245 operations (add 103, mul 132, sin 5, cos 5) as written.
+ * 212 operations (add 92, mul 110, sin 5, cos 5) as emitted; 245 operations (add 103, mul 132, sin 5, cos 5) as written.
  */
 void iiwa_crba(const IIWA_REAL *q, IIWA_REAL *M);
 /* Reals that iiwa_crba keeps on the stack to hand values between its parts; the caller owns none. */
@@ -60,7 +60,7 @@ void iiwa_crba(const IIWA_REAL *q, IIWA_REAL *M);
  *   in  v[7] (7): joint velocity
  *   in  tau[7] (7): joint forces
  *   out a[7] (7): joint acceleration
- * 747 operations (add 333, mul 399, div 5, sin 5, cos 5) as emitted; 746 operations (add 334, mul 376, div 26, sin 5, cos 5) as written.
+ * 698 operations (add 311, mul 372, div 5, sin 5, cos 5) as emitted; 725 operations (add 316, mul 359, div 40, sin 5, cos 5) as written.
  */
 void iiwa_aba(const IIWA_REAL *q, const IIWA_REAL *v, const IIWA_REAL *tau, IIWA_REAL *a);
 /* Reals that iiwa_aba keeps on the stack to hand values between its parts; the caller owns none. */

@@ -24,7 +24,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: d670e44f55e1d455fad6a824106d5bf0291fb15f714760170ef6c0789138d25e (SHA-256 of the sources)
+ * Content: 67d0c33a738b4a67c7392beb62005f30d03398b1a8a483d9ba5ee072cc14da9f (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -37,14 +37,14 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "d670e44f55e1d455fad6a824106d5bf0291fb15f714760170ef6c0789138d25e"
+#define SOLO12_CONTENT "67d0c33a738b4a67c7392beb62005f30d03398b1a8a483d9ba5ee072cc14da9f"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration
  *   in  v[18] (18): joint velocity
  *   in  a[18] (18): joint acceleration
  *   out tau[18] (18): joint forces
- * 1177 operations (add 554, mul 599, sin 12, cos 12) as emitted; 1201 operations (add 560, mul 617, sin 12, cos 12) as written.
+ * 1161 operations (add 554, mul 583, sin 12, cos 12) as emitted; 1201 operations (add 560, mul 617, sin 12, cos 12) as written.
  */
 void solo12_rnea(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *a, SOLO12_REAL *tau);
 /* Reals that solo12_rnea keeps on the stack to hand values between its parts; the caller owns none. */
@@ -53,7 +53,7 @@ void solo12_rnea(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *
 /* crba: joint-space inertia matrix
  *   in  q[19] (19): configuration
  *   out M[324] (18 x 18): joint-space inertia matrix
- * 597 operations (add 289, mul 284, sin 12, cos 12) as emitted; 725 operations (add 329, mul 372, sin 12, cos 12) as written.
+ * 579 operations (add 277, mul 278, sin 12, cos 12) as emitted; 725 operations (add 329, mul 372, sin 12, cos 12) as written.
  */
 void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
 /* Reals that solo12_crba keeps on the stack to hand values between its parts; the caller owns none. */
@@ -64,11 +64,11 @@ void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
  *   in  v[18] (18): joint velocity
  *   in  tau[18] (18): joint forces
  *   out a[18] (18): joint acceleration
- * 2538 operations (add 1193, mul 1307, div 14, sin 12, cos 12) as emitted; 2619 operations (add 1235, mul 1279, div 81, sin 12, cos 12) as written.
+ * 2391 operations (add 1146, mul 1207, div 14, sin 12, cos 12) as emitted; 2557 operations (add 1176, mul 1240, div 117, sin 12, cos 12) as written.
  */
 void solo12_aba(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *tau, SOLO12_REAL *a);
 /* Reals that solo12_aba keeps on the stack to hand values between its parts; the caller owns none. */
-#define SOLO12_ABA_WORKSPACE 165
+#define SOLO12_ABA_WORKSPACE 95
 
 #ifdef __cplusplus
 }

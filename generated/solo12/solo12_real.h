@@ -24,6 +24,19 @@ typedef R T __attribute__((vector_size(1*sizeof(R))));
 typedef R T;
 #endif
 
+/* Limbs of one shape go in step, as the elements of small vectors, if the processor has such: P2 and P4 are 2 and 4
+ * reals, P2_ANY and P4_ANY the same anywhere in memory. SOLO12_PLAIN asks for one number at a time.
+ */
+#if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__)) && !defined(SOLO12_WIDE) && !defined(SOLO12_PLAIN)
+#define SOLO12_PACKS 1
+typedef R P2 __attribute__((vector_size(2*sizeof(R))));
+typedef R P4 __attribute__((vector_size(4*sizeof(R))));
+typedef R P2_ANY __attribute__((vector_size(2*sizeof(R)), aligned(sizeof(R)), may_alias));
+typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), may_alias));
+#else
+#define SOLO12_PACKS 0
+#endif
+
 /* A function that cannot fail, and one that returns its status; in lanes every lane has its own, among the arguments. */
 #ifdef SOLO12_WIDE
 #define SOLO12_FUNCTION(name) static void name##_lanes

@@ -32,6 +32,13 @@ def test_bench_takes_contacts(rigidc: Run) -> None:
     assert all(0 < row["kernel ns median"] < row["call ns median"] for row in rows)
 
 
+def test_bench_times_singular_states_too(rigidc: Run) -> None:
+    """Rows that are held twice leave `pv` a singular matrix."""
+    twice = ("--contact", "lbr_iiwa_link_7:3") * 2
+    (row,) = json.loads(rigidc("bench", "iiwa", "-a", "pv", *twice, "--seconds", "0.01", "--json"))
+    assert row["kernel ns median"] > 0
+
+
 def test_a_spread_counts_every_part() -> None:
     slept = spread(lambda: __import__("time").sleep(0.002), 4, 0.01)
     assert 5e5 <= slept.p10 <= slept.median <= slept.p90

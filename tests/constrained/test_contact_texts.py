@@ -20,6 +20,8 @@ def test_texts_and_python_say_the_same():
         "odd:3:3": robot.contact("odd:3", 3),
         "odd:6": robot.contact("odd"),
         "odd:hinge-z:in=odd:3": robot.contact("odd", EYE[[0, 1, 3, 4, 5]], axes="odd:3"),
+        "odd:hinge:axis=0,-2e-1,0": robot.contact("odd", "hinge-y"),
+        "odd:hinge:axis=3,0,-4:in=world": robot.contact("odd", "hinge", axis=(3, 0, -4), axes="world"),
         "odd:x,rz:in=world:kp=100:kd=2e1": robot.contact("odd", EYE[[3, 2]], axes="world", kp=100, kd=(20, 20)),
         "odd:in=world:spatial": robot.contact("odd", 6, axes="world", spatial=True),
         "odd:6:in=odd": robot.contact("odd", 6),
@@ -33,7 +35,11 @@ def test_texts_and_python_say_the_same():
     [
         ("nose:3", "no frame 'nose'"),
         ("lbr_iiwa_link_7:5", "rows must be 3, 6, hinge-x"),
-        ("lbr_iiwa_link_7:hinge", "'hinge' are not known"),
+        ("lbr_iiwa_link_7:hinge", "a hinge needs an axis of three finite numbers"),
+        ("lbr_iiwa_link_7:hinge:axis=0,0,0", "not all zero"),
+        ("lbr_iiwa_link_7:hinge:axis=0,1", "'axis=0,1' holds no three numbers; write axis=0,1,-1, say"),
+        ("lbr_iiwa_link_7:hinge-y:axis=0,1,0", "only rows 'hinge' take an axis"),
+        ("lbr_iiwa_link_7:hinges", "'hinges' are not known"),
         ("lbr_iiwa_link_7:x,x", "'x,x' are not known"),
         ("lbr_iiwa_link_7:3:6", "'6' is one too many"),
         ("lbr_iiwa_link_7::3", "'' is one too many"),
@@ -48,6 +54,19 @@ def test_refusals(text, said):
         contact_of(codegen.load("iiwa"), text)
 
 
+@pytest.mark.parametrize(
+    "axis", [(0.0, 0.0, 1.0), (-1.0, 0.0, 0.0), (1.0, 1.0, 0.0), (1e-9, -2.0, 0.0), (0.3, -0.5, -0.4)]
+)
+def test_a_hinge_about_any_axis(axis):
+    """Five orthonormal rows: the origin's, and two across the axis; of the frame's own axes where it is one."""
+    rows = np.array(codegen.load("iiwa").contact("lbr_iiwa_link_7", "hinge", axis=axis).rows)
+    assert np.allclose(rows @ rows.T, np.eye(5), atol=1e-15)
+    assert np.allclose(rows[:, :3] @ axis, 0.0, atol=1e-15)
+    assert np.array_equal(rows[2:], EYE[3:])
+    if np.count_nonzero(axis) == 1:
+        assert np.array_equal(rows, np.delete(EYE, np.flatnonzero(axis), axis=0))
+
+
 def test_refusals_in_python():
     robot, tool = codegen.load("iiwa"), "lbr_iiwa_link_7"
     for given, said in (
@@ -56,6 +75,8 @@ def test_refusals_in_python():
         ({"rows": "foot-0.1x0.1", "points": [(0, 0, 0)]}, "leave out the points"),
         ({"kp": (1.0, 2.0)}, "or 6 of them"),
         ({"rows": []}, "m x 6"),
+        ({"rows": "hinge", "axis": (1.0, np.nan, 0.0)}, "axis of three finite"),
+        ({"rows": EYE, "axis": (1.0, 0.0, 0.0)}, "only rows 'hinge'"),
         ({"axes": "sky"}, "no frame 'sky'"),
     ):
         with pytest.raises(RobotError, match=said):

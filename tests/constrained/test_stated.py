@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -56,25 +58,45 @@ def looped():
     texts = {
         "mini_cheetah": ("FR_foot_contact:3:in=world:kp=3:kd=1", "HL_foot_contact:x,y:in=FR_foot_contact:kp=2"),
         "tello_humanoid": ("left-foot:6:in=world:kp=3:kd=1", "right-foot:3:in=left-foot:kp=2", "right-foot:rx"),
+        "jvrc1": (
+            "left_ankle_p:hinge:axis=0,5,1:in=world:kp=3:kd=1",
+            "right_toe_contact:3:in=world:kp=2",
+            "right_heel_contact:x,rz:in=left_ankle_p",
+            "left_wrist_contact:z:kd=2",
+        ),
     }
     robots = [codegen.load(name) for name in texts]
     return [(robot, tuple(contact_of(robot, text) for text in texts[robot.name])) for robot in robots]
 
 
-def regular(robot, contacts, q):
-    """The numbers of configurations at which no row depends, or almost depends, on others."""
+def soles():
+    """Gears, and feet on their soles: all of one along the world's axes, of the other its height."""
+    robot = codegen.load("jvrc1")
+    texts = ("left_ankle_p:foot-0.2x0.1:in=world:kp=3:kd=1", "right_ankle_p:foot-0.2x0.1,z:kp=2:in=world")
+    return robot, tuple(contact_of(robot, text) for text in texts)
+
+
+def regular(robot, contacts, q, redundant=False):
+    """The numbers of configurations at which no row almost depends on others, nor (unless `redundant`) wholly so."""
     at = (constrained.equations(robot, here, np.zeros(robot.nv), contacts=contacts) for here in q)
+    ranks = map(constrained.rank, at)
     rows = sum(len(contact.rows) for contact in contacts)
-    return [n for n, here in enumerate(at) if constrained.rank(here) == (rows, True)]
+    return (n for n, (rank, clear) in enumerate(ranks) if clear and (redundant or rank == rows))
 
 
-def compared(robot, contacts, algorithm, parameters=(), *, run=None, number=4, iterations=8, external=()):
-    """The worst error of any output against the oracle at regular random states and random arguments."""
+def compared(
+    robot, contacts, algorithm, parameters=(), *, run=None, number=4, iterations=8, external=(), redundant=False
+):
+    """The worst error of any output against the oracle at regular random states and random arguments.
+
+    Multipliers of `redundant` rows are not compared, only what they do to the robot.
+    """
     task = Task(robot, algorithm, contacts=contacts, parameters=parameters, iterations=iterations, external=external)
     ports = task.signature[0]
     rows, names = sum(len(contact.rows) for contact in contacts), [port.name for port in ports]
     values = samples(robot, names, len(external), (), 10 * number, 3, rows, len(contacts))
-    chosen = regular(robot, contacts, values[0])[:number]
+    chosen = list(islice(regular(robot, contacts, values[0], redundant), number))
+    assert len(chosen) == number
     values = [value[chosen] for value in values]
     outputs = run(*values) if run else interpret(trace(task), *values)
     found, errors = outputs if isinstance(outputs, (tuple, list)) else (outputs,), []
@@ -82,8 +104,9 @@ def compared(robot, contacts, algorithm, parameters=(), *, run=None, number=4, i
         state = {name: value[n] for name, value in zip(names, values, strict=True)}
         given = {name: state.pop(name) for name in (*parameters, *BEHIND) if name in state}
         expected = ORACLE[algorithm](robot, *state.values(), contacts=contacts, parameters=given, external=external)
-        pairs = zip(found, expected if isinstance(expected, tuple) else (expected,), strict=False)
-        errors.append(max(worst(ours[n][None], theirs[None]) for ours, theirs in pairs))
+        theirs = expected if isinstance(expected, tuple) else (expected,)
+        pairs = zip(found, theirs[:1] if redundant else theirs, strict=False)
+        errors.append(max(worst(ours[n][None], wanted[None]) for ours, wanted in pairs))
     return max(errors)
 
 
@@ -93,9 +116,46 @@ def test_dynamics(algorithm):
     assert compared(robot, contacts, algorithm, ("k",)) < 10 * TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize(("algorithm", "robot"), [("pv", 0), ("pv_early", 1), ("prox_ltls", 1), ("constrained_aba", 0)])
+WITH_LOOPS = [("pv", 0), ("constrained_aba", 0), ("pv_early", 1), ("prox_ltls", 1)]
+WITH_LOOPS += [(algorithm, 2) for algorithm in ("pv", "pv_early", "prox_kkt", "constrained_aba")]
+
+
+@pytest.mark.parametrize(("algorithm", "robot"), WITH_LOOPS)
 def test_dynamics_with_loops(algorithm, robot):
     assert compared(*looped()[robot], algorithm, ("k",), number=2) < 10 * TOLERANCE[algorithm]
+
+
+@pytest.mark.parametrize("algorithm", ["pv_soft", "efpa", "pv_osimr", "caba_osim"])
+def test_hinges_on_a_robot_with_gears(algorithm):
+    assert compared(*looped()[2], algorithm, ("R",) if algorithm == "pv_soft" else (), number=2) < 1e-9
+
+
+@pytest.mark.parametrize("algorithm", ["prox_pv", "constrained_aba"])
+def test_soles_on_a_robot_with_gears(algorithm):
+    assert compared(*soles(), algorithm, ("k",), number=2, redundant=True) < 1e-8
+
+
+def test_a_hinge_about_an_axis_is_one_about_that_axis_of_a_frame():
+    """The same motion and wrench, however it is stated; its moment about the axis vanishes."""
+    tool = "lbr_iiwa_link_7"
+    robot = codegen.load("iiwa").with_frame("turned", tool, rpy=(0.0, -0.3, 0.7))
+    q, v, tau = robot.random(5)
+    _, R, _ = ORACLE["fk"](robot, q, v, frames=[tool, "turned"])
+    turned = R[0].T @ R[1]
+    axis = turned[:, 0]
+    about = (
+        (robot.contact(tool, "hinge", axis=3.0 * axis, kd=2.0), np.eye(3)),
+        (robot.contact(tool, "hinge", axis=R[0] @ axis, axes="world", kd=2.0), R[0].T),
+        (robot.contact("turned", "hinge-x", kd=2.0), turned),
+    )
+    found = []
+    for contact, turn in about:
+        a, lam, *_ = interpret(trace(Task(robot, "pv", contacts=(contact,))), q, v, tau)
+        found.append((a, np.kron(np.eye(2), turn) @ codegen.contact_wrenches([contact], lam)[0]))
+    for a, wrench in found[1:]:
+        assert worst(a[None], found[0][0][None]) < 1e-9
+        assert worst(wrench[None], found[0][1][None]) < 1e-9
+    assert abs(found[0][1][3:] @ axis) < 1e-9 * np.abs(found[0][1]).max()  # it turns freely
 
 
 @pytest.mark.parametrize(

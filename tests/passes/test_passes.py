@@ -266,7 +266,8 @@ def longest_path(graph: Graph) -> int:
 
 @pytest.mark.parametrize(("robot", "algorithm", "part"), [("talos", "rnea", 0.93), ("go1", "aba", 0.95)])
 def test_sums_become_multiply_adds(robot: str, algorithm: str, part: float) -> None:
-    before = passes.run(codegen.graphs(codegen.load(robot), algorithm)[0], order=())
+    unfactored = tuple(step for step in passes.DEFAULT if step is not passes.factor_sums)
+    before = passes.run(codegen.graphs(codegen.load(robot), algorithm)[0], unfactored, order=())
     after = verify(passes.chain_sums(before))
     assert count(after) == count(before)
     assert instructions(after) <= part * instructions(before)

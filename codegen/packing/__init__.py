@@ -1,0 +1,53 @@
+"""Limbs of one shape, computed in step: each of their operations is one instruction for all of them.
+
+A robot's left and right limbs are the same mechanism with other numbers, most of them equal but for their signs. What
+a graph does for each is found to be alike (`likeness`), operands are brought into one order (`matching`), signs are
+made to agree (`negatives`), and the graph is written anew (`aligned`) in an order (`packed`) in which C can do packs of
+values in SIMD registers. Nothing here knows robots: which inputs play the same role is given.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codegen.counting import count
+from codegen.graph import verify
+from codegen.packing.aligned import CircleError, aligned
+from codegen.packing.likeness import alike
+from codegen.packing.matching import matched
+from codegen.packing.packed import Packed, arranged
+from codegen.packing.sums import sums
+
+if TYPE_CHECKING:
+    from codegen.graph import Graph
+    from codegen.packing.likeness import Roles
+
+__all__ = ["Packed", "Roles", "pack"]
+
+WORTH = 0.9
+"""Packing must leave at most this part of the operations to do."""
+
+_ROUNDS = (6, 1)  # with one, nothing is alike after something that is not, and nothing can go round in a circle
+
+
+def pack(graph: Graph, roles: Roles) -> Packed | None:
+    """The graph with the values of like limbs in packs; None where that is not worth it.
+
+    `roles` says of an input element (port name, place) which group of limbs it belongs to, which limb, and what it is
+    to that limb; groups and limbs are numbered from 0, and what has the same role is alike.
+    """
+    widths: dict[int, int] = {}
+    for group, limb, _ in roles.values():
+        widths[group] = max(widths.get(group, 0), limb + 1)
+    if not widths:
+        return None
+    flat = sums(graph)
+    for rounds in _ROUNDS:
+        numbers, found = alike(graph, flat, roles, widths, rounds)
+        try:
+            made, packs = aligned(graph, matched(flat, numbers, found))
+        except CircleError:
+            continue
+        packed = arranged(verify(made), packs)
+        return packed if packed.steps <= WORTH * count(graph).total else None
+    return None

@@ -1,0 +1,121 @@
+"""A graph as sums and products: what the values of two limbs have in common however their signs are spread.
+
+Inner values of sums disappear in the sum, negations in whoever uses them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from codegen.operations import CONST, INPUT
+
+if TYPE_CHECKING:
+    from codegen.graph import Graph
+
+SUM = "sum"
+COMMUTING = frozenset((SUM, "mul"))
+_SUMS = ("add", "sub")
+_SIGNED = frozenset(("mul", "div", "inv", "twice", "sin"))
+_EVEN = frozenset(("sq", "cos"))
+
+Tree = int | tuple["Tree", "Tree"]
+"""How a sum is added up: the place of a term, or two such sums."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An operation on other nodes, each taken with a sign; for a sum also how its terms are added up.
+
+    Sums take any signs; products and odd functions none, theirs are their users' business.
+    """
+
+    op: str
+    args: tuple[int, ...]
+    minus: tuple[bool, ...]
+    tree: Tree = 0
+
+    def __str__(self) -> str:
+        terms = (f"{'-' if minus else ''}%{arg}" for arg, minus in zip(self.args, self.minus, strict=True))
+        return f"{self.op}({', '.join(terms)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """The nodes by the values that they compute, in order; and every value as a node, or (True) its negative."""
+
+    nodes: dict[int, Node]
+    signed: tuple[tuple[int, bool], ...]
+
+    def __str__(self) -> str:
+        return f"{len(self.nodes)} sums and products of {len(self.signed)} values"
+
+
+def sums(graph: Graph) -> Sums:
+    """The nodes of a graph."""
+    values, inner = graph.values, _inner(graph)
+    nodes: dict[int, Node] = {}
+    signed: list[tuple[int, bool]] = []
+    for index, (op, args, *_) in enumerate(values):
+        signed.append((index, False))
+        if inner[index]:
+            continue
+        if op == "neg":
+            root, minus = signed[args[0]]
+            signed[index] = root, not minus
+        elif op in _SUMS:
+            node = _sum(graph, inner, signed, index)
+            signed[index] = index, all(node.minus)
+            nodes[index] = replace(node, minus=(False,) * len(node.minus)) if all(node.minus) else node
+        elif op in (CONST, INPUT):
+            nodes[index] = Node(op, (), ())
+        elif op == "mul" and _two(graph, args):
+            number, (root, minus) = _two(graph, args), signed[args[graph.values[args[0]].op == CONST]]
+            nodes[index] = Node("twice", (root,), (False,))
+            signed[index] = index, minus != (number < 0)
+        elif op in _SIGNED or op in _EVEN:
+            found = [signed[arg] for arg in args]
+            nodes[index] = Node(op, tuple([root for root, _ in found]), (False,) * len(args))
+            signed[index] = index, op in _SIGNED and sum([minus for _, minus in found]) % 2 == 1
+        else:
+            found = [signed[arg] for arg in args]
+            nodes[index] = Node(op, tuple([root for root, _ in found]), tuple([minus for _, minus in found]))
+    return Sums(nodes, tuple(signed))
+
+
+def _two(graph: Graph, args: tuple[int, ...]) -> float:
+    """2 or -2 if that is a factor of a product, otherwise 0."""
+    found = [graph.values[arg].constant for arg in args if graph.values[arg].op == CONST]
+    return next((number for number in found if abs(number) == 2.0), 0.0)
+
+
+def _inner(graph: Graph) -> list[bool]:
+    """Which values are sums that only another sum uses."""
+    values, uses = graph.values, graph.uses()
+    inner = [False] * len(values)
+    for op, args, *_ in values:
+        if op in _SUMS:
+            for arg in args:
+                inner[arg] = uses[arg] == 1 and values[arg].op in _SUMS
+    return inner
+
+
+def _sum(graph: Graph, inner: list[bool], signed: list[tuple[int, bool]], root: int) -> Node:
+    """The terms of a sum from left to right."""
+    args: list[int] = []
+    minus: list[bool] = []
+
+    def walk(index: int, turned: bool) -> Tree:
+        op, (first, second), *_ = graph.values[index]
+        return branch(first, turned), branch(second, turned != (op == "sub"))
+
+    def branch(index: int, turned: bool) -> Tree:
+        if inner[index]:
+            return walk(index, turned)
+        node, negative = signed[index]
+        args.append(node)
+        minus.append(turned != negative)
+        return len(args) - 1
+
+    tree = walk(root, False)
+    return Node(SUM, tuple(args), tuple(minus), tree)

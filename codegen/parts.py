@@ -1,0 +1,50 @@
+"""Where a long function is cut into parts: where few values outlive the cut, since those go through memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CALL = 8
+"""What a part costs beside the values that it leaves and takes."""
+
+_PLACES = 160
+"""Among how many places a cut is chosen for every part of greatest length."""
+
+
+def cuts(spans: Sequence[tuple[int, int, int]], length: int, longest: int) -> list[int]:
+    """Cuts of `length` statements into parts of at most `longest`: how many statements come before each cut.
+
+    `spans` are (made, used last, size) of what the statements make, by their numbers.
+    """
+    if length <= longest:
+        return []
+    kept = _kept(spans, length)
+    step = max(1, longest // _PLACES)
+    places = [0, *range(step, length, step), length]
+    least, before = [0] + [0] * (len(places) - 1), [0] * len(places)
+    for k in range(1, len(places)):
+        reach = [j for j in range(max(0, k - _PLACES - 1), k) if places[k] - places[j] <= longest]
+        best = min(reach, key=least.__getitem__)
+        least[k], before[k] = least[best] + kept[places[k]] + CALL, best
+    found, k = [], before[-1]
+    while k:
+        found.append(places[k])
+        k = before[k]
+    return found[::-1]
+
+
+def _kept(spans: Sequence[tuple[int, int, int]], length: int) -> list[int]:
+    """By the number of statements before a cut: the size of what outlives it."""
+    change = [0] * (length + 2)
+    for made, last, size in spans:
+        if last > made:
+            change[made + 1] += size
+            change[last + 1] -= size
+    kept, now = [], 0
+    for difference in change[: length + 1]:
+        now += difference
+        kept.append(now)
+    return kept

@@ -1,0 +1,142 @@
+"""Products of one sum that share a factor become one product: a*b + a*c is a*(b + c). So do its constants, added up.
+
+Only products and inner sums that nothing else uses are touched, so that every product merged saves a multiplication and
+there are just as many additions. The factor that most products share goes first; constants of opposite sign are one
+factor. Rounds differently.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from codegen.operations import CONST
+from codegen.passes.rewriting import Draft, rewrite
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codegen.graph import Graph, Value
+
+_SUMS = ("add", "sub")
+
+
+class Term(NamedTuple):
+    """One term of a sum: its value, and whether it is subtracted."""
+
+    place: int
+    minus: bool
+
+
+class Group(NamedTuple):
+    """Terms with a common factor, which stand where the first of them stood; in each it may have another sign."""
+
+    factor: int
+    terms: tuple[Term, ...]
+    factors: tuple[int, ...]
+
+
+def factor_sums(graph: Graph) -> Graph:
+    """The graph with common factors of each sum's products taken out."""
+    values, uses = graph.values, graph.uses()
+    inner = [False] * len(values)
+    for value in values:
+        if value.op in _SUMS:
+            for arg in value.args:
+                inner[arg] = values[arg].op in _SUMS and uses[arg] == 1
+    found: dict[int, tuple[list[Term], list[Group]]] = {}
+    for index, value in enumerate(values):
+        if value.op in _SUMS and not inner[index]:
+            terms = _terms(values, inner, index)
+            groups = _groups(values, uses, terms) if len(terms) > 1 else []
+            if groups or sum(values[term.place].op == CONST for term in terms) > 1:
+                found[index] = terms, groups
+
+    def rule(draft: Draft, value: Value) -> int:
+        index = len(draft.moved)
+        return _factored(draft, *found[index]) if index in found else draft.copy(value)
+
+    return rewrite(graph, rule, counting=False) if found else graph
+
+
+def _terms(values: Sequence[Value], inner: Sequence[bool], root: int) -> list[Term]:
+    """The terms of a sum, in order."""
+    terms, waiting = list[Term](), [Term(root, minus=False)]
+    while waiting:
+        node, minus = waiting.pop()
+        if node == root or inner[node]:
+            left, right = values[node].args
+            waiting += (Term(right, minus != (values[node].op == "sub")), Term(left, minus))
+        else:
+            terms.append(Term(node, minus))
+    return terms
+
+
+def _groups(values: Sequence[Value], uses: Sequence[int], terms: Sequence[Term]) -> list[Group]:
+    """Disjoint groups of at least two products with a common factor."""
+    left = [term for term in terms if values[term.place].op == "mul" and uses[term.place] == 1]
+    groups = list[Group]()
+    while True:
+        shared = Counter(key for term in left for key in dict.fromkeys(_keys(values, term)))
+        key, number = max(shared.items(), key=lambda item: item[1], default=(0, 0))
+        if number < 2:
+            return groups
+        own = tuple(term for term in left if key in _keys(values, term))
+        factors = [values[term.place].args[_keys(values, term).index(key)] for term in own]
+        groups.append(Group(factors[0], own, tuple(factors)))
+        left = [term for term in left if term not in own]
+
+
+def _keys(values: Sequence[Value], term: Term) -> list[int | str]:
+    """The factors of a product; a constant counts as its magnitude."""
+    return [repr(abs(values[arg].constant)) if values[arg].op == CONST else arg for arg in values[term.place].args]
+
+
+def _factored(draft: Draft, terms: Sequence[Term], groups: Sequence[Group]) -> int:
+    """The sum with its groups as one product each, in a draft that holds all that it is made of."""
+    merged = {term.place: group for group in groups for term in group.terms}
+    made = list[tuple[int, bool]]()
+    values = draft.graph.values
+    numbers = [values[place].constant * (-1.0 if minus else 1.0) for place, minus in terms if values[place].op == CONST]
+    for term in terms:
+        group = merged.get(term.place)
+        if values[term.place].op == CONST:
+            if numbers:
+                made.append((draft.number(abs(math.fsum(numbers))), math.fsum(numbers) < 0))
+                numbers = []
+        elif group is None:
+            made.append((draft.moved[term.place], term.minus))
+        elif group.terms[0] == term:
+            turned = [
+                own.minus != _opposite(draft, group.factor, factor) for own, factor in zip(*group[1:], strict=True)
+            ]
+            minus = all(turned)
+            others = [
+                (draft.moved[_other(draft, own, factor)], own_minus != minus)
+                for own, factor, own_minus in zip(*group[1:], turned, strict=True)
+            ]
+            made.append((draft.op("mul", draft.moved[group.factor], _sum(draft, others)), minus))
+    return _sum(draft, made)
+
+
+def _opposite(draft: Draft, factor: int, own: int) -> bool:
+    """Whether two constants of one magnitude have different signs."""
+    values = draft.graph.values
+    return factor != own and values[factor].constant * values[own].constant < 0
+
+
+def _other(draft: Draft, term: Term, factor: int) -> int:
+    """The factor of a product beside the common one."""
+    a, b = draft.graph.values[term.place].args
+    return b if a == factor else a
+
+
+def _sum(draft: Draft, terms: Sequence[tuple[int, bool]]) -> int:
+    """A chain of additions and subtractions, from the first term that is added."""
+    start = next((n for n, (_, minus) in enumerate(terms) if not minus), -1)
+    total = terms[start][0] if start >= 0 else draft.number(0.0)
+    for n, (place, minus) in enumerate(terms):
+        if n != start:
+            total = draft.op("sub" if minus else "add", total, place)
+    return total

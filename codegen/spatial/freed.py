@@ -1,0 +1,73 @@
+"""A joint that is free to move: what it transmits of forces, and how its body accelerates.
+
+Featherstone, Rigid Body Dynamics Algorithms, sec. 7.3. Along axes on which a joint without armature alone decides how
+its body moves, nothing of that need be computed: the force is the joint's own, the acceleration what it comes to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from casadi import SX, diag, is_equal
+
+from codegen.spatial.axes import without_rows, zeros
+from codegen.spatial.node import NodeInertia, Subspace
+from codegen.spatial.solve import LDL, ldl
+
+
+@dataclass(frozen=True, slots=True)
+class FreeJoint:
+    """S, U = IA S and the factors of D = S' U + armature; `axes`, if any: by columns of S, the only axis of each.
+
+    If so, S is diagonal on these axes, and U there is S^-1 D.
+    """
+
+    S: Subspace
+    U: SX
+    D: LDL
+    axes: tuple[int, ...]
+
+    def left(self, IA: NodeInertia) -> NodeInertia:
+        """IA - U D^-1 U': the inertia that the parent's side of the joint feels."""
+        return IA.without(self.U, self.D, self.axes)
+
+    def force(self, F: SX, y: SX, tau: SX | None = None) -> SX:
+        """F + U y for y = D^-1 (tau - S' F): forces F on the body (6 k x c), as its parent feels them."""
+        felt = F + without_rows(self.U, self.axes) @ y
+        if self.axes:
+            felt[list(self.axes), :] = zeros(len(self.axes), F.size2()) if tau is None else self._scaled(tau)
+        return felt
+
+    def motion(self, a: SX, u: SX) -> tuple[SX, SX]:
+        """y = D^-1 (u - U' a) and a + S y: the joint's acceleration and the body's, from the parent's."""
+        if not self.axes:
+            y = self.D.solve(u - self.U.T @ a)
+            return y, a + self.S @ y
+        U = without_rows(self.U, self.axes)
+        z = self.D.solve(u) - self.D.solve(U.T) @ a if self.D.size == 1 else self.D.solve(u - U.T @ a)
+        axes, a = list(self.axes), SX(a)
+        y = z - self._scaled(a[axes, :])
+        a[axes, :] = self.S.columns[axes, :] @ z
+        return y, a
+
+    def _scaled(self, x: SX) -> SX:
+        """S^-1 x, S and x along the axes."""
+        size = diag(self.S.columns[list(self.axes), :])
+        return x / size if x.size2() == 1 else diag(1 / size) @ x
+
+
+def freed(IA: NodeInertia, S: Subspace, armature: SX) -> FreeJoint:
+    """The joint with subspace S below the inertia IA, free to move."""
+    U = IA @ S
+    D = ldl(S.T @ U + armature)
+    return FreeJoint(S, U, D, _own_axes(S.columns, U, D))
+
+
+def _own_axes(S: SX, U: SX, D: LDL) -> tuple[int, ...]:
+    """By columns of S, the only axis of each, if a joint without armature moves one body along them."""
+    if S.size1() != 6 or not is_equal(D.A, S.T @ U, 1):
+        return ()
+    rows = [[r for r in range(6) if not S[r, column].is_zero()] for column in range(S.size2())]
+    single = [own[0] for own in rows if len(own) == 1]
+    constants = all(S[r, column].is_constant() for column, own in enumerate(rows) for r in own)
+    return tuple(single) if constants and len(set(single)) == len(rows) else ()

@@ -1,0 +1,186 @@
+"""Limbs in step: the same numbers in fewer instructions, whatever is taken to be alike."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compilers import COMPILERS, WARNINGS, compiled, output, written
+from graph_cases import header
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import codegen
+from codegen import packing
+from codegen.contacts import contact_of
+from codegen.counting import count
+from codegen.emit import emit_folder
+from codegen.graph import Graph, Port, Value, verify
+from codegen.interpret import interpret
+from codegen.operations import CONST, INPUT, OPERATIONS
+from codegen.packing.signs import Signs, value
+from codegen.pipeline import kernel
+from codegen.sheet import Kernel, Style
+from codegen.task import Task
+from codegen.twins import limbs
+
+ROBOTS = ("go1", "solo12", "talos_reduced", "mini_cheetah", "tello_humanoid")
+
+
+def packed(robot: str, algorithm: str, *contacts: str) -> tuple[Graph, packing.Packed]:
+    model = codegen.load(robot)
+    made = kernel(Task(model, algorithm, contacts=tuple(contact_of(model, text) for text in contacts)))
+    assert isinstance(made, Kernel)
+    assert made.packed
+    return made.graph, made.packed
+
+
+def same(graph: Graph, other: Graph, tolerance: float = 1e-11, batch: int = 3) -> None:
+    """Both compute the same, to rounding (of which a large mu makes more)."""
+    rng = np.random.default_rng(5)
+    given = [rng.standard_normal((batch, *port.shape)) for port in graph.inputs]
+    for expected, got in zip(interpret(graph, *given), interpret(other, *given), strict=True):
+        size = np.abs(expected).max(initial=0.0)
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=tolerance * size)
+
+
+@pytest.mark.parametrize("algorithm", ["rnea", "aba", "crba"])
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_packing_changes_no_result(robot: str, algorithm: str) -> None:
+    graph, made = packed(robot, algorithm)
+    same(graph, verify(made.graph))
+
+
+@pytest.mark.parametrize("algorithm", ["pv", "constrained_aba", "caba_osim"])
+def test_limbs_with_contacts_go_in_step(algorithm: str) -> None:
+    feet = [f"{leg}_foot:3" for leg in ("FL", "FR", "RL", "RR")]
+    graph, made = packed("go1", algorithm, *feet)
+    same(graph, made.graph, 1e-9)
+    assert made.steps < 0.75 * count(graph).total
+
+
+@pytest.mark.parametrize(("robot", "part"), [("go1", 0.39), ("talos_reduced", 0.65), ("tello_humanoid", 0.57)])
+def test_what_limbs_do_is_found_alike(robot: str, part: float) -> None:
+    """Nearly all operations of limbs are done together; what is left is the trunk's."""
+    for algorithm in ("rnea", "aba"):
+        graph, made = packed(robot, algorithm)
+        assert made.steps <= part * count(graph).total, algorithm
+        assert count(made.graph).total <= 1.01 * count(graph).total
+
+
+def test_packs_stand_together_and_do_the_same() -> None:
+    _, made = packed("go1", "aba")
+    for pack in made.packs:
+        assert len({made.graph.values[index].op for index in pack}) == 1
+        assert all(b == a + 1 for a, b in pairwise(pack))
+
+
+def test_a_robot_without_like_limbs_is_not_packed() -> None:
+    made = kernel(Task(codegen.load("iiwa"), "aba"))
+    assert isinstance(made, Kernel)
+    assert made.packed is None
+
+
+def test_limbs_are_subtrees_of_one_shape_on_one_body() -> None:
+    roles = limbs(Task(codegen.load("go1"), "rnea"))
+    knees = [roles["q", 7 + 3 * leg + 2] for leg in range(4)]
+    assert {role for *_, role in knees} == {knees[0][2]}
+    assert sorted(limb for _, limb, _ in knees) == [0, 1, 2, 3]
+    assert ("q", 0) not in roles
+
+
+NAMES = ("add", "sub", "mul", "add", "sub", "mul", "fmax", "neg", "sq", "twice", "sin", "cos", "fabs")
+
+
+@st.composite
+def any_graph(draw: st.DrawFn) -> Graph:
+    """Any operations on eight inputs."""
+    values = [Value(INPUT, port=0, element=k) for k in range(8)]
+    values += [Value(CONST, constant=number) for number in (1.5, -0.25, 2.0)]
+    for _ in range(draw(st.integers(5, 40))):
+        places = st.integers(0, len(values) - 1)
+        name = draw(st.sampled_from(NAMES))
+        arguments = tuple(draw(places) for _ in range(OPERATIONS[name].arity))
+        if any(values[place].op != CONST for place in arguments):
+            values.append(Value(name, arguments))
+    results = draw(st.lists(st.integers(8, len(values) - 1), min_size=4, max_size=12))
+    return verify(Graph("any", (Port("x", (8,)),), (Port("y", (len(results),)),), tuple(values), (tuple(results),)))
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    any_graph(), st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 2)), min_size=8, max_size=8)
+)
+def test_whatever_is_called_alike_the_results_stay(graph: Graph, given: list[tuple[int, int, int]]) -> None:
+    roles = {("x", k): role for k, role in enumerate(given)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "WORTH", 1e9)
+        made = packing.pack(graph, roles)
+    if made is not None:
+        same(graph, verify(made.graph))
+
+
+@given(st.lists(st.integers(0, 2**9 - 1), max_size=20))
+def test_signs_satisfy_every_equation_that_was_accepted(forms: list[int]) -> None:
+    signs = Signs()
+    for _ in range(8):
+        signs.unknown()
+    accepted = [form for form in forms if signs.vanish(form)]
+    solution = signs.solution()
+    assert all(value(form, solution) == 0 for form in accepted)
+    refused = [form for form in forms if form not in accepted]
+    assert all(value(form, solution) == 1 for form in refused)
+
+
+def test_operators_in_the_packed_text_are_those_of_its_graph() -> None:
+    _, made = packed("solo12", "aba")
+    text = emit_folder(header(), (kernel(Task(codegen.load("solo12"), "aba")),), Style())["arm_aba.c"]
+    counted = dict.fromkeys(("add", "mul", "div"), 0)
+    for width, expression in re.findall(r"const (P\d|T) t\d+ = (.*);", text.partition("#if ARM_PACKS")[2]):
+        plain = re.sub(r"\(P\d\)\{[^}]*\}|\(-[^()]*\)|\*\([^()]*\*\)&[\w\[\]]*|\d+e-\d+", "c", expression)
+        many = 1 if width == "T" else int(width[1])
+        counted["add"] += many * (plain.count("+") + plain.count("-"))
+        counted["mul"] += many * plain.count("*")
+        counted["div"] += many * plain.count("/")
+    found = count(made.graph)
+    assert counted == {"add": found.add, "mul": found.mul, "div": found.div}
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("chunk", [200, 10_000])
+def test_packed_and_plain_code_agree(tmp_path: Path, compiler: str, dtype: str, chunk: int) -> None:
+    """Compiled with all warnings as errors, in parts and whole."""
+    made = kernel(Task(codegen.load("solo12"), "aba"))
+    real = "double" if dtype == "float64" else "float"
+    program = f"""#include <stdio.h>
+#include <math.h>
+#include "arm.h"
+int main(void)
+{{
+    {real} q[19], v[18], tau[18], a[18];
+    for (int i = 0; i < 5; ++i) {{
+        for (int k = 0; k < 19; ++k) q[k] = ({real})sin(1.0 + k + 7*i);
+        const {real} n = ({real})sqrt((double)(q[3]*q[3] + q[4]*q[4] + q[5]*q[5] + q[6]*q[6]));
+        for (int k = 3; k < 7; ++k) q[k] /= n;
+        for (int k = 0; k < 18; ++k) v[k] = ({real})cos(2.0*k + i), tau[k] = ({real})sin(3.0*k - i);
+        arm_aba(q, v, tau, a);
+        for (int k = 0; k < 18; ++k) printf("%.17g\\n", (double)a[k]);
+    }}
+    return 0;
+}}
+"""
+    results = []
+    for name, flags in (("plain", ["-DARM_PLAIN"]), ("packed", [])):
+        files = emit_folder(header(), (made,), Style(dtype, chunk=chunk)) | {"main.c": program}
+        folder = written(files, tmp_path / name)
+        options = ["-std=c99", "-O1", *WARNINGS, *flags]
+        compiled(compiler, folder, *options, "main.c", "arm_aba.c", "-o", "main", "-lm")
+        results.append(np.array(output(folder / "main").split(), float))
+    plain, together = results
+    assert len(plain) == 90
+    scale = np.abs(plain).max()
+    np.testing.assert_allclose(together, plain, rtol=0, atol=scale * (1e-12 if dtype == "float64" else 2e-4))

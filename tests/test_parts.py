@@ -1,0 +1,47 @@
+"""Where long functions are cut: parts are short enough, and no other cuts leave less behind."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codegen.parts import CALL, cuts
+
+LENGTH = 12
+
+Spans = list[tuple[int, int, int]]
+
+
+def cost(spans: Spans, chosen: tuple[int, ...]) -> int:
+    return sum(CALL + sum(size for made, last, size in spans if made < cut <= last) for cut in chosen)
+
+
+@st.composite
+def spans(draw: st.DrawFn) -> Spans:
+    return [(made, draw(st.integers(made, LENGTH - 1)), draw(st.integers(1, 4))) for made in range(LENGTH)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(spans(), st.integers(3, LENGTH))
+def test_no_other_cuts_leave_less(found: Spans, longest: int) -> None:
+    chosen = cuts(found, LENGTH, longest)
+    every = [
+        places
+        for number in range(LENGTH)
+        for places in combinations(range(1, LENGTH), number)
+        if all(b - a <= longest for a, b in pairwise((0, *places, LENGTH)))
+    ]
+    assert tuple(chosen) in every
+    assert cost(found, tuple(chosen)) == min(cost(found, places) for places in every)
+
+
+def test_short_functions_stay_whole() -> None:
+    assert cuts([(0, 4, 1)], 5, 5) == []
+
+
+def test_long_functions_are_cut_into_parts_of_bounded_length() -> None:
+    length, longest = 10_007, 2000
+    chosen = cuts([(k, min(k + 50 + k % 7, length - 1), 1) for k in range(length)], length, longest)
+    assert all(0 < b - a <= longest for a, b in pairwise((0, *chosen, length)))

@@ -20,11 +20,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codegen.artifact import Artifact, from_facts
 from codegen.compiler import Toolchain, compile_extension, toolchain
+from codegen.emission.artifact import Artifact, from_facts
+from codegen.emission.text import template_folder
 from codegen.errors import BuildError
 from codegen.runtime import Function, load
-from codegen.text import template_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

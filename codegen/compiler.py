@@ -22,11 +22,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from codegen.emission.flags import FLAGS
 from codegen.errors import BuildError
-from codegen.flags import FLAGS
 
 if TYPE_CHECKING:
-    from codegen.artifact import Artifact
+    from codegen.emission.artifact import Artifact
 
 TARGETS = ("native", "x86-64-v3", "portable")
 

@@ -13,12 +13,12 @@ from codegen.choice import AUTO, Choice, cheapest, resolved, stand_in
 from codegen.compiler import Toolchain, toolchain
 from codegen.contacts import contact_of
 from codegen.counting import count
-from codegen.emit import emit_artifact, emit_folder
+from codegen.emission.emit import emit_artifact, emit_folder
+from codegen.emission.folder import write_folder
+from codegen.emission.sheet import LANES, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.errors import RobotError
-from codegen.folder import write_folder
 from codegen.packing import pack
 from codegen.passes import run
-from codegen.sheet import LANES, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.staging import staged
 from codegen.task import Task, trace, trace_iteration
 from codegen.twins import limbs
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from codegen.artifact import Artifact
+    from codegen.emission.artifact import Artifact
     from codegen.graph import Graph
     from codegen.model import Contact, Model
     from codegen.runtime import Function

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from codegen.artifact import Artifact
     from codegen.counting import Count
+    from codegen.emission.artifact import Artifact
     from codegen.graph import Port
 
     Array = np.ndarray[Any, Any]

@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from codegen.counting import count
+from codegen.emission.sheet import Header, JointRow, Kernel
 from codegen.graph import Graph, Port, Value, from_casadi
 from codegen.operations import CONST, INPUT, OPERATIONS
-from codegen.sheet import Header, JointRow, Kernel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

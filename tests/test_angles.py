@@ -11,7 +11,7 @@ from compilers import COMPILERS
 from graph_cases import header, kernel
 
 from codegen.compiler import compile_extension, toolchain
-from codegen.emit import Style, emit_artifact
+from codegen.emission.emit import Style, emit_artifact
 from codegen.graph import Graph, Port, Value
 from codegen.operations import INPUT
 from codegen.runtime import Function, load

@@ -16,11 +16,11 @@ from graph_cases import header, kernel, pendulum, pendulum_by_hand
 
 from codegen import cache
 from codegen.compiler import toolchain
-from codegen.emit import emit_artifact
+from codegen.emission.emit import emit_artifact
 from codegen.errors import BuildError
 
 if TYPE_CHECKING:
-    from codegen.artifact import Artifact
+    from codegen.emission.artifact import Artifact
     from codegen.runtime import Function
 
 Q, V = np.array([0.3, -1.2]), np.array([0.7, 2.0])
@@ -169,7 +169,7 @@ import sys; sys.path[:0] = sys.argv[1:]
 import numpy as np
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 from codegen.cache import cached
-from codegen.emit import emit_artifact
+from codegen.emission.emit import emit_artifact
 q, v = np.array([0.3, -1.2]), np.array([0.7, 2.0])
 print("ready", flush=True)
 sys.stdin.readline()

@@ -11,7 +11,7 @@ from compilers import COMPILERS
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 
 from codegen.compiler import compile_extension, module_name, toolchain
-from codegen.emit import Style, emit_artifact
+from codegen.emission.emit import Style, emit_artifact
 from codegen.errors import BuildError
 from codegen.runtime import load
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from codegen import passes
 from codegen.backends import BACKENDS
 from codegen.counting import Count, count
-from codegen.emit import Style, arguments, emit_artifact, emit_folder, emit_source, write_folder
+from codegen.emission.emit import Style, arguments, emit_artifact, emit_folder, emit_source, write_folder
 from codegen.errors import RobotError
 from codegen.graph import Graph, Port, Value
 from codegen.interpret import interpret
@@ -137,7 +137,7 @@ def test_the_text_does_not_depend_on_hash_seeds() -> None:
     code = (
         "import hashlib, sys; sys.path[:0] = sys.argv[1:]\n"
         "from graph_cases import header, kernel, pendulum\n"
-        "from codegen import passes\nfrom codegen.emit import Style, emit_folder\n"
+        "from codegen import passes\nfrom codegen.emission.emit import Style, emit_folder\n"
         "files = emit_folder(header(), (kernel(passes.run(pendulum())),), Style(chunk=5, lanes=8))\n"
         "print(hashlib.sha256(repr(list(files.items())).encode()).hexdigest())\n"
     )
@@ -270,7 +270,7 @@ def test_write_folder_replaces_its_own_files_only(tmp_path: Path) -> None:
 
 
 def test_artifacts_go_to_facts_and_back() -> None:
-    from codegen.artifact import from_facts
+    from codegen.emission.artifact import from_facts
 
     artifact = emit_artifact(header(), kernel(PENDULUM), Style("float32", lanes=8))
     assert from_facts(artifact.facts(), artifact.files) == artifact

@@ -15,7 +15,7 @@ from test_angles import turning
 import codegen
 from codegen import passes
 from codegen.compiler import compile_extension, toolchain
-from codegen.emit import Style, emit_artifact, emit_folder
+from codegen.emission.emit import Style, emit_artifact, emit_folder
 from codegen.errors import RobotError
 from codegen.graph import Graph
 from codegen.interpret import interpret

@@ -14,8 +14,8 @@ from graph_cases import header, kernel
 from test_angles import ANGLES, samples, turning, ulps
 
 import codegen
-from codegen.emit import Style, emit_folder
-from codegen.flags import FLAGS
+from codegen.emission.emit import Style, emit_folder
+from codegen.emission.flags import FLAGS
 from codegen.oracle import ORACLE
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ import codegen
 from codegen import packing
 from codegen.contacts import contact_of
 from codegen.counting import count
-from codegen.emit import emit_folder
+from codegen.emission.emit import emit_folder
+from codegen.emission.sheet import Kernel, Style
 from codegen.graph import Graph, Port, Value, verify
 from codegen.interpret import interpret
 from codegen.operations import CONST, INPUT, OPERATIONS
 from codegen.packing.signs import Signs, value
 from codegen.pipeline import kernel
-from codegen.sheet import Kernel, Style
 from codegen.task import Task
 from codegen.twins import limbs
 

@@ -11,10 +11,10 @@ import pytest
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 
 from codegen import passes
-from codegen.artifact import Artifact
 from codegen.compiler import compile_extension, toolchain
 from codegen.counting import Count, count
-from codegen.emit import Style, emit_artifact
+from codegen.emission.artifact import Artifact
+from codegen.emission.emit import Style, emit_artifact
 from codegen.errors import BuildError
 from codegen.graph import Graph, Port, Value
 from codegen.operations import CONST, INPUT

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codegen.operations import CONST, INPUT
+from codegen.passes.inner import SUMS, inner_sums
 
 if TYPE_CHECKING:
     from codegen.graph import Graph
 
 SUM = "sum"
 COMMUTING = frozenset((SUM, "mul"))
-_SUMS = ("add", "sub")
 _SIGNED = frozenset(("mul", "div", "inv", "twice", "sin"))
 _EVEN = frozenset(("sq", "cos"))
 
@@ -53,7 +53,7 @@ class Sums:
 
 def sums(graph: Graph) -> Sums:
     """The nodes of a graph."""
-    values, inner = graph.values, _inner(graph)
+    values, inner = graph.values, inner_sums(graph)
     nodes: dict[int, Node] = {}
     signed: list[tuple[int, bool]] = []
     for index, (op, args, *_) in enumerate(values):
@@ -63,7 +63,7 @@ def sums(graph: Graph) -> Sums:
         if op == "neg":
             root, minus = signed[args[0]]
             signed[index] = root, not minus
-        elif op in _SUMS:
+        elif op in SUMS:
             node = _sum(graph, inner, signed, index)
             signed[index] = index, all(node.minus)
             nodes[index] = replace(node, minus=(False,) * len(node.minus)) if all(node.minus) else node
@@ -87,17 +87,6 @@ def _two(graph: Graph, args: tuple[int, ...]) -> float:
     """2 or -2 if that is a factor of a product, otherwise 0."""
     found = [graph.values[arg].constant for arg in args if graph.values[arg].op == CONST]
     return next((number for number in found if abs(number) == 2.0), 0.0)
-
-
-def _inner(graph: Graph) -> list[bool]:
-    """Which values are sums that only another sum uses."""
-    values, uses = graph.values, graph.uses()
-    inner = [False] * len(values)
-    for op, args, *_ in values:
-        if op in _SUMS:
-            for arg in args:
-                inner[arg] = uses[arg] == 1 and values[arg].op in _SUMS
-    return inner
 
 
 def _sum(graph: Graph, inner: list[bool], signed: list[tuple[int, bool]], root: int) -> Node:

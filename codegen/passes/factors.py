@@ -12,14 +12,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from codegen.operations import CONST
+from codegen.passes.inner import SUMS, inner_sums
 from codegen.passes.rewriting import Draft, rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.graph import Graph, Value
-
-_SUMS = ("add", "sub")
 
 
 class Term(NamedTuple):
@@ -39,15 +38,10 @@ class Group(NamedTuple):
 
 def factor_sums(graph: Graph) -> Graph:
     """The graph with common factors of each sum's products taken out."""
-    values, uses = graph.values, graph.uses()
-    inner = [False] * len(values)
-    for value in values:
-        if value.op in _SUMS:
-            for arg in value.args:
-                inner[arg] = values[arg].op in _SUMS and uses[arg] == 1
+    values, uses, inner = graph.values, graph.uses(), inner_sums(graph)
     found: dict[int, tuple[list[Term], list[Group]]] = {}
     for index, value in enumerate(values):
-        if value.op in _SUMS and not inner[index]:
+        if value.op in SUMS and not inner[index]:
             terms = _terms(values, inner, index)
             groups = _groups(values, uses, terms) if len(terms) > 1 else []
             if groups or sum(values[term.place].op == CONST for term in terms) > 1:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codegen.graph import Graph, Value
+from codegen.passes.inner import SUMS, inner_sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_SUMS, _PRODUCTS = ("add", "sub"), ("mul", "sq")
+_PRODUCTS = ("mul", "sq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +30,11 @@ class Term:
 
 def chain_sums(graph: Graph) -> Graph:
     """The graph with sums as chains; a sum's inner values take its new ones, in order."""
-    values, uses = graph.values, graph.uses()
-    inner = [False] * len(values)
-    for value in values:
-        if value.op in _SUMS:
-            for arg in value.args:
-                inner[arg] = values[arg].op in _SUMS and uses[arg] == 1
+    values, uses, inner = graph.values, graph.uses(), inner_sums(graph)
     made, depth = list(values), list[int]()
     for index, value in enumerate(values):
         depth.append(_depth(values, uses, depth, value))
-        if value.op in _SUMS and not inner[index]:
+        if value.op in SUMS and not inner[index]:
             nodes, terms = _terms(values, uses, inner, index)
             chain, late = _chain(terms, depth, nodes)
             if len(terms) > 2 and late <= depth[index]:
@@ -53,7 +49,7 @@ def _depth(values: Sequence[Value], uses: Sequence[int], depth: Sequence[int], v
     if not value.args:
         return 0
     waits = sorted(depth[arg] for arg in value.args)
-    fused = value.op in _SUMS and any(
+    fused = value.op in SUMS and any(
         values[arg].op in _PRODUCTS and uses[arg] == 1 and depth[arg] == waits[-1] for arg in value.args
     )
     return max(waits[-1], waits[0] + 1) if fused and len(waits) == 2 else 1 + waits[-1]

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codegen.backends.language import OPERATORS
+from codegen.emission.parts import cuts
 from codegen.operations import CONST, INPUT
-from codegen.parts import cuts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,22 +11,22 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from codegen.artifact import Artifact
 from codegen.backends import BACKENDS
 from codegen.backends.angles import INCLUDES as ANGLE_INCLUDES
 from codegen.backends.angles import angle_slots
 from codegen.backends.language import OPERATORS
 from codegen.counting import Count
+from codegen.emission.artifact import Artifact
+from codegen.emission.flags import FLAGS
+from codegen.emission.folder import write_folder
+from codegen.emission.sheet import ITERATIONS, LEFT, Header, JointRow, Kernel, LoopKernel, Style
+from codegen.emission.statements import statements
+from codegen.emission.text import render
 from codegen.errors import RobotError
-from codegen.flags import FLAGS
-from codegen.folder import write_folder
 from codegen.graph import STATUS
 from codegen.names import comment, identifier, identifiers
 from codegen.operations import CONST, INPUT, OPERATIONS
 from codegen.packing import Packed
-from codegen.sheet import ITERATIONS, LEFT, Header, JointRow, Kernel, LoopKernel, Style
-from codegen.statements import statements
-from codegen.text import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

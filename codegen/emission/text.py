@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def template_folder() -> Traversable | Path:
     """The templates beside this package in a checkout, else as installed (`codegen.templates`)."""
-    checkout = Path(__file__).resolve().parent.parent / "templates"
+    checkout = Path(__file__).resolve().parents[2] / "templates"
     return checkout if (checkout / "kernel.c.jinja").is_file() else resources.files("codegen.templates")
 
 

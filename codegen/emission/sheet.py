@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from codegen.backends import BACKENDS, Language
 from codegen.counting import Count, count
 from codegen.graph import STATUS, Port
-from codegen.names import identifier
+from codegen.names import comment, identifier
 from codegen.operations import KINDS
 
 if TYPE_CHECKING:
@@ -88,6 +88,11 @@ class Header:
     def c_prefix(self) -> str:
         """The prefix of every C symbol."""
         return identifier(self.prefix)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What every template calls the robot."""
+        return {"prefix": self.c_prefix, "PREFIX": self.c_prefix.upper(), "robot": comment(self.robot)}
 
 
 @dataclass(frozen=True, slots=True)

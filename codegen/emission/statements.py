@@ -1,20 +1,17 @@
 """The statements of a kernel: one per operation, in the graph's order, in one or more parts.
 
-A part is one C function. Values that outlive their part travel through the workspace `w`, whose slots are
-used again once their value has been read for the last time. Outputs are stored as soon as they are there, but not
-before the last input has been read, so an output array may be an input array. Sines and cosines that stand together
-are taken in one go, as arrays. The members of a pack are the elements of one vector.
+A part is one C function; values that outlive their part travel through the workspace `w`. Outputs are stored as soon
+as they are there, but not before the last input has been read, so an output array may be an input array. Sines and
+cosines that stand together are taken in one go, as arrays. The members of a pack are the elements of one vector.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from codegen.backends.language import OPERATORS
-from codegen.emission.parts import cuts
+from codegen.emission.layout import layout
 from codegen.operations import CONST, INPUT
 
 if TYPE_CHECKING:
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from codegen.backends import Language
     from codegen.graph import Graph
 
-_PAIR = ("sin", "cos")
 _LETTER = {"sin": "s", "cos": "c"}
 
 
@@ -46,22 +42,6 @@ def statements(
     return _Writer(graph, names, language, chunk, packs).write()
 
 
-def _blocks(graph: Graph, paired: bool) -> list[list[int]]:
-    """Runs of sines and cosines none of which needs another one of its run."""
-    blocks: list[list[int]] = []
-    run: list[int] = []
-    for index, value in enumerate(graph.values if paired else ()):
-        if value.op in _PAIR:
-            if value.args[0] in run:
-                blocks.append(run)
-                run = []
-            run.append(index)
-        elif value.op not in (CONST, INPUT) and run:
-            blocks.append(run)
-            run = []
-    return [*blocks, run] if run else blocks
-
-
 def _row(first: str, elements: Sequence[str]) -> str:
     """Elements of an array as a vector: one load if they are neighbours."""
     array, _, at = first.rstrip("]").partition("[")
@@ -72,7 +52,7 @@ def _row(first: str, elements: Sequence[str]) -> str:
 
 
 class _Writer:
-    """Spells the graph; `part` says in which part a value is made, `last` in which it is used last."""
+    """Spells the graph as it is laid out; `gathered` are the names of vectors made of other values."""
 
     def __init__(
         self,
@@ -83,27 +63,12 @@ class _Writer:
         packs: Sequence[tuple[int, ...]],
     ) -> None:
         self.graph, self.names, self.language = graph, names, language
+        self.layout = layout(graph, packs, language.own_angles, chunk)
+        self.pack, self.part, self.slot = self.layout.pack, self.layout.part, self.layout.slots
         self.literal = [value.op == CONST for value in graph.values]
-        self.blocks = {block[0]: block for block in _blocks(graph, language.own_angles)}
-        self.pack = {index: pack for pack in packs if self._is_vector(pack) for index in pack}
         self.text = self._operands()
-        self.starts = self._cuts(chunk)
-        self.parts = len(self.starts) + 1
-        self.part, self.last = self._spans()
-        self.stores, self.free = self._targets()
-        for index in self.stores:
-            for member in self._unit(index):
-                self.last[member] = max(self.last[member], self.part[self.free], self.part[index])
-        self.slot: dict[int, int] = {}
+        self.stores = self._targets()
         self.gathered: dict[tuple[int, ...], str] = {}
-
-    def _is_vector(self, pack: tuple[int, ...]) -> bool:
-        """Whether C computes a pack at once: an operator, or angles of one block."""
-        return self.graph.values[pack[0]].op in OPERATORS or any(set(pack) <= set(b) for b in self.blocks.values())
-
-    def _unit(self, index: int) -> tuple[int, ...]:
-        """What is computed together with a value."""
-        return self.pack.get(index, (index,))
 
     def _type(self, index: int) -> str:
         return f"P{len(self.pack[index])}" if index in self.pack else "T"
@@ -129,88 +94,43 @@ class _Writer:
                 number += 1
         return text
 
-    def _cuts(self, chunk: int) -> list[int]:
-        """The units, by their numbers, with which new parts begin."""
-        values = self.graph.values
-        made = [i for i, value in enumerate(values) if value.op not in (CONST, INPUT) and self._unit(i)[0] == i]
-        number = {index: k for k, first in enumerate(made) for index in self._unit(first)}
-        last = {k: k for k in range(len(made))}
-        for index, k in number.items():
-            for arg in values[index].args:
-                if arg in number:
-                    last[number[arg]] = max(last[number[arg]], k)
-        return cuts([(k, last[k], len(self._unit(first))) for k, first in enumerate(made)], len(made), chunk)
-
-    def _spans(self) -> tuple[list[int], list[int]]:
-        part: list[int] = []
-        number = 0
-        for index, value in enumerate(self.graph.values):
-            first = self._unit(index)[0]
-            part.append(part[first] if first < index else bisect_right(self.starts, number))
-            number += value.op not in (CONST, INPUT) and first == index
-        for block in self.blocks.values():
-            for index in block:
-                part[index] = part[block[0]]
-        last = list(part)
-        for index, value in enumerate(self.graph.values):
-            for arg in value.args:
-                for member in self._unit(arg):
-                    last[member] = max(last[member], part[index])
-        return part, last
-
-    def _targets(self) -> tuple[dict[int, list[str]], int]:
-        """Where each result is stored, and the value that reads an input for the last time (-1: none does)."""
+    def _targets(self) -> dict[int, list[str]]:
+        """Where each result is stored."""
         stores: dict[int, list[str]] = {}
         for name, result in zip(self.names[len(self.graph.inputs) :], self.graph.results, strict=True):
             for element, index in enumerate(result):
                 stores.setdefault(index, []).append(f"{name}[{element}]")
-        values, made = self.graph.values, self._made()
-        reading = [
-            index
-            for index in made
-            if any(values[arg].op == INPUT for member in self._unit(index) for arg in values[member].args)
-        ]
-        return stores, reading[-1] if reading else -1
-
-    def _made(self) -> list[int]:
-        """The units, by their first values, in the order in which they are computed."""
-        values = self.graph.values
-        made = [i for i, value in enumerate(values) if value.op not in (CONST, INPUT) and self._unit(i)[0] == i]
-        return sorted(made, key=self.part.__getitem__)
+        return stores
 
     def write(self) -> tuple[tuple[Part, ...], int]:
-        members: list[list[int]] = [[] for _ in range(self.parts)]
-        for index in self._made():
-            members[self.part[index]].append(index)
-        workspace = self._allocate(members)
-        parts = []
+        parts, free = [], self.layout.free
         ready: list[int] | None = [index for index in self.stores if self.graph.values[index].op in (CONST, INPUT)]
-        for k, member in enumerate(members):
+        for k, units in enumerate(self.layout.parts):
             known = set[Any]()
             lines: list[str] = []
             elements: dict[int, str] = {}
-            if self.free < 0 and ready is not None:
+            if free < 0 and ready is not None:
                 lines += self._stored(k, ready, known)
                 ready = None
-            for index in member:
-                if index in self.blocks:
-                    elements |= self._angles(k, self.blocks[index], known, lines)
+            for index in units:
+                if index in self.layout.blocks:
+                    elements |= self._angles(k, self.layout.blocks[index], known, lines)
                 expression = self._expression(k, index, elements, known, lines)
                 lines.append(f"const {self._type(index)} {self._name(index)} = {expression};")
                 if index in self.slot:
                     lines.append(f"{self._place(index)} = {self._name(index)};")
                 if ready is None:
-                    lines += self._stored(k, self._unit(index), known)
+                    lines += self._stored(k, self.layout.unit(index), known)
                 else:
-                    ready += self._unit(index)
-                if index == self.free and ready is not None:
+                    ready += self.layout.unit(index)
+                if index == free and ready is not None:
                     lines += self._stored(k, ready, known)
                     ready = None
             parts.append(self._part(lines, k))
-        return tuple(parts), workspace
+        return tuple(parts), self.layout.workspace
 
     def _expression(self, k: int, index: int, elements: dict[int, str], known: set[Any], lines: list[str]) -> str:
-        pack, op = self._unit(index), self.graph.values[index].op
+        pack, op = self.layout.unit(index), self.graph.values[index].op
         if index in elements:
             return elements[index] if len(pack) == 1 else _row(elements[index], [elements[member] for member in pack])
         operands = list(zip(*(self.graph.values[member].args for member in pack), strict=True))
@@ -267,27 +187,8 @@ class _Writer:
         place = {angle: element for element, angle in enumerate(angles)}
         return {i: f"{_LETTER[values[i].op]}{number}[{place[values[i].args[0]]}]" for i in block}
 
-    def _allocate(self, members: list[list[int]]) -> int:
-        """Give a slot to every value that a later part uses; how many slots there are."""
-        free: dict[int, list[int]] = {}
-        leaving: list[list[int]] = [[] for _ in range(self.parts + 1)]
-        length = 0
-        for k, member in enumerate(members):
-            for index in leaving[k]:
-                free[len(self._unit(index))].append(self.slot[index])
-            for index in member:
-                if self.last[index] > k:
-                    width = len(self._unit(index))
-                    slots = free.setdefault(width, [])
-                    if not slots:
-                        slots.append(length)
-                        length += width
-                    self.slot[index] = slots.pop()
-                    leaving[self.last[index] + 1].append(index)
-        return length
-
     def _fetch(self, k: int, index: int, known: set[Any], lines: list[str]) -> None:
-        first = self._unit(index)[0]
+        first = self.layout.unit(index)[0]
         if first in self.slot and self.part[first] < k and first not in known:
             known.add(first)
             lines.append(f"const {self._type(first)} {self._name(first)} = {self._place(first)};")
@@ -312,6 +213,6 @@ class _Writer:
         """A part takes all inputs, the outputs that it stores, the workspace if it is not the only one."""
         inputs = len(self.graph.inputs)
         mentioned = set(re.findall(r"\b(\w+)\[", "\n".join(lines)))
-        outputs = [name for name in self.names[inputs:] if self.parts == 1 or name in mentioned]
-        names = [*self.names[:inputs], *outputs, *(["w"] if self.parts > 1 else [])]
+        outputs = [name for name in self.names[inputs:] if len(self.layout.parts) == 1 or name in mentioned]
+        names = [*self.names[:inputs], *outputs, *(["w"] if len(self.layout.parts) > 1 else [])]
         return Part(tuple(lines), tuple(names), tuple(name for name in names if name not in mentioned))

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codegen.emission.parts import CALL, cuts
+from codegen.emission.cuts import CALL, cuts
 
 LENGTH = 12
 

@@ -1,0 +1,202 @@
+"""One kernel as C functions: their heads, their statements, and the variants in which they come."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codegen.backends.language import OPERATORS
+from codegen.counting import Count
+from codegen.emission.sheet import ITERATIONS, LEFT, Header, Kernel, LoopKernel, Style
+from codegen.emission.statements import statements
+from codegen.emission.text import render
+from codegen.graph import STATUS
+from codegen.names import comment, identifier, identifiers
+from codegen.operations import CONST, INPUT, OPERATIONS
+from codegen.packing import Packed
+
+if TYPE_CHECKING:
+    from codegen.backends import Language
+    from codegen.graph import Graph, Port
+
+AnyKernel = Kernel | LoopKernel
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One pointer argument of a C function."""
+
+    name: str
+    port: Port
+    written: bool
+
+    @property
+    def declaration(self) -> str:
+        return f"T *{self.name}" if self.written else f"const T *{self.name}"
+
+    @property
+    def line(self) -> str:
+        way = "out" if self.written else "in "
+        about = f": {comment(self.port.about)}" if self.port.about else ""
+        shape = " x ".join(map(str, self.port.shape)) or "1"
+        return f"{way} {self.name}[{self.port.size}] ({shape}){about}"
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One C function: all before its brace, and its lines."""
+
+    head: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The functions of a kernel, the last of them the public one, between two lines for the preprocessor."""
+
+    functions: tuple[Function, ...]
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """The C text of one kernel, before the header exists, in variants of which one is compiled.
+
+    `helpers` are the lines that make the functions of operations which are no operators.
+    """
+
+    symbol: str
+    algorithm: str
+    about: str
+    arguments: tuple[Argument, ...]
+    variants: tuple[Variant, ...]
+    helpers: tuple[str, ...]
+    workspace: int
+    can_fail: bool
+    count: Count
+    written: Count
+
+    @property
+    def result(self) -> str:
+        """What the C function returns: its status, if it has one."""
+        return "int" if self.can_fail else "void"
+
+    @property
+    def summary(self) -> str:
+        return comment(self.about)
+
+    @property
+    def macro(self) -> str:
+        return self.symbol.upper()
+
+    def work(self, lanes: int) -> int:
+        """Reals that a call on many states needs: the arguments of so many lanes, and room to align them."""
+        return lanes * (1 + lanes + sum(argument.port.size for argument in self.arguments))
+
+    def stepped(self, real: str) -> str:
+        """The arguments of a function of many states: each array and its step."""
+        declared = [argument.declaration.replace("T *", f"{real} *") for argument in self.arguments]
+        return ", ".join(f"{text}, ptrdiff_t step_{k}" for k, text in enumerate(declared))
+
+
+def symbol(header: Header, kernel: AnyKernel) -> str:
+    """The C name of a kernel's function."""
+    return f"{header.c_prefix}_{identifier(kernel.name)}"
+
+
+def arguments(graph: Graph | AnyKernel) -> tuple[Argument, ...]:
+    """The pointer arguments of a function: inputs, then outputs."""
+    ports = (*graph.inputs, *graph.outputs)
+    # Names that the emitted code has for itself; an argument must not take one.
+    taken = [
+        re.sub(
+            r"^(T|R|P[24]|ROW|PLACES|[nikw]|at|count|soa|block|work|[tgsxc]\d+|step_\d+|\w+_)$",
+            r"\1 argument",
+            port.name,
+        )
+        for port in ports
+    ]
+    names = identifiers(taken)
+    written = [False] * len(graph.inputs) + [True] * len(graph.outputs)
+    return tuple(Argument(*row) for row in zip(names, ports, written, strict=True))
+
+
+def emit_kernel(header: Header, kernel: AnyKernel, style: Style) -> Emitted:
+    """The statements of a kernel, in parts of about `style.chunk` statements."""
+    name, macro, given = symbol(header, kernel), header.c_prefix.upper(), arguments(kernel)
+    language = style.language(header.c_prefix)
+    used = {value.op for graph in kernel.graphs for value in graph.values} - OPERATORS - {CONST, INPUT}
+    used -= {"sin", "cos"} if language.own_angles else set()
+    helpers = tuple(language.helper(op) for op in OPERATIONS if op in used)
+    head = f"{macro}_{'STATUS' if kernel.can_fail else 'FUNCTION'}({name})"
+    if isinstance(kernel, LoopKernel):
+        made = [_loop(header, kernel, style, head, given)]
+    else:
+        programs = [Packed(kernel.graph, ()), *([kernel.packed] if kernel.packed else [])]
+        made = [_functions(name, head, macro, program, given, language, style.chunk) for program in programs]
+    if kernel.can_fail:
+        status = next(a.name for a in given if a.port == STATUS)
+        made = [((*inner, _returning(public, macro, status)), work) for (*inner, public), work in made]
+    fences = [(f"#if !{macro}_PACKS", "#endif"), (f"#if {macro}_PACKS", "#endif")] if len(made) > 1 else [("", "")]
+    variants = tuple(Variant(functions, *fence) for (functions, _), fence in zip(made, fences, strict=True))
+    facts = max(work for _, work in made), kernel.can_fail, kernel.count, kernel.written
+    return Emitted(name, kernel.name, kernel.about, given, variants, helpers, *facts)
+
+
+def _returning(function: Function, macro: str, status: str) -> Function:
+    """A function that ends by returning its status."""
+    return Function(function.head, (*function.lines, f"{macro}_RETURN({status})"))
+
+
+def _loop(
+    header: Header, kernel: LoopKernel, style: Style, head: str, given: tuple[Argument, ...]
+) -> tuple[tuple[Function, ...], int]:
+    """The functions of an iteration's stages, the public one that runs them, and the reals that all keep."""
+    name, macro, kept = symbol(header, kernel), header.c_prefix.upper(), 0
+    functions: list[Function] = []
+    for stage, graph in zip(("prepare", "step", "finish"), kernel.graphs, strict=True):
+        own, own_head = f"{name}_{stage}", f"{macro}_APART void {name}_{stage}"
+        made, workspace = _functions(
+            own, own_head, macro, Packed(graph, ()), arguments(graph), style.language(header.c_prefix), style.chunk
+        )
+        functions += made
+        kept = max(kept, workspace)
+    work, state = (port.size for port in kernel.stages.prepare.outputs)
+    inputs, names = len(kernel.inputs), [a.name for a in given]
+    called = {a.port.name: a.name for a in given[inputs:]}
+    text = render(
+        "loop.jinja",
+        **header.names,
+        symbol=name,
+        work=max(work, 1),
+        state=max(state, 1),
+        inputs=names[: inputs - 2],
+        tolerance=names[inputs - 2],
+        most=names[inputs - 1],
+        outputs=[called[port.name] for port in kernel.stages.finish.outputs],
+        iterations=called[ITERATIONS.name],
+        residual=called[LEFT.name],
+    )
+    public = f"{head}({', '.join(a.declaration for a in given)})"
+    return (*functions, Function(public, tuple(text.splitlines()))), work + 2 * state + 1 + kept
+
+
+def _functions(
+    name: str, head: str, macro: str, program: Packed, given: tuple[Argument, ...], language: Language, chunk: int
+) -> tuple[tuple[Function, ...], int]:
+    """One function, or one per part and one under `head` that calls them in order; and the length of its workspace."""
+    parts, workspace = statements(program.graph, [a.name for a in given], language, chunk, program.packs)
+    declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
+    public = f"{head}({', '.join(a.declaration for a in given)})"
+    bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]
+    if len(parts) == 1:
+        return (Function(public, bodies[0]),), workspace
+    heads = [
+        f"{macro}_APART void {name}_part_{k}({', '.join(declared[argument] for argument in part.names)})"
+        for k, part in enumerate(parts)
+    ]
+    calls = [f"{name}_part_{k}({', '.join(part.names)});" for k, part in enumerate(parts)]
+    inner = [Function(*pair) for pair in zip(heads, bodies, strict=True)]
+    return (*inner, Function(public, (f"T w[{workspace}];", *calls))), workspace

@@ -1,0 +1,144 @@
+"""Which function and which place in memory every value of a graph gets.
+
+A unit is a value, or the members of a pack, which are made at once. Units are made in parts, one C function each.
+Values that outlive their part travel through a workspace, whose slots are used again once their value has been read
+for the last time.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codegen.backends.language import OPERATORS
+from codegen.emission.cuts import cuts
+from codegen.operations import CONST, INPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codegen.graph import Graph
+
+    Pack = tuple[int, ...]
+
+_PAIR = ("sin", "cos")
+_LEAF = (CONST, INPUT)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Packs by their members, blocks of angles by their first value, and where values are made and kept.
+
+    `parts` hold units by their first values, in order, `part` the part of every value. `free` is the unit after which
+    no input is left to read (-1: none is read). `slots` are places of units in the workspace, of `workspace` reals.
+    """
+
+    pack: dict[int, Pack]
+    blocks: dict[int, list[int]]
+    parts: tuple[tuple[int, ...], ...]
+    part: tuple[int, ...]
+    free: int
+    slots: dict[int, int]
+    workspace: int
+
+    def __str__(self) -> str:
+        return f"{sum(map(len, self.parts))} units in {len(self.parts)} parts, workspace {self.workspace}"
+
+    def unit(self, index: int) -> Pack:
+        """What is made together with a value."""
+        return self.pack.get(index, (index,))
+
+
+def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, longest: int) -> Layout:
+    """The layout in parts of at most `longest` units; the members of each pack stand together in the graph."""
+    values = graph.values
+    blocks = {block[0]: block for block in _blocks(graph)} if own_angles else {}
+    pack = {index: own for own in packs if _at_once(graph, own, blocks) for index in own}
+    units = [pack.get(i, (i,)) for i, v in enumerate(values) if v.op not in _LEAF]
+    units = [unit for unit, before in zip(units, [(), *units], strict=False) if unit != before]
+    part = _parts(graph, units, blocks, longest)
+    made = sorted(units, key=lambda unit: part[unit[0]])
+    reading = [unit[0] for unit in made if any(values[arg].op == INPUT for i in unit for arg in values[i].args)]
+    free = reading[-1] if reading else -1
+    last = _last(graph, units, part, free)
+    slots, workspace = _slots(made, part, last)
+    parts = tuple(tuple(unit[0] for unit in made if part[unit[0]] == k) for k in range(max(part, default=0) + 1))
+    return Layout(pack, blocks, parts, tuple(part), free, slots, workspace)
+
+
+def _blocks(graph: Graph) -> list[list[int]]:
+    """Runs of sines and cosines none of which needs another one of its run."""
+    blocks: list[list[int]] = []
+    run: list[int] = []
+    for index, value in enumerate(graph.values):
+        if value.op in _PAIR:
+            if value.args[0] in run:
+                blocks.append(run)
+                run = []
+            run.append(index)
+        elif value.op not in _LEAF and run:
+            blocks.append(run)
+            run = []
+    return [*blocks, run] if run else blocks
+
+
+def _at_once(graph: Graph, pack: Pack, blocks: dict[int, list[int]]) -> bool:
+    """Whether C makes a pack at once: by an operator, or as angles of one block."""
+    return graph.values[pack[0]].op in OPERATORS or any(set(pack) <= set(block) for block in blocks.values())
+
+
+def _parts(graph: Graph, units: Sequence[Pack], blocks: dict[int, list[int]], longest: int) -> list[int]:
+    """By values: the part in which each is made; leaves are at hand in the first part that could use them."""
+    number = {index: k for k, unit in enumerate(units) for index in unit}
+    last = list(range(len(units)))
+    for index, k in number.items():
+        for arg in graph.values[index].args:
+            if arg in number:
+                last[number[arg]] = max(last[number[arg]], k)
+    starts = cuts([(k, last[k], len(unit)) for k, unit in enumerate(units)], len(units), longest)
+    part, at = [], 0
+    for index in range(len(graph.values)):
+        at = number.get(index, at)
+        part.append(bisect_right(starts, at))
+    for block in blocks.values():
+        for index in block:
+            part[index] = part[block[0]]
+    return part
+
+
+def _last(graph: Graph, units: Sequence[Pack], part: Sequence[int], free: int) -> list[int]:
+    """By values: the part in which each unit is used last; results wait for their storing until inputs are read."""
+    last = list(part)
+    for index, value in enumerate(graph.values):
+        for arg in value.args:
+            last[arg] = max(last[arg], part[index])
+    for result in graph.results:
+        for index in result:
+            last[index] = max(last[index], part[free])
+    for unit in units:
+        latest = max(last[index] for index in unit)
+        for index in unit:
+            last[index] = latest
+    return last
+
+
+def _slots(made: Sequence[Pack], part: Sequence[int], last: Sequence[int]) -> tuple[dict[int, int], int]:
+    """A slot for every unit that a later part uses, by its first value; how many reals they take."""
+    free: dict[int, list[int]] = {}
+    leaving: dict[int, list[Pack]] = {}
+    slots: dict[int, int] = {}
+    length, now = 0, -1
+    for unit in made:
+        first, size = unit[0], len(unit)
+        while now < part[first]:
+            now += 1
+            for gone in leaving.pop(now, ()):
+                free.setdefault(len(gone), []).append(slots[gone[0]])
+        if last[first] > now:
+            if not free.get(size):
+                free[size] = [length]
+                length += size
+            slots[first] = free[size].pop()
+            leaving.setdefault(last[first] + 1, []).append(unit)
+    return slots, length

@@ -6,6 +6,8 @@ most four) make a group.
 
 from __future__ import annotations
 
+from collections import Counter
+from math import prod
 from typing import TYPE_CHECKING
 
 from codegen.algorithms import QUANTITIES
@@ -17,43 +19,59 @@ if TYPE_CHECKING:
     from codegen.task import Task
 
     Shape = tuple[object, ...]
+    Roles = dict[tuple[str, int], tuple[int, int, object]]
 
 _MOST = 4
 
 
-def limbs(task: Task) -> dict[tuple[str, int], tuple[int, int, object]]:
-    """By input elements (port name, place): group of limbs, limb, and role in the limb."""
-    model = task.model
+def limbs(task: Task) -> tuple[Roles, ...]:
+    """By input elements (port name, place): group of limbs, limb, and role in the limb.
+
+    Where limbs of one shape are held in different ways, there are two such maps: one whose groups are held alike, and
+    one that does not ask.
+    """
+    owners = _owners_of(task)
+    held = Counter((*owners["contacts"], *owners["external"]))
+    ways = [list(_groups(task.model, wanted)) for wanted in (held, Counter[int]())]
+    return tuple(_roles(task, owners, groups) for groups in (ways if ways[0] != ways[1] else ways[:1]))
+
+
+def _roles(task: Task, owners: dict[str, list[int]], groups: Sequence[list[list[int]]]) -> Roles:
+    """The roles of a task's inputs in these groups of limbs."""
     places = {
         body: (group, limb, place)
-        for group, sides in enumerate(_groups(model))
+        for group, sides in enumerate(groups)
         for limb, bodies in enumerate(sides)
         for place, body in enumerate(bodies)
     }
-    contacts = task.chosen_contacts()
-    owners = {
+    found: Roles = {}
+    for port in (port.name for port in task.signature[0]):
+        shape = QUANTITIES[port].shape if port in QUANTITIES else ()
+        inner = [width for width in shape[1:] if isinstance(width, int)]
+        if not shape or shape[0] not in owners or len(inner) < len(shape) - 1:
+            continue
+        size, seen = prod(inner), Counter[int]()
+        for row, body in enumerate(owners[str(shape[0])]):
+            if body in places:
+                group, limb, place = places[body]
+                for column in range(size):
+                    found[port, row * size + column] = group, limb, (port, place, seen[body], column)
+                seen[body] += 1
+    return found
+
+
+def _owners_of(task: Task) -> dict[str, list[int]]:
+    """By what the first axis of an argument runs over: the bodies that its rows belong to."""
+    model, entry = task.model, task.entry
+    sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}
+    contacts = task.chosen_contacts() if "contacts" in sizes else ()
+    return {
         "nq": _owners(model.q_slices, model.nq),
         "nv": _owners(model.v_slices, model.nv),
         "external": [model.frame(name).body for name in task.external],
         "contacts": [contact.frame.body for contact in contacts for _ in contact.rows],
         "held": [contact.frame.body for contact in contacts],
     }
-    found: dict[tuple[str, int], tuple[int, int, object]] = {}
-    for port in (port.name for port in task.signature[0]):
-        shape = QUANTITIES[port].shape if port in QUANTITIES else ()
-        if not shape or shape[0] not in owners or any(isinstance(width, str) for width in shape[1:]):
-            continue
-        size = 1
-        for width in shape[1:]:
-            size *= int(width)
-        seen: dict[int, int] = {}
-        for row, body in enumerate(owners[str(shape[0])]):
-            for column in range(size):
-                nth = seen[body] = seen.get(body, -1) + 1
-                if body in places:
-                    group, limb, place = places[body]
-                    found[port, row * size + column] = group, limb, (port, place, nth)
-    return found
 
 
 def _owners(slices: Sequence[slice], size: int) -> list[int]:
@@ -65,8 +83,11 @@ def _owners(slices: Sequence[slice], size: int) -> list[int]:
     return owners
 
 
-def _groups(model: Model) -> Iterator[list[list[int]]]:
-    """Groups of limbs of one shape, the bodies of each limb in the same order; none inside another."""
+def _groups(model: Model, held: Counter[int]) -> Iterator[list[list[int]]]:
+    """Groups of limbs of one shape, the bodies of each limb in the same order; none inside another.
+
+    `held` are numbers that limbs must have in common beside their joints.
+    """
     children: dict[int, list[int]] = {}
     for index, body in enumerate(model.bodies):
         children.setdefault(body.parent, []).append(index)
@@ -74,7 +95,8 @@ def _groups(model: Model) -> Iterator[list[list[int]]]:
     for index in reversed(range(len(model.bodies))):
         below = tuple(shapes[child] for child in children.get(index, ()))
         own = model.q_slices[index], model.v_slices[index]
-        shapes[index] = (model.bodies[index].joint.type, *(part.stop - part.start for part in own), below)
+        kind = model.bodies[index].joint.type, held[index]
+        shapes[index] = (*kind, *(part.stop - part.start for part in own), below)
 
     def members(index: int) -> list[int]:
         return [index, *(inner for child in children.get(index, ()) for inner in members(child))]

@@ -62,6 +62,19 @@ def test_limbs_with_contacts_go_in_step(algorithm: str) -> None:
     assert made.steps < 0.75 * count(graph).total
 
 
+def test_limbs_that_stand_go_in_step_and_so_do_those_that_do_not() -> None:
+    """Two of four legs on the ground: two pairs, not four legs half of whose work differs."""
+    model = codegen.load("solo12")
+    contacts = tuple(contact_of(model, f"{leg}_FOOT:3") for leg in ("FL", "HR"))
+    task = Task(model, "constrained_aba", contacts=contacts)
+    made = kernel(task)
+    assert isinstance(made, Kernel)
+    assert made.packed
+    assert {len(pack) for pack in made.packed.packs} == {2}
+    assert made.packed.steps < 0.65 * made.count.total
+    assert len(limbs(task)) == 2
+
+
 @pytest.mark.parametrize(("robot", "part"), [("go1", 0.39), ("talos_reduced", 0.65), ("tello_humanoid", 0.57)])
 def test_what_limbs_do_is_found_alike(robot: str, part: float) -> None:
     """Nearly all operations of limbs are done together; what is left is the trunk's."""
@@ -85,7 +98,7 @@ def test_a_robot_without_like_limbs_is_not_packed() -> None:
 
 
 def test_limbs_are_subtrees_of_one_shape_on_one_body() -> None:
-    roles = limbs(Task(codegen.load("go1"), "rnea"))
+    (roles,) = limbs(Task(codegen.load("go1"), "rnea"))
     knees = [roles["q", 7 + 3 * leg + 2] for leg in range(4)]
     assert {role for *_, role in knees} == {knees[0][2]}
     assert sorted(limb for _, limb, _ in knees) == [0, 1, 2, 3]
@@ -118,7 +131,7 @@ def test_whatever_is_called_alike_the_results_stay(graph: Graph, given: list[tup
     roles = {("x", k): role for k, role in enumerate(given)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packing, "WORTH", 1e9)
-        made = packing.pack(graph, roles)
+        made = packing.pack(graph, [roles])
     if made is not None:
         same(graph, verify(made.graph))
 

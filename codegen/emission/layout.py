@@ -62,7 +62,7 @@ def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, longest: int) 
     reading = [unit[0] for unit in made if any(values[arg].op == INPUT for i in unit for arg in values[i].args)]
     free = reading[-1] if reading else -1
     last = _last(graph, units, part, free)
-    slots, workspace = _slots(made, part, last)
+    slots, workspace = _slots(graph, made, part, last, pack)
     parts = tuple(tuple(unit[0] for unit in made if part[unit[0]] == k) for k in range(max(part, default=0) + 1))
     return Layout(pack, blocks, parts, tuple(part), free, slots, workspace)
 
@@ -123,22 +123,37 @@ def _last(graph: Graph, units: Sequence[Pack], part: Sequence[int], free: int) -
     return last
 
 
-def _slots(made: Sequence[Pack], part: Sequence[int], last: Sequence[int]) -> tuple[dict[int, int], int]:
-    """A slot for every unit that a later part uses, by its first value; how many reals they take."""
+def _slots(
+    graph: Graph, made: Sequence[Pack], part: Sequence[int], last: Sequence[int], unit_of: dict[int, Pack]
+) -> tuple[dict[int, int], int]:
+    """A slot for every unit that a later part uses, by its first value; how many reals they take.
+
+    A slot is free once its unit has been fetched in the last part that uses it, at the latest after that part.
+    """
     free: dict[int, list[int]] = {}
     leaving: dict[int, list[Pack]] = {}
     slots: dict[int, int] = {}
+    kept: set[int] = set()
     length, now = 0, -1
+
+    def leave(unit: Pack) -> None:
+        if unit[0] in kept:
+            kept.remove(unit[0])
+            free.setdefault(len(unit), []).append(slots[unit[0]])
+
     for unit in made:
         first, size = unit[0], len(unit)
         while now < part[first]:
             now += 1
             for gone in leaving.pop(now, ()):
-                free.setdefault(len(gone), []).append(slots[gone[0]])
+                leave(gone)
+        for arg in [arg for index in unit for arg in graph.values[index].args if part[arg] < now and last[arg] == now]:
+            leave(unit_of.get(arg, (arg,)))
         if last[first] > now:
             if not free.get(size):
                 free[size] = [length]
                 length += size
             slots[first] = free[size].pop()
+            kept.add(first)
             leaving.setdefault(last[first] + 1, []).append(unit)
     return slots, length

@@ -19,8 +19,11 @@ from codegen.packing.packed import Packed, arranged
 from codegen.packing.sums import sums
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from codegen.graph import Graph
     from codegen.packing.likeness import Roles
+    from codegen.packing.sums import Sums
 
 __all__ = ["Packed", "Roles", "pack"]
 
@@ -30,24 +33,28 @@ WORTH = 0.9
 _ROUNDS = (6, 1)  # with one, nothing is alike after something that is not, and nothing can go round in a circle
 
 
-def pack(graph: Graph, roles: Roles) -> Packed | None:
-    """The graph with the values of like limbs in packs; None where that is not worth it.
+def pack(graph: Graph, ways: Sequence[Roles]) -> Packed | None:
+    """The graph with the values of like limbs in packs, in the best of some ways; None where that is not worth it.
 
-    `roles` says of an input element (port name, place) which group of limbs it belongs to, which limb, and what it is
+    Each way says of an input element (port name, place) which group of limbs it belongs to, which limb, and what it is
     to that limb; groups and limbs are numbered from 0, and what has the same role is alike.
     """
+    flat = sums(graph)
+    made = [packed for packed in (_packed(graph, flat, roles) for roles in ways if roles) if packed]
+    best = min(made, key=lambda packed: packed.steps, default=None)
+    return best if best and best.steps <= WORTH * count(graph).total else None
+
+
+def _packed(graph: Graph, flat: Sums, roles: Roles) -> Packed | None:
+    """Packed in one way, if that can be."""
     widths: dict[int, int] = {}
     for group, limb, _ in roles.values():
         widths[group] = max(widths.get(group, 0), limb + 1)
-    if not widths:
-        return None
-    flat = sums(graph)
     for rounds in _ROUNDS:
         numbers, found = alike(graph, flat, roles, widths, rounds)
         try:
             made, packs = aligned(graph, matched(flat, numbers, found))
         except CircleError:
             continue
-        packed = arranged(verify(made), packs)
-        return packed if packed.steps <= WORTH * count(graph).total else None
+        return arranged(verify(made), packs)
     return None

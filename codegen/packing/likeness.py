@@ -33,10 +33,12 @@ def alike(
     """
     sides, inputs = _sides(graph, sums, roles)
     coarse: set[int] = set()
+    numbers: list[int] = []
+    found: list[tuple[int, ...]] = []
     for _ in range(rounds):
         numbers = _numbers(graph, sums, roles, sides, inputs, coarse)
         found, left = _tuples(sums, numbers, sides, widths, coarse)
-        fresh = _first(sums, sides, left) - coarse
+        fresh = _first(sums, left) - coarse
         if not fresh:
             break
         coarse |= fresh
@@ -101,26 +103,29 @@ def _tuples(
     sums: Sums, numbers: Sequence[int], sides: Sequence[Side | None], widths: Mapping[int, int], coarse: set[int]
 ) -> tuple[list[tuple[int, ...]], list[int]]:
     """Tuples of values alike, and the values that are in none."""
-    found: dict[tuple[int, int], list[list[int]]] = {}
+    found: dict[tuple[int, int], list[int]] = {}
     for index in sums.nodes:
         side = sides[index]
         if side:
-            members = found.get((side[0], numbers[index]))
-            if members is None:
-                members = found[side[0], numbers[index]] = [[] for _ in range(widths[side[0]])]
-            members[side[1]].append(index)
+            found.setdefault((side[0], numbers[index]), []).append(index)
     tuples: list[tuple[int, ...]] = []
     left: list[int] = []
-    for limbs in found.values():
-        if any(limb and limb[0] in coarse for limb in limbs):
+    for (group, _), members in found.items():
+        if members[0] in coarse:
             continue
+        if len(members) < widths[group]:
+            left += members
+            continue
+        limbs: list[list[int]] = [[] for _ in range(widths[group])]
+        for index in members:
+            limbs[(sides[index] or (0, 0))[1]].append(index)
         tuples += zip(*limbs, strict=False)
         for limb in limbs:
             left += limb[min(map(len, limbs)) :]
     return tuples, left
 
 
-def _first(sums: Sums, sides: Sequence[Side | None], left: Sequence[int]) -> set[int]:
+def _first(sums: Sums, left: Sequence[int]) -> set[int]:
     """Of values that have no like, those that use none of the others."""
     alone = set(left)
     return {index for index in alone if not any(arg in alone for arg in sums.nodes[index].args)}

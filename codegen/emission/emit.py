@@ -107,7 +107,7 @@ def _header(header: Header, emitted: list[Emitted], sources: str, style: Style) 
         convention=comment(header.convention),
         gravity=" ".join(f"{component!r}" for component in header.gravity),
         joints=[_joint_line(row) for row in header.joints],
-        remarks=[comment(remark) for remark in (*_remarks(style), *header.notes)],
+        remarks=[comment(remark) for remark in (*_remarks(header, emitted, style), *header.notes)],
         kernels=emitted,
         wide=[style.lanes] * (style.lanes > 1),
         includes=["stddef.h"] * (style.lanes > 1),
@@ -127,9 +127,17 @@ MANY = (
 )
 
 
-def _remarks(style: Style) -> Iterator[str]:
+IN_STEP = (
+    "Where there are SIMD registers, limbs of one shape go in step, as elements of small vectors; {PREFIX}_PLAIN,",
+    "defined for the compiler, asks for one number at a time. Results differ by rounding.",
+)
+
+
+def _remarks(header: Header, emitted: list[Emitted], style: Style) -> Iterator[str]:
     """What the header says about the way in which its functions are written and compiled."""
     yield ANGLES[style.trig]
+    if any(len(kernel.variants) > 1 for kernel in emitted):
+        yield from (line.format(**header.names) for line in IN_STEP)
     if style.lanes > 1:
         yield from (line.format(lanes=style.lanes) for line in MANY)
     if style.built:

@@ -7,6 +7,8 @@
  * Gravity (free fall, world axes, m/s^2): 0.0 0.0 -9.81
  * Spatial vectors: [angular; linear] in the axes of their frame unless an argument says otherwise.
  * Sines and cosines are computed inline: at most 1 ulp off for angles up to 1e5, by the C library beyond.
+ * Where there are SIMD registers, limbs of one shape go in step, as elements of small vectors; SOLO12_PLAIN,
+ * defined for the compiler, asks for one number at a time. Results differ by rounding.
  *
  * Joints, in the order of the coordinates (positions, velocities, type, name):
  *   q[0..6]      v[0..5]      floating   floating_base

@@ -42,6 +42,9 @@ def factor_sums(graph: Graph) -> Graph:
     found: dict[int, tuple[list[Term], list[Group]]] = {}
     for index, value in enumerate(values):
         if value.op in SUMS and not inner[index]:
+            (left, right), ends = value.args, ("mul", CONST)
+            if not (inner[left] or inner[right] or values[left].op == values[right].op in ends):
+                continue  # two terms that have nothing in common
             terms = _terms(values, inner, index)
             groups = _groups(values, uses, terms) if len(terms) > 1 else []
             if groups or sum(values[term.place].op == CONST for term in terms) > 1:

@@ -7,8 +7,7 @@ tree. There are just as many additions as before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from codegen.graph import Graph, Value
 from codegen.passes.inner import SUMS, inner_sums
@@ -19,11 +18,10 @@ if TYPE_CHECKING:
 _PRODUCTS = ("mul", "sq")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One term of a sum: its value, whether it is subtracted, and whether it is a product for this sum alone."""
 
-    index: int
+    place: int
     minus: bool
     product: bool
 
@@ -34,10 +32,10 @@ def chain_sums(graph: Graph) -> Graph:
     made, depth = list(values), list[int]()
     for index, value in enumerate(values):
         depth.append(_depth(values, uses, depth, value))
-        if value.op in SUMS and not inner[index]:
+        if value.op in SUMS and not inner[index] and any(inner[arg] for arg in value.args):
             nodes, terms = _terms(values, uses, inner, index)
             chain, late = _chain(terms, depth, nodes)
-            if len(terms) > 2 and late <= depth[index]:
+            if late <= depth[index]:
                 depth[index] = late
                 for node, link in zip(nodes, chain, strict=True):
                     made[node] = link
@@ -46,13 +44,15 @@ def chain_sums(graph: Graph) -> Graph:
 
 def _depth(values: Sequence[Value], uses: Sequence[int], depth: Sequence[int], value: Value) -> int:
     """How many operations a value waits for, a product and the addition to it being one."""
-    if not value.args:
-        return 0
-    waits = sorted(depth[arg] for arg in value.args)
-    fused = value.op in SUMS and any(
-        values[arg].op in _PRODUCTS and uses[arg] == 1 and depth[arg] == waits[-1] for arg in value.args
-    )
-    return max(waits[-1], waits[0] + 1) if fused and len(waits) == 2 else 1 + waits[-1]
+    args = value.args
+    if len(args) < 2:
+        return 1 + depth[args[0]] if args else 0
+    late = max(depth[args[0]], depth[args[1]])
+    if value.op in SUMS:
+        for arg in args:
+            if depth[arg] == late and uses[arg] == 1 and values[arg].op in _PRODUCTS:
+                return max(late, 1 + min(depth[args[0]], depth[args[1]]))
+    return 1 + late
 
 
 def _terms(
@@ -73,13 +73,13 @@ def _terms(
 
 def _chain(terms: Sequence[Term], depth: Sequence[int], nodes: Sequence[int]) -> tuple[list[Value], int]:
     """The additions, each on the one before it, and how many operations the last waits for."""
-    ready = {term: depth[term.index] - term.product for term in terms}
+    ready = {term: depth[term.place] - term.product for term in terms}
     left = sorted(terms, key=lambda term: (term.product, ready[term]))
     first = next(term for term in left if not term.minus)
     left.remove(first)
-    links, at, late = [], first.index, depth[first.index]
+    links, at, late = [], first.place, depth[first.place]
     for term, node in zip(left, nodes, strict=True):
-        links.append(Value("sub" if term.minus else "add", (at, term.index)))
+        links.append(Value("sub" if term.minus else "add", (at, term.place)))
         at, late = node, 1 + max(late, ready[term])
     return links, late
 

@@ -197,3 +197,13 @@ int main(void)
     assert len(plain) == 90
     scale = np.abs(plain).max()
     np.testing.assert_allclose(together, plain, rtol=0, atol=scale * (1e-12 if dtype == "float64" else 2e-4))
+
+
+@pytest.mark.parametrize("place", [1, 2])
+def test_an_output_may_lie_where_an_input_lies(place: int) -> None:
+    """Inputs are gathered into vectors before the first output is stored."""
+    robot = codegen.load("go1")
+    function, state = codegen.build(robot, "aba"), list(robot.random(3))
+    expected = function(*state)
+    state[place] = state[place].copy()
+    assert np.array_equal(function(*state, out=state[place]), expected)

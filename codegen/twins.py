@@ -91,19 +91,25 @@ def _groups(model: Model, held: Counter[int]) -> Iterator[list[list[int]]]:
     children: dict[int, list[int]] = {}
     for index, body in enumerate(model.bodies):
         children.setdefault(body.parent, []).append(index)
-    shapes: dict[int, Shape] = {}
+    known: dict[Shape, int] = {}
+    shapes = [0] * len(model.bodies)
     for index in reversed(range(len(model.bodies))):
-        below = tuple(shapes[child] for child in children.get(index, ()))
+        below = [shapes[child] for child in children.get(index, ())]
         own = model.q_slices[index], model.v_slices[index]
         kind = model.bodies[index].joint.type, held[index]
-        shapes[index] = (*kind, *(part.stop - part.start for part in own), below)
+        shape = (*kind, *(part.stop - part.start for part in own), *below)
+        shapes[index] = known.setdefault(shape, len(known))
 
-    def members(index: int) -> list[int]:
-        return [index, *(inner for child in children.get(index, ()) for inner in members(child))]
+    def members(root: int) -> list[int]:
+        found, waiting = [], [root]
+        while waiting:
+            found.append(waiting.pop())
+            waiting += reversed(children.get(found[-1], ()))
+        return found
 
     waiting = [-1]
     while waiting:
-        kinds: dict[Shape, list[int]] = {}
+        kinds: dict[int, list[int]] = {}
         for child in children.get(waiting.pop(), ()):
             kinds.setdefault(shapes[child], []).append(child)
         for roots in kinds.values():

@@ -92,13 +92,17 @@ def emulated(
 @aarch64
 @pytest.mark.parametrize("compiler", CROSS, ids=lambda words: words[0])
 @pytest.mark.parametrize(("dtype", "lanes", "close"), [("float64", 2, 1e-14), ("float32", 4, 2e-6)])
-def test_a_robot_on_aarch64(tmp_path: Path, compiler: list[str], dtype: str, lanes: int, close: float) -> None:
-    robot = codegen.load("iiwa")
+@pytest.mark.parametrize("name", ["iiwa", "go1"])
+def test_a_robot_on_aarch64(
+    tmp_path: Path, compiler: list[str], name: str, dtype: str, lanes: int, close: float
+) -> None:
+    """One without like limbs, and one whose legs go in step."""
+    robot = codegen.load(name)
     codegen.generate(robot, ["rnea", "crba", "aba"], tmp_path, dtype=dtype, lanes=lanes)
     states = [np.array(column, dtype) for column in zip(*[robot.random(k) for k in range(9)], strict=True)]
-    for name, inputs in (("rnea", states), ("crba", states[:1]), ("aba", states)):
-        exact = np.asarray(ORACLE[name](robot, *[array.astype(float) for array in inputs]))
-        for (got,) in emulated(tmp_path, compiler, ("iiwa", name), inputs, [exact.shape[1:]]):
+    for algorithm, inputs in (("rnea", states), ("crba", states[:1]), ("aba", states)):
+        exact = np.asarray(ORACLE[algorithm](robot, *[array.astype(float) for array in inputs]))
+        for (got,) in emulated(tmp_path, compiler, (name, algorithm), inputs, [exact.shape[1:]]):
             np.testing.assert_allclose(got, exact, rtol=0, atol=close * abs(exact).max())
 
 

@@ -136,6 +136,25 @@ def test_whatever_is_called_alike_the_results_stay(graph: Graph, given: list[tup
         same(graph, verify(made.graph))
 
 
+def test_sums_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five thousand terms of either limb, one sum inside the other."""
+    monkeypatch.setattr(packing, "WORTH", 2.0)
+    size = 5000
+    values = [Value(INPUT, port=0, element=k) for k in range(2 * size)]
+    ends = []
+    for limb in range(2):
+        total = limb * size
+        for k in range(1, size):
+            values.append(Value("sub" if (k + limb) % 3 else "add", (total, limb * size + k)))
+            total = len(values) - 1
+        ends.append(total)
+    graph = verify(Graph("long", (Port("x", (2, size)),), (Port("y", (2,)),), tuple(values), (tuple(ends),)))
+    made = packing.pack(graph, [{("x", k): (0, k // size, k % size) for k in range(2 * size)}])
+    assert made
+    assert len(made.packs) == size - 1
+    same(graph, verify(made.graph))
+
+
 @given(st.lists(st.integers(0, 2**9 - 1), max_size=20))
 def test_signs_satisfy_every_equation_that_was_accepted(forms: list[int]) -> None:
     signs = Signs()

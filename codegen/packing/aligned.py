@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from codegen.graph import Graph, Value
 from codegen.operations import CONST
 from codegen.packing.negatives import ODD, negatives
-from codegen.packing.sums import SUM
+from codegen.packing.sums import JOIN, SUM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.packing.matching import Matched, Pack
-    from codegen.packing.sums import Node, Tree
+    from codegen.packing.sums import Node
 
     Signed = tuple[int, bool]
     """A new value, and whether its negative is meant."""
@@ -90,7 +90,7 @@ class _Builder:
             return
         terms = [self._signed(arg, minus) for arg, minus in zip(node.args, node.minus, strict=True)]
         if node.op == SUM:
-            self.made[index], minus = self._sum(node.tree, terms)
+            self.made[index], minus = self._sum(node.order, terms)
         else:
             minus = node.op in ODD and sum(turned for _, turned in terms) % 2 == 1
             bare = node.op in ODD or node.op in ("sq", "cos")
@@ -99,14 +99,19 @@ class _Builder:
         if minus:
             self.negative.add(index)
 
-    def _sum(self, tree: Tree, terms: Sequence[Signed]) -> Signed:
-        """A sum of terms, in the order of the tree."""
-        if isinstance(tree, int):
-            return terms[tree]
-        (first, minus), (second, turned) = self._sum(tree[0], terms), self._sum(tree[1], terms)
-        if minus == turned:
-            return self._add(Value("add", (first, second))), minus
-        return self._add(Value("sub", (second, first) if minus else (first, second))), False
+    def _sum(self, order: Sequence[int], terms: Sequence[Signed]) -> Signed:
+        """A sum of terms."""
+        parts: list[Signed] = []
+        for place in order:
+            if place != JOIN:
+                parts.append(terms[place])
+                continue
+            (second, turned), (first, minus) = parts.pop(), parts.pop()
+            if minus == turned:
+                parts.append((self._add(Value("add", (first, second))), minus))
+            else:
+                parts.append((self._add(Value("sub", (second, first) if minus else (first, second))), False))
+        return parts.pop()
 
     def put_pack(self, pack: Pack) -> None:
         """All members of a pack."""
@@ -116,7 +121,7 @@ class _Builder:
             for index, node in zip(pack, nodes, strict=True)
         ]
         if nodes[0].op == SUM:
-            made, _ = self._pack_sum(nodes[0].tree, nodes[0].minus, operands)
+            made = self._pack_sum(nodes[0].order, nodes[0].minus, operands)
         else:
             made = self._pack(nodes[0].op, operands)
         self.made |= dict(zip(pack, made, strict=True))
@@ -133,14 +138,17 @@ class _Builder:
             own[place] = not own[place]
         return own
 
-    def _pack_sum(self, tree: Tree, minus: Sequence[bool], operands: list[list[int]]) -> tuple[Pack, bool]:
-        """The sums of all members, in the order of the tree, and whether their negatives are meant."""
-        if isinstance(tree, int):
-            return tuple([places[tree] for places in operands]), minus[tree]
-        first, negative = self._pack_sum(tree[0], minus, operands)
-        second, turned = self._pack_sum(tree[1], minus, operands)
-        pairs = list(zip(second, first, strict=True) if negative and not turned else zip(first, second, strict=True))
-        return self._pack("add" if negative == turned else "sub", pairs), negative and turned
+    def _pack_sum(self, order: Sequence[int], minus: Sequence[bool], operands: list[list[int]]) -> Pack:
+        """The sums of all members; some term is added."""
+        parts: list[tuple[Pack, bool]] = []
+        for place in order:
+            if place != JOIN:
+                parts.append((tuple([places[place] for places in operands]), minus[place]))
+                continue
+            (second, turned), (first, negative) = parts.pop(), parts.pop()
+            both = zip(second, first, strict=True) if negative and not turned else zip(first, second, strict=True)
+            parts.append((self._pack("add" if negative == turned else "sub", list(both)), negative and turned))
+        return parts.pop()[0]
 
     def _pack(self, op: str, operands: Sequence[Sequence[int]]) -> Pack:
         self.packs.append(tuple([self._add(Value(op, tuple(places))) for places in operands]))

@@ -57,4 +57,4 @@ def _like(sums: Sums, numbers: Sequence[int], place: dict[int, Pack], model: int
     for at in sorted(set(range(len(own.args))) - set(chosen), reverse=True):
         left[numbers[own.args[at]]].append(at)
     chosen = [left[numbers[arg]].pop() if at < 0 else at for at, arg in zip(chosen, first.args, strict=True)]
-    return Node(own.op, tuple([own.args[at] for at in chosen]), tuple([own.minus[at] for at in chosen]), first.tree)
+    return Node(own.op, tuple([own.args[at] for at in chosen]), tuple([own.minus[at] for at in chosen]), first.order)

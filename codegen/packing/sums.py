@@ -19,13 +19,13 @@ COMMUTING = frozenset((SUM, "mul"))
 _SIGNED = frozenset(("mul", "div", "inv", "twice", "sin"))
 _EVEN = frozenset(("sq", "cos"))
 
-Tree = int | tuple["Tree", "Tree"]
-"""How a sum is added up: the place of a term, or two such sums."""
+JOIN = -1
+"""In the order in which a sum is added up, where its last two parts become one; the others are places of terms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operation on other nodes, each taken with a sign; for a sum also how its terms are added up.
+    """An operation on other nodes, each taken with a sign; for a sum also the order in which it is added up.
 
     Sums take any signs; products and odd functions none, theirs are their users' business.
     """
@@ -33,7 +33,7 @@ class Node:
     op: str
     args: tuple[int, ...]
     minus: tuple[bool, ...]
-    tree: Tree = 0
+    order: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         terms = (f"{'-' if minus else ''}%{arg}" for arg, minus in zip(self.args, self.minus, strict=True))
@@ -69,8 +69,8 @@ def sums(graph: Graph) -> Sums:
             nodes[index] = replace(node, minus=(False,) * len(node.minus)) if all(node.minus) else node
         elif op in (CONST, INPUT):
             nodes[index] = Node(op, (), ())
-        elif op == "mul" and _two(graph, args):
-            number, (root, minus) = _two(graph, args), signed[args[graph.values[args[0]].op == CONST]]
+        elif op == "mul" and (number := _two(graph, args)):
+            root, minus = signed[args[graph.values[args[0]].op == CONST]]
             nodes[index] = Node("twice", (root,), (False,))
             signed[index] = index, minus != (number < 0)
         elif op in _SIGNED or op in _EVEN:
@@ -93,18 +93,18 @@ def _sum(graph: Graph, inner: list[bool], signed: list[tuple[int, bool]], root: 
     """The terms of a sum from left to right."""
     args: list[int] = []
     minus: list[bool] = []
-
-    def walk(index: int, turned: bool) -> Tree:
-        op, (first, second), *_ = graph.values[index]
-        return branch(first, turned), branch(second, turned != (op == "sub"))
-
-    def branch(index: int, turned: bool) -> Tree:
-        if inner[index]:
-            return walk(index, turned)
-        node, negative = signed[index]
-        args.append(node)
-        minus.append(turned != negative)
-        return len(args) - 1
-
-    tree = walk(root, False)
-    return Node(SUM, tuple(args), tuple(minus), tree)
+    order: list[int] = []
+    waiting = [(root, False, False)]
+    while waiting:
+        index, turned, seen = waiting.pop()
+        if seen:
+            order.append(JOIN)
+        elif index == root or inner[index]:
+            op, (first, second), *_ = graph.values[index]
+            waiting += [(index, turned, True), (second, turned != (op == "sub"), False), (first, turned, False)]
+        else:
+            node, negative = signed[index]
+            order.append(len(args))
+            args.append(node)
+            minus.append(turned != negative)
+    return Node(SUM, tuple(args), tuple(minus), tuple(order))

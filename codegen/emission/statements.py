@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from codegen.backends import Language
     from codegen.graph import Graph
 
+_PAIR = ("sin", "cos")
 _LETTER = {"sin": "s", "cos": "c"}
+_BLOCK = {"sin": "y", "cos": "z"}
+_EIGHT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +180,17 @@ class _Writer:
         for angle in angles:
             self._fetch(k, angle, known, lines)
         number, prefix = self._name(block[0])[1:], self.language.prefix
-        length = f"{prefix.upper()}_ANGLES({len(angles)})"
-        given = ", ".join(self.language.everywhere(self.text[angle], self.literal[angle]) for angle in angles)
+        blocks = f"{prefix.upper()}_BLOCKS({len(angles)})"
+        given = [self.language.everywhere(self.text[angle], self.literal[angle]) for angle in angles]
+        given += given[-1:] * (-len(given) % _EIGHT)
+        rows = [", ".join(given[k : k + _EIGHT]) for k in range(0, len(given), _EIGHT)]
         lines += [
-            f"const T x{number}[{length}] = {{{given}}};",
-            f"T s{number}[{length}], c{number}[{length}];",
-            f"{prefix}_angles((const R *)x{number}, (R *)s{number}, (R *)c{number}, {length}*{prefix.upper()}_WIDTH);",
+            f"const BLOCK x{number}[] = {{{', '.join(f'{prefix.upper()}_EIGHT({row})' for row in rows)}}};",
+            f"BLOCK y{number}[{blocks}], z{number}[{blocks}];",
+            f"{prefix}_angles(x{number}, y{number}, z{number}, {blocks});",
         ]
+        ops = {values[index].op for index in block}
+        lines += [f"const T *const {_LETTER[op]}{number} = (const T *){_BLOCK[op]}{number};" for op in _PAIR if op in ops]
         place = {angle: element for element, angle in enumerate(angles)}
         return {i: f"{_LETTER[values[i].op]}{number}[{place[values[i].args[0]]}]" for i in block}
 

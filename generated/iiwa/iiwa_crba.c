@@ -5,9 +5,11 @@
 
 IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
 {
-    const T x0[IIWA_ANGLES(5)] = {q[5], q[3], q[4], q[1], q[2]};
-    T s0[IIWA_ANGLES(5)], c0[IIWA_ANGLES(5)];
-    iiwa_angles((const R *)x0, (R *)s0, (R *)c0, IIWA_ANGLES(5)*IIWA_WIDTH);
+    const BLOCK x0[] = {IIWA_EIGHT(q[5], q[3], q[4], q[1], q[2], q[2], q[2], q[2])};
+    BLOCK y0[IIWA_BLOCKS(5)], z0[IIWA_BLOCKS(5)];
+    iiwa_angles(x0, y0, z0, IIWA_BLOCKS(5));
+    const T *const s0 = (const T *)y0;
+    const T *const c0 = (const T *)z0;
     const T t0 = s0[0];
     const T t1 = c0[0];
     const T t2 = s0[1];

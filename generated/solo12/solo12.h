@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 67d0c33a738b4a67c7392beb62005f30d03398b1a8a483d9ba5ee072cc14da9f (SHA-256 of the sources)
+ * Content: 9ae8b224669361619c0ad99b0bbff8f0bc06fe9560704a3bd18f986cea2e2a65 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -39,7 +39,7 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "67d0c33a738b4a67c7392beb62005f30d03398b1a8a483d9ba5ee072cc14da9f"
+#define SOLO12_CONTENT "9ae8b224669361619c0ad99b0bbff8f0bc06fe9560704a3bd18f986cea2e2a65"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration

@@ -5,9 +5,11 @@
 
 SOLO12_APART void solo12_aba_part_0(const T *q, const T *v, const T *tau, T *w)
 {
-    const T x0[SOLO12_ANGLES(12)] = {q[16], q[17], q[18], q[13], q[14], q[15], q[10], q[11], q[12], q[9], q[8], q[7]};
-    T s0[SOLO12_ANGLES(12)], c0[SOLO12_ANGLES(12)];
-    solo12_angles((const R *)x0, (R *)s0, (R *)c0, SOLO12_ANGLES(12)*SOLO12_WIDTH);
+    const BLOCK x0[] = {SOLO12_EIGHT(q[16], q[17], q[18], q[13], q[14], q[15], q[10], q[11]), SOLO12_EIGHT(q[12], q[9], q[8], q[7], q[7], q[7], q[7], q[7])};
+    BLOCK y0[SOLO12_BLOCKS(12)], z0[SOLO12_BLOCKS(12)];
+    solo12_angles(x0, y0, z0, SOLO12_BLOCKS(12));
+    const T *const s0 = (const T *)y0;
+    const T *const c0 = (const T *)z0;
     const T t0 = c0[0];
     w[0] = t0;
     const T t1 = s0[0];
@@ -2624,9 +2626,11 @@ SOLO12_FUNCTION(solo12_aba)(const T *q, const T *v, const T *tau, T *a)
 
 SOLO12_FUNCTION(solo12_aba)(const T *q, const T *v, const T *tau, T *a)
 {
-    const T x0[SOLO12_ANGLES(12)] = {q[7], q[10], q[13], q[16], q[8], q[11], q[14], q[17], q[9], q[12], q[15], q[18]};
-    T s0[SOLO12_ANGLES(12)], c0[SOLO12_ANGLES(12)];
-    solo12_angles((const R *)x0, (R *)s0, (R *)c0, SOLO12_ANGLES(12)*SOLO12_WIDTH);
+    const BLOCK x0[] = {SOLO12_EIGHT(q[7], q[10], q[13], q[16], q[8], q[11], q[14], q[17]), SOLO12_EIGHT(q[9], q[12], q[15], q[18], q[18], q[18], q[18], q[18])};
+    BLOCK y0[SOLO12_BLOCKS(12)], z0[SOLO12_BLOCKS(12)];
+    solo12_angles(x0, y0, z0, SOLO12_BLOCKS(12));
+    const T *const s0 = (const T *)y0;
+    const T *const c0 = (const T *)z0;
     const P4 t0 = *(const P4_ANY *)&c0[0];
     const P4 t1 = *(const P4_ANY *)&s0[0];
     const P4 t2 = *(const P4_ANY *)&s0[4];

@@ -124,12 +124,25 @@ union solo12_lanes {
 #define SOLO12_BLOCK 2
 #endif
 
-/* How long an array of n angles is: whole blocks. */
-#define SOLO12_ANGLES(n) (((n)*SOLO12_WIDTH + SOLO12_BLOCK - 1)/SOLO12_BLOCK*SOLO12_BLOCK/SOLO12_WIDTH)
+/* Eight numbers, as the elements of an array of blocks. They become blocks in registers: an array written number by
+ * number and read by blocks would have to wait until it is written.
+ */
+#if SOLO12_WIDTH > 1 || SOLO12_BLOCK == 1
+#define SOLO12_EIGHT(a, b, c, d, e, f, g, h) a, b, c, d, e, f, g, h
+#elif SOLO12_BLOCK == 2
+#define SOLO12_EIGHT(a, b, c, d, e, f, g, h) { a, b }, { c, d }, { e, f }, { g, h }
+#elif SOLO12_BLOCK == 4
+#define SOLO12_EIGHT(a, b, c, d, e, f, g, h) { a, b, c, d }, { e, f, g, h }
+#else
+#define SOLO12_EIGHT(a, b, c, d, e, f, g, h) { a, b, c, d, e, f, g, h }
+#endif
 
-/* A block of reals anywhere in memory, of doubles, and of their bits. */
+/* How many blocks n angles take. */
+#define SOLO12_BLOCKS(n) (((n)*SOLO12_WIDTH + SOLO12_BLOCK - 1)/SOLO12_BLOCK)
+
+/* A block of reals, of doubles, and of their bits. */
 #if SOLO12_BLOCK > 1
-typedef R BLOCK __attribute__((vector_size(SOLO12_BLOCK*sizeof(R)), aligned(sizeof(R)), may_alias));
+typedef R BLOCK __attribute__((vector_size(SOLO12_BLOCK*sizeof(R)), may_alias));
 typedef double D __attribute__((vector_size(SOLO12_BLOCK*sizeof(double))));
 typedef uint64_t BITS __attribute__((vector_size(SOLO12_BLOCK*sizeof(uint64_t))));
 #define SOLO12_CONVERT(x, type) __builtin_convertvector(x, type)
@@ -154,13 +167,13 @@ SOLO12_APART void solo12_far_angles(const R *x, R *s, R *c, int n, int all)
     }
 }
 
-/* Of arrays of n numbers, n being a multiple of the block. */
-SOLO12_INLINE void solo12_angles(const R *x, R *s, R *c, int n)
+/* Of n blocks. */
+SOLO12_INLINE void solo12_angles(const BLOCK *x, BLOCK *s, BLOCK *c, int n)
 {
     BITS beyond = { 0 };
-    for (int k = 0; k < (SOLO12_OWN_ANGLES ? n : 0); k += SOLO12_BLOCK) {
+    for (int k = 0; k < (SOLO12_OWN_ANGLES ? n : 0); ++k) {
         /* x = m pi/2 + high + low; products of m and the first two parts of pi/2 are exact. */
-        const D a = SOLO12_CONVERT(*(const BLOCK *)(x + k), D);
+        const D a = SOLO12_CONVERT(x[k], D);
         const D shifted = a*0.6366197723675814 + 6755399441055744.0;
         const D m = shifted - 6755399441055744.0;
         const D near = a - m*1.5707963267923333;
@@ -168,16 +181,17 @@ SOLO12_INLINE void solo12_angles(const R *x, R *s, R *c, int n)
         const D high = near - small;
         const D low = ((near - high) - small) - m*1.1644211747377496e-22;
         const D z = high*high;
+        const D zz = z*z;
         const D most = 1.0 - 0.5*z;
-        const D odd = -0.1666666666666663 + z*(0.008333333333322108 + z*(-0.0001984126982958018 + z*(2.7557313618029185e-06 + z*(-2.5050747220770088e-08 + z*(1.5896197814307756e-10)))));
-        const D even = 0.041666666666666595 + z*(-0.001388888888887304 + z*(2.4801587288841424e-05 + z*(-2.755731417624637e-07 + z*(2.0875700416867704e-09 + z*(-1.1358513987529083e-11)))));
+        const D odd = (-0.1666666666666663 + z*0.008333333333322108) + zz*((-0.0001984126982958018 + z*2.7557313618029185e-06) + zz*(-2.5050747220770088e-08 + z*1.5896197814307756e-10));
+        const D even = (0.041666666666666595 + z*-0.001388888888887304) + zz*((2.4801587288841424e-05 + z*-2.755731417624637e-07) + zz*(2.0875700416867704e-09 + z*-1.1358513987529083e-11));
         const D sine = high + (high*z*odd + low*most);
-        const D cosine = most + (((1.0 - most) - 0.5*z) + (z*z*even - high*low));
+        const D cosine = most + (((1.0 - most) - 0.5*z) + (zz*even - high*low));
         /* The two low bits of m, which stand lowest in `shifted`, exchange the two and give the signs. */
         const BITS turn = solo12_bits(shifted), first = solo12_bits(sine), second = solo12_bits(cosine);
         const BITS exchange = (first ^ second) & (UINT64_C(0) - (turn & UINT64_C(1)));
-        *(BLOCK *)(s + k) = SOLO12_CONVERT(solo12_number(first ^ exchange ^ ((turn & UINT64_C(2)) << 62)), BLOCK);
-        *(BLOCK *)(c + k) = SOLO12_CONVERT(solo12_number(second ^ exchange ^ (((turn + UINT64_C(1)) & UINT64_C(2)) << 62)), BLOCK);
+        s[k] = SOLO12_CONVERT(solo12_number(first ^ exchange ^ ((turn & UINT64_C(2)) << 62)), BLOCK);
+        c[k] = SOLO12_CONVERT(solo12_number(second ^ exchange ^ (((turn + UINT64_C(1)) & UINT64_C(2)) << 62)), BLOCK);
         /* The top bit is set where |x| > 1e5, compared as bits, and where x is no number. */
         beyond |= UINT64_C(0x40f86a0000000000) - (solo12_bits(a) & UINT64_C(0x7fffffffffffffff));
     }
@@ -187,7 +201,7 @@ SOLO12_INLINE void solo12_angles(const R *x, R *s, R *c, int n)
 #else
     any = beyond;
 #endif
-    if (!SOLO12_OWN_ANGLES || any >> 63) solo12_far_angles(x, s, c, n, !SOLO12_OWN_ANGLES);
+    if (!SOLO12_OWN_ANGLES || any >> 63) solo12_far_angles((const R *)x, (R *)s, (R *)c, n*SOLO12_BLOCK, !SOLO12_OWN_ANGLES);
 }
 
 #endif

@@ -34,7 +34,8 @@ LITERAL = re.compile(r"\(-[0-9.]+(?:e[+-]?\d+)?f?\)|(?<![\w.])[0-9]+\.?[0-9]*(?:
 def operators(source: str) -> Count:
     """Operators of a C source, counted from its text alone."""
     counted: Counter[str] = Counter()
-    for expression in re.findall(r"const T t\d+ = (.*);", source):
+    # A sine or cosine may be read out of its array in several parts.
+    for _, expression in dict.fromkeys(re.findall(r"const T (t\d+) = (.*);", source)):
         text = LITERAL.sub("c", expression)
         called = re.match(r"arm_(\w+)\(", text)
         angle = re.fullmatch(r"([sc])\d+\[\d+\]", text)

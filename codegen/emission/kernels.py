@@ -199,4 +199,4 @@ def _functions(
     ]
     calls = [f"{name}_part_{k}({', '.join(part.names)});" for k, part in enumerate(parts)]
     inner = [Function(*pair) for pair in zip(heads, bodies, strict=True)]
-    return (*inner, Function(public, (f"T w[{workspace}];", *calls))), workspace
+    return (*inner, Function(public, (f"T w[{workspace}] {macro}_ALIGNED;", *calls))), workspace

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codegen.backends.language import OPERATORS
+from codegen.emission.blocks import Block, blocks
 from codegen.emission.cuts import cuts
 from codegen.operations import CONST, INPUT
 
@@ -22,24 +23,26 @@ if TYPE_CHECKING:
 
     Pack = tuple[int, ...]
 
-_PAIR = ("sin", "cos")
 _LEAF = (CONST, INPUT)
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Packs by their members, blocks of angles by their first value, and where values are made and kept.
+    """Packs by their members, blocks of sines and cosines by their first value, and where values are made and kept.
 
     `parts` hold units by their first values, in order, `part` the part of every value. `free` is the unit after which
-    no input is left to read (-1: none is read). `slots` are places of units in the workspace, of `workspace` reals.
+    no input is left to read (-1: none is read). `slots` are places of units in the workspace, of `workspace` reals;
+    `homes` those of blocks of which a later part uses something: units `at_home` are read out of their arrays anywhere.
     """
 
     pack: dict[int, Pack]
-    blocks: dict[int, list[int]]
+    blocks: dict[int, Block]
     parts: tuple[tuple[int, ...], ...]
     part: tuple[int, ...]
     free: int
     slots: dict[int, int]
+    homes: dict[int, int]
+    at_home: frozenset[int]
     workspace: int
 
     def __str__(self) -> str:
@@ -53,57 +56,47 @@ class Layout:
 def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, longest: int) -> Layout:
     """The layout in parts of at most `longest` units; the members of each pack stand together in the graph."""
     values = graph.values
-    blocks = {block[0]: block for block in _blocks(graph)} if own_angles else {}
-    pack = {index: own for own in packs if _at_once(graph, own, blocks) for index in own}
+    block = {block.members[0]: block for block in blocks(graph)} if own_angles else {}
+    pack = {index: own for own in packs if _at_once(graph, own, block) for index in own}
     units = [pack.get(i, (i,)) for i, v in enumerate(values) if v.op not in _LEAF]
     units = [unit for unit, before in zip(units, [(), *units], strict=False) if unit != before]
-    part = _parts(graph, units, blocks, longest)
+    part = _parts(graph, units, block, longest)
     made = sorted(units, key=lambda unit: part[unit[0]])
     reading = [unit[0] for unit in made if any(values[arg].op == INPUT for i in unit for arg in values[i].args)]
     free = reading[-1] if reading else -1
     last = _last(graph, units, part, free)
-    slots, workspace = _slots(graph, made, part, last, pack)
+    homes, at_home, length = _homes(block, pack, part, last)
+    slots, workspace = _slots(graph, [unit for unit in made if unit[0] not in at_home], part, last, pack, length)
     parts = tuple(tuple(unit[0] for unit in made if part[unit[0]] == k) for k in range(max(part, default=0) + 1))
-    return Layout(pack, blocks, parts, tuple(part), free, slots, workspace)
+    return Layout(pack, block, parts, tuple(part), free, slots, homes, frozenset(at_home), workspace)
 
 
-def _blocks(graph: Graph) -> list[list[int]]:
-    """Runs of sines and cosines none of which needs another one of its run."""
-    blocks: list[list[int]] = []
-    run: list[int] = []
-    for index, value in enumerate(graph.values):
-        if value.op in _PAIR:
-            if value.args[0] in run:
-                blocks.append(run)
-                run = []
-            run.append(index)
-        elif value.op not in _LEAF and run:
-            blocks.append(run)
-            run = []
-    return [*blocks, run] if run else blocks
-
-
-def _at_once(graph: Graph, pack: Pack, blocks: dict[int, list[int]]) -> bool:
+def _at_once(graph: Graph, pack: Pack, blocks: dict[int, Block]) -> bool:
     """Whether C makes a pack at once: by an operator, or as angles of one block."""
-    return graph.values[pack[0]].op in OPERATORS or any(set(pack) <= set(block) for block in blocks.values())
+    return graph.values[pack[0]].op in OPERATORS or any(set(pack) <= set(block.members) for block in blocks.values())
 
 
-def _parts(graph: Graph, units: Sequence[Pack], blocks: dict[int, list[int]], longest: int) -> list[int]:
-    """By values: the part in which each is made; leaves are at hand in the first part that could use them."""
+def _parts(graph: Graph, units: Sequence[Pack], blocks: dict[int, Block], longest: int) -> list[int]:
+    """By values: the part in which each is made; leaves are at hand in the first part that could use them.
+
+    Sines and cosines do not count where functions are cut: they are in memory anyway.
+    """
     number = {index: k for k, unit in enumerate(units) for index in unit}
     last = list(range(len(units)))
     for index, k in number.items():
         for arg in graph.values[index].args:
             if arg in number:
                 last[number[arg]] = max(last[number[arg]], k)
-    starts = cuts([(k, last[k], len(unit)) for k, unit in enumerate(units)], len(units), longest)
+    angles = {index for block in blocks.values() for index in block.members}
+    spans = [(k, last[k], len(unit)) for k, unit in enumerate(units) if unit[0] not in angles]
+    starts = cuts(spans, len(units), longest)
     part, at = [], 0
     for index in range(len(graph.values)):
         at = number.get(index, at)
         part.append(bisect_right(starts, at))
     for block in blocks.values():
-        for index in block:
-            part[index] = part[block[0]]
+        for index in block.members:
+            part[index] = part[block.members[0]]
     return part
 
 
@@ -123,10 +116,26 @@ def _last(graph: Graph, units: Sequence[Pack], part: Sequence[int], free: int) -
     return last
 
 
+def _homes(
+    blocks: dict[int, Block], pack: dict[int, Pack], part: Sequence[int], last: Sequence[int]
+) -> tuple[dict[int, int], set[int], int]:
+    """Where blocks begin of which a later part uses something, their units by first values, how many reals they take."""
+    homes: dict[int, int] = {}
+    at_home: set[int] = set()
+    length = 0
+    for first, block in blocks.items():
+        if any(last[index] > part[index] for index in block.members):
+            homes[first] = length
+            length += 2 * block.length
+            units = [pack.get(index, (index,)) for index in block.members]
+            at_home.update(unit[0] for unit in units if block.together(unit))
+    return homes, at_home, length
+
+
 def _slots(
-    graph: Graph, made: Sequence[Pack], part: Sequence[int], last: Sequence[int], unit_of: dict[int, Pack]
+    graph: Graph, made: Sequence[Pack], part: Sequence[int], last: Sequence[int], unit_of: dict[int, Pack], length: int
 ) -> tuple[dict[int, int], int]:
-    """A slot for every unit that a later part uses, by its first value; how many reals they take.
+    """A slot for every unit that a later part uses, by its first value; how many reals they take after `length` others.
 
     A slot is free once its unit has been fetched in the last part that uses it, at the latest after that part.
     """
@@ -134,7 +143,7 @@ def _slots(
     leaving: dict[int, list[Pack]] = {}
     slots: dict[int, int] = {}
     kept: set[int] = set()
-    length, now = 0, -1
+    now = -1
 
     def leave(unit: Pack) -> None:
         if unit[0] in kept:

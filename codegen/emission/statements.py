@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from codegen.emission.blocks import EIGHT, Block
 from codegen.emission.layout import layout
 from codegen.operations import CONST, INPUT
 
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
 
     from codegen.backends import Language
     from codegen.graph import Graph
-
-_PAIR = ("sin", "cos")
-_LETTER = {"sin": "s", "cos": "c"}
-_BLOCK = {"sin": "y", "cos": "z"}
-_EIGHT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +67,7 @@ class _Writer:
         self.literal = [value.op == CONST for value in graph.values]
         self.text = self._operands()
         self.stores = self._targets()
+        self.elements, self.arrays = self._arrays()
         self.gathered: dict[tuple[int, ...], str] = {}
 
     def _type(self, index: int) -> str:
@@ -111,17 +108,17 @@ class _Writer:
         for k, units in enumerate(self.layout.parts):
             known = set[Any]()
             lines: list[str] = []
-            elements: dict[int, str] = {}
             if free < 0 and ready is not None:
                 lines += self._stored(k, ready, known)
                 ready = None
             for index in units:
                 if index in self.layout.blocks:
-                    elements |= self._angles(k, self.layout.blocks[index], known, lines)
-                expression = self._expression(k, index, elements, known, lines)
-                lines.append(f"const {self._type(index)} {self._name(index)} = {expression};")
-                if index in self.slot:
-                    lines.append(f"{self._place(index)} = {self._name(index)};")
+                    self._angles(k, self.layout.blocks[index], known, lines)
+                if index not in self.layout.at_home:
+                    expression = self._expression(k, index, known, lines)
+                    lines.append(f"const {self._type(index)} {self._name(index)} = {expression};")
+                    if index in self.slot:
+                        lines.append(f"{self._place(index)} = {self._name(index)};")
                 if ready is None:
                     lines += self._stored(k, self.layout.unit(index), known)
                 else:
@@ -132,10 +129,10 @@ class _Writer:
             parts.append(self._part(lines, k))
         return tuple(parts), self.layout.workspace
 
-    def _expression(self, k: int, index: int, elements: dict[int, str], known: set[Any], lines: list[str]) -> str:
+    def _expression(self, k: int, index: int, known: set[Any], lines: list[str]) -> str:
         pack, op = self.layout.unit(index), self.graph.values[index].op
-        if index in elements:
-            return elements[index] if len(pack) == 1 else _row(elements[index], [elements[member] for member in pack])
+        if index in self.elements:
+            return self._taken(index, known, lines)
         operands = list(zip(*(self.graph.values[member].args for member in pack), strict=True))
         for members in operands:
             for arg in members:
@@ -173,32 +170,55 @@ class _Writer:
         slot = self.slot[index]
         return f"*(P{len(self.pack[index])}_ANY *)&w[{slot}]" if index in self.pack else f"w[{slot}]"
 
-    def _angles(self, k: int, block: list[int], known: set[Any], lines: list[str]) -> dict[int, str]:
-        """Take a block of sines and cosines; where each of them is then."""
-        values = self.graph.values
-        angles = list(dict.fromkeys(values[index].args[0] for index in block))
-        for angle in angles:
+    def _angles(self, k: int, block: Block, known: set[Any], lines: list[str]) -> None:
+        """Take a block of sines and cosines."""
+        for angle in block.angles:
             self._fetch(k, angle, known, lines)
-        number, prefix = self._name(block[0])[1:], self.language.prefix
-        blocks = f"{prefix.upper()}_BLOCKS({len(angles)})"
-        given = [self.language.everywhere(self.text[angle], self.literal[angle]) for angle in angles]
-        given += given[-1:] * (-len(given) % _EIGHT)
-        rows = [", ".join(given[k : k + _EIGHT]) for k in range(0, len(given), _EIGHT)]
+        first, prefix = block.members[0], self.language.prefix
+        number, blocks = self._name(first)[1:], f"{prefix.upper()}_BLOCKS({len(block.angles)})"
+        given = [self.language.everywhere(self.text[angle], self.literal[angle]) for angle in block.angles]
+        given += given[-1:] * (block.length - len(given))
+        rows = [", ".join(given[k : k + EIGHT]) for k in range(0, len(given), EIGHT)]
+        home = self.layout.homes.get(first)
+        if home is None:
+            made = f"BLOCK y{number}[{blocks}], z{number}[{blocks}];"
+        else:
+            sines, cosines = f"(BLOCK *)&w[{home}]", f"(BLOCK *)&w[{home + block.length}]"
+            made = f"BLOCK *const y{number} = {sines}, *const z{number} = {cosines};"
         lines += [
             f"const BLOCK x{number}[] = {{{', '.join(f'{prefix.upper()}_EIGHT({row})' for row in rows)}}};",
-            f"BLOCK y{number}[{blocks}], z{number}[{blocks}];",
+            made,
             f"{prefix}_angles(x{number}, y{number}, z{number}, {blocks});",
         ]
-        ops = {values[index].op for index in block}
-        lines += [f"const T *const {_LETTER[op]}{number} = (const T *){_BLOCK[op]}{number};" for op in _PAIR if op in ops]
-        place = {angle: element for element, angle in enumerate(angles)}
-        return {i: f"{_LETTER[values[i].op]}{number}[{place[values[i].args[0]]}]" for i in block}
+
+    def _arrays(self) -> tuple[dict[int, str], dict[str, str]]:
+        """Which element of an array each sine and cosine is, and where the arrays are."""
+        elements: dict[int, str] = {}
+        arrays: dict[str, str] = {}
+        for first, block in self.layout.blocks.items():
+            number, home = self._name(first)[1:], self.layout.homes.get(first)
+            for made, array, start in (("y", f"s{number}", 0), ("z", f"c{number}", block.length)):
+                arrays[array] = f"(const T *){made}{number}" if home is None else f"&w[{home + start}]"
+                own = [(index, place - start) for index, place in block.places.items()]
+                elements |= {index: f"{array}[{place}]" for index, place in own if 0 <= place < block.length}
+        return elements, arrays
+
+    def _taken(self, index: int, known: set[Any], lines: list[str]) -> str:
+        """A unit of sines or cosines, out of their array."""
+        elements = [self.elements[member] for member in self.layout.unit(index)]
+        for array in dict.fromkeys(element.partition("[")[0] for element in elements):
+            if array not in known:
+                known.add(array)
+                lines.append(f"const T *const {array} = {self.arrays[array]};")
+        return elements[0] if len(elements) == 1 else _row(elements[0], elements)
 
     def _fetch(self, k: int, index: int, known: set[Any], lines: list[str]) -> None:
         first = self.layout.unit(index)[0]
-        if first in self.slot and self.part[first] < k and first not in known:
+        at_home = first in self.layout.at_home
+        if first not in known and (at_home or (first in self.slot and self.part[first] < k)):
             known.add(first)
-            lines.append(f"const {self._type(first)} {self._name(first)} = {self._place(first)};")
+            place = self._taken(first, known, lines) if at_home else self._place(first)
+            lines.append(f"const {self._type(first)} {self._name(first)} = {place};")
 
     def _stored(self, k: int, values: Sequence[int], known: set[Any]) -> list[str]:
         """Store those of the values that are results; inputs among them are read before the first store."""

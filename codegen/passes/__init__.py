@@ -12,6 +12,7 @@ from codegen.graph import Graph, verify
 from codegen.passes.angles import hoist_angles
 from codegen.passes.constants import fold_constants
 from codegen.passes.dead import drop_dead
+from codegen.passes.endings import end_early
 from codegen.passes.factors import factor_sums
 from codegen.passes.lifetimes import shorten_lifetimes
 from codegen.passes.reciprocals import share_reciprocals
@@ -28,6 +29,7 @@ __all__ = [
     "ORDER",
     "chain_sums",
     "drop_dead",
+    "end_early",
     "factor_sums",
     "fold_constants",
     "hoist_angles",
@@ -38,7 +40,7 @@ __all__ = [
 ]
 
 DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, factor_sums, drop_dead)
-ORDER: tuple[Pass, ...] = (chain_sums, hoist_angles, shorten_lifetimes)
+ORDER: tuple[Pass, ...] = (chain_sums, hoist_angles, shorten_lifetimes, end_early)
 
 _ROUNDS = 8
 

@@ -9,8 +9,8 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     BLOCK y0[IIWA_BLOCKS(5)], z0[IIWA_BLOCKS(5)];
     iiwa_angles(x0, y0, z0, IIWA_BLOCKS(5));
     const T *const s0 = (const T *)y0;
-    const T *const c0 = (const T *)z0;
     const T t0 = s0[0];
+    const T *const c0 = (const T *)z0;
     const T t1 = c0[0];
     const T t2 = s0[1];
     const T t3 = c0[1];

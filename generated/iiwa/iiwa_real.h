@@ -53,10 +53,13 @@ typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), ma
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
+/* Eight reals at a time may be stored where an aligned array begins. */
 #if defined(__GNUC__)
+#define IIWA_ALIGNED __attribute__((aligned(8*sizeof(R))))
 #define IIWA_INLINE static inline __attribute__((always_inline))
 #define IIWA_APART static __attribute__((noinline, unused))
 #else
+#define IIWA_ALIGNED
 #define IIWA_INLINE static inline
 #define IIWA_APART static
 #endif

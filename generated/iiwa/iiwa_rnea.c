@@ -8,9 +8,9 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const BLOCK x0[] = {IIWA_EIGHT(q[1], q[2], q[3], q[4], q[5], q[5], q[5], q[5])};
     BLOCK y0[IIWA_BLOCKS(5)], z0[IIWA_BLOCKS(5)];
     iiwa_angles(x0, y0, z0, IIWA_BLOCKS(5));
-    const T *const s0 = (const T *)y0;
     const T *const c0 = (const T *)z0;
     const T t0 = c0[0];
+    const T *const s0 = (const T *)y0;
     const T t1 = s0[0];
     const T t2 = s0[1];
     const T t3 = c0[1];

@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 9ae8b224669361619c0ad99b0bbff8f0bc06fe9560704a3bd18f986cea2e2a65 (SHA-256 of the sources)
+ * Content: f9917bb08ac23ba5ad2439ab199aba5eaf26afe07a538387314c2eb84646f2aa (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -39,7 +39,7 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "9ae8b224669361619c0ad99b0bbff8f0bc06fe9560704a3bd18f986cea2e2a65"
+#define SOLO12_CONTENT "f9917bb08ac23ba5ad2439ab199aba5eaf26afe07a538387314c2eb84646f2aa"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration
@@ -70,7 +70,7 @@ void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
  */
 void solo12_aba(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *tau, SOLO12_REAL *a);
 /* Reals that solo12_aba keeps on the stack to hand values between its parts; the caller owns none. */
-#define SOLO12_ABA_WORKSPACE 95
+#define SOLO12_ABA_WORKSPACE 81
 
 #ifdef __cplusplus
 }

@@ -9,8 +9,8 @@ SOLO12_FUNCTION(solo12_crba)(const T *q, T *M)
     BLOCK y0[SOLO12_BLOCKS(12)], z0[SOLO12_BLOCKS(12)];
     solo12_angles(x0, y0, z0, SOLO12_BLOCKS(12));
     const T *const s0 = (const T *)y0;
-    const T *const c0 = (const T *)z0;
     const T t0 = s0[0];
+    const T *const c0 = (const T *)z0;
     const T t1 = c0[0];
     const T t2 = c0[1];
     const T t3 = s0[1];
@@ -923,8 +923,8 @@ SOLO12_FUNCTION(solo12_crba)(const T *q, T *M)
     BLOCK y0[SOLO12_BLOCKS(12)], z0[SOLO12_BLOCKS(12)];
     solo12_angles(x0, y0, z0, SOLO12_BLOCKS(12));
     const T *const s0 = (const T *)y0;
-    const T *const c0 = (const T *)z0;
     const P4 t0 = *(const P4_ANY *)&s0[0];
+    const T *const c0 = (const T *)z0;
     const P4 t1 = *(const P4_ANY *)&c0[0];
     const P4 t2 = *(const P4_ANY *)&c0[4];
     const P4 t3 = *(const P4_ANY *)&s0[4];

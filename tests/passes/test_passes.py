@@ -241,10 +241,25 @@ def most_alive(graph: Graph) -> int:
 @pytest.mark.parametrize(("robot", "algorithm", "part"), [("talos", "rnea", 0.5), ("talos", "crba", 0.6)])
 def test_lifetimes_get_shorter(robot: str, algorithm: str, part: float) -> None:
     written = codegen.graphs(codegen.load(robot), algorithm)[0]
-    before, after = passes.run(written, order=passes.ORDER[:-1]), passes.run(written)
+    before = passes.run(written, order=(passes.chain_sums, passes.hoist_angles))
+    after = verify(passes.shorten_lifetimes(before))
     assert count(after) == count(before)
     assert most_alive(after) <= part * most_alive(before)
     assert sorted(value.op for value in after.values) == sorted(value.op for value in before.values)
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "part"), [("talos", "rnea", 0.88), ("talos", "crba", 0.93)])
+def test_lives_end_as_soon_as_they_can(robot: str, algorithm: str, part: float) -> None:
+    written = codegen.graphs(codegen.load(robot), algorithm)[0]
+    before = passes.run(written, order=passes.ORDER[:-1])
+    after = verify(passes.end_early(before))
+    assert most_alive(after) <= part * most_alive(before)
+    assert sorted(value.op for value in after.values) == sorted(value.op for value in before.values)
+
+
+def test_the_lives_of_few_values_stay_as_they_are() -> None:
+    graph = codegen.graphs(codegen.load("iiwa"), "aba")[1]
+    assert passes.end_early(graph) is graph
 
 
 def instructions(graph: Graph) -> int:

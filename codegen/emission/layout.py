@@ -119,7 +119,7 @@ def _last(graph: Graph, units: Sequence[Pack], part: Sequence[int], free: int) -
 def _homes(
     blocks: dict[int, Block], pack: dict[int, Pack], part: Sequence[int], last: Sequence[int]
 ) -> tuple[dict[int, int], set[int], int]:
-    """Where blocks begin of which a later part uses something, their units by first values, how many reals they take."""
+    """Where blocks begin of which a later part uses something, their units by first values, and their length."""
     homes: dict[int, int] = {}
     at_home: set[int] = set()
     length = 0

@@ -16,6 +16,8 @@ import codegen
 from codegen import passes
 from codegen.compiler import compile_extension, toolchain
 from codegen.emission.emit import Style, emit_artifact, emit_folder
+from codegen.emission.kernels import emit_kernel
+from codegen.emission.sheet import TURNS
 from codegen.errors import RobotError
 from codegen.graph import Graph
 from codegen.interpret import interpret
@@ -34,20 +36,22 @@ def pointer(array: Any) -> ctypes.c_void_p:
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("lanes", [2, 4, 8, 16])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_both_layouts_in_c(tmp_path: Path, dtype: str, lanes: int, compiler: str) -> None:
-    """9 angles leave a remainder of every transposition; states have gaps between them that stay as they are."""
-    graph = turning(9)
-    files = emit_folder(header(), (kernel(graph),), Style(dtype, lanes=lanes))
-    written(files, tmp_path)
+@pytest.mark.parametrize("chunk", [2000, 5], ids=["whole", "in turns"])
+def test_both_layouts_in_c(tmp_path: Path, chunk: int, dtype: str, lanes: int, compiler: str) -> None:
+    """9 angles leave a remainder of every transposition; gaps between states, and what follows `work`, stay as they are."""
+    made, style = kernel(turning(9)), Style(dtype, lanes=lanes, chunk=chunk)
+    room = emit_kernel(header(), made, style).work(lanes)
+    written(emit_folder(header(), (made,), style), tmp_path)
     sources = ["arm_turning.c", "arm_turning_lanes.c"]
     flags = ["-std=c99", "-O2", *WARNINGS, "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"]
     compiled(compiler, tmp_path, *flags, "-shared", "-fPIC", *sources, "-lm", "-o", "arm.so")
     library = ctypes.CDLL(str(tmp_path / "arm.so"))
     step = 11
-    for n in (0, 1, lanes - 1, lanes, lanes + 1, 3 * lanes):
+    for n in (0, 1, lanes - 1, lanes, lanes + 1, 3 * lanes, 2 * TURNS + lanes + 1):
         x = np.random.default_rng(n).uniform(-9, 9, (n, step)).astype(dtype)
         wanted = np.sin(x[:, :9].astype(float)), np.cos(x[:, :9].astype(float))
-        work = np.empty(lanes * (1 + lanes + 27), dtype)
+        work = np.empty(room + 1, dtype)
+        work[-1] = 7
         for layout in ("aos", "soa"):
             columns = layout == "soa"
             given = np.ascontiguousarray(x[:, :9].T) if columns else x
@@ -59,6 +63,7 @@ def test_both_layouts_in_c(tmp_path: Path, dtype: str, lanes: int, compiler: str
                 kept = got.T if columns else got[:, :9]
                 np.testing.assert_allclose(kept, exact, rtol=4 * np.finfo(dtype).eps)
                 assert columns or (got[:, 9:] == 7).all()
+            assert work[-1] == 7
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -68,7 +73,7 @@ def test_every_operation_in_lanes(tmp_path: Path, graph: Graph, lanes: int, comp
     artifact = emit_artifact(header(), kernel(graph), Style(lanes=lanes, chunk=9))
     f = load(artifact, tmp_path / compile_extension(artifact, tmp_path, toolchain(compiler=compiler)))
     rng = np.random.default_rng(0)
-    inputs = [rng.uniform(0.1, 0.9, (2 * lanes + 3, *port.shape)) for port in graph.inputs]
+    inputs = [rng.uniform(0.1, 0.9, (TURNS + 2 * lanes + 3, *port.shape)) for port in graph.inputs]
     got = f(*inputs)
     for array, wanted in zip(got if isinstance(got, tuple) else (got,), interpret(graph, *inputs), strict=True):
         np.testing.assert_allclose(array, wanted, rtol=1e-13, atol=1e-15)

@@ -15,7 +15,7 @@ from codegen.backends.angles import angle_slots
 from codegen.emission.artifact import Artifact
 from codegen.emission.flags import FLAGS
 from codegen.emission.folder import write_folder
-from codegen.emission.kernels import AnyKernel, Emitted, arguments, emit_kernel, symbol
+from codegen.emission.kernels import AnyKernel, Call, Emitted, arguments, emit_kernel, symbol
 from codegen.emission.sheet import Header, JointRow, Kernel, LoopKernel, Style
 from codegen.emission.text import render
 from codegen.errors import RobotError
@@ -69,8 +69,11 @@ def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
     rows, place = [], 0
     for number, a in enumerate(emitted.arguments):
         rows.append({"number": number, "name": a.name, "written": a.written, "size": a.port.size, "place": place})
-        rows[-1]["block"] = f"block + {place}"
         place += a.port.size
+    places = {row["name"]: f"block + {row['place']}" for row in rows} | {"w": f"block + {place}"}
+    whole = Call(f"{emitted.symbol}_lanes", tuple(a.name for a in emitted.arguments))
+    groups, size = emitted.blocks(style.lanes)
+    parts = emitted.calls if groups > 1 else (whole,)
     return render(
         "lanes.c.jinja",
         **header.names,
@@ -80,6 +83,9 @@ def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
         widths=[width for width in (8, 4, 2, 1) if width < style.lanes],
         swaps=list(_swaps(style.lanes)),
         arguments=rows,
+        groups=groups,
+        size=size,
+        calls=[Call(part.name, tuple(places[name] for name in part.arguments)) for part in parts],
         declarations=emitted.stepped("R"),
         passed=[f"{a.name}, step_{k}" for k, a in enumerate(emitted.arguments)],
     )

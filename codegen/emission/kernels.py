@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codegen.backends.language import OPERATORS
 from codegen.counting import Count
-from codegen.emission.sheet import ITERATIONS, LEFT, Header, Kernel, LoopKernel, Style
+from codegen.emission.sheet import ITERATIONS, KEPT, LEFT, TURNS, Header, Kernel, LoopKernel, Style
 from codegen.emission.statements import statements
 from codegen.emission.text import render
 from codegen.graph import STATUS
@@ -52,6 +52,26 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function, by the names of its arguments."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(self.arguments)});"
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The functions of a kernel, the last of them the public one; what it calls, and the length of its workspace."""
+
+    functions: tuple[Function, ...]
+    calls: tuple[Call, ...]
+    workspace: int
+
+
+@dataclass(frozen=True, slots=True)
 class Variant:
     """The functions of a kernel, the last of them the public one, between two lines for the preprocessor."""
 
@@ -64,7 +84,8 @@ class Variant:
 class Emitted:
     """The C text of one kernel, before the header exists, in variants of which one is compiled.
 
-    `helpers` are the lines that make the functions of operations which are no operators.
+    `helpers` are the lines that make the functions of operations which are no operators, `calls` the parts of the
+    function that lanes run, none if it is whole.
     """
 
     symbol: str
@@ -73,6 +94,7 @@ class Emitted:
     arguments: tuple[Argument, ...]
     variants: tuple[Variant, ...]
     helpers: tuple[str, ...]
+    calls: tuple[Call, ...]
     workspace: int
     can_fail: bool
     count: Count
@@ -91,9 +113,20 @@ class Emitted:
     def macro(self) -> str:
         return self.symbol.upper()
 
+    def blocks(self, lanes: int) -> tuple[int, int]:
+        """What a call on many states keeps: how many groups of so many lanes, and how many reals of every state.
+
+        Those are the arguments and, where groups take turns in the parts of the function, the workspace.
+        """
+        own = sum(argument.port.size for argument in self.arguments)
+        size = own + self.workspace
+        groups = min(TURNS // lanes, KEPT // (size * lanes)) if self.calls and lanes > 1 else 1
+        return (groups, size) if groups > 1 else (1, own)
+
     def work(self, lanes: int) -> int:
-        """Reals that a call on many states needs: the arguments of so many lanes, and room to align them."""
-        return lanes * (1 + lanes + sum(argument.port.size for argument in self.arguments))
+        """Reals that a call on many states needs, with some to align them."""
+        groups, size = self.blocks(lanes)
+        return lanes * (1 + lanes + groups * size)
 
     def stepped(self, real: str) -> str:
         """The arguments of a function of many states: each array and its step."""
@@ -138,31 +171,30 @@ def emit_kernel(header: Header, kernel: AnyKernel, style: Style) -> Emitted:
         made = [_functions(name, head, macro, program, given, language, style.chunk) for program in programs]
     if kernel.can_fail:
         status = next(a.name for a in given if a.port == STATUS)
-        made = [((*inner, _returning(public, macro, status)), work) for (*inner, public), work in made]
+        made = [replace(body, functions=_returning(body.functions, macro, status)) for body in made]
     fences = [(f"#if !{macro}_PACKS", "#endif"), (f"#if {macro}_PACKS", "#endif")] if len(made) > 1 else [("", "")]
-    variants = tuple(Variant(functions, *fence) for (functions, _), fence in zip(made, fences, strict=True))
-    facts = max(work for _, work in made), kernel.can_fail, kernel.count, kernel.written
-    return Emitted(name, kernel.name, kernel.about, given, variants, helpers, *facts)
+    variants = tuple(Variant(body.functions, *fence) for body, fence in zip(made, fences, strict=True))
+    facts = max(body.workspace for body in made), kernel.can_fail, kernel.count, kernel.written
+    return Emitted(name, kernel.name, kernel.about, given, variants, helpers, made[0].calls, *facts)
 
 
-def _returning(function: Function, macro: str, status: str) -> Function:
-    """A function that ends by returning its status."""
-    return Function(function.head, (*function.lines, f"{macro}_RETURN({status})"))
+def _returning(functions: tuple[Function, ...], macro: str, status: str) -> tuple[Function, ...]:
+    """The functions, of which the last ends by returning its status."""
+    *inner, public = functions
+    return (*inner, Function(public.head, (*public.lines, f"{macro}_RETURN({status})")))
 
 
-def _loop(
-    header: Header, kernel: LoopKernel, style: Style, head: str, given: tuple[Argument, ...]
-) -> tuple[tuple[Function, ...], int]:
+def _loop(header: Header, kernel: LoopKernel, style: Style, head: str, given: tuple[Argument, ...]) -> Body:
     """The functions of an iteration's stages, the public one that runs them, and the reals that all keep."""
     name, macro, kept = symbol(header, kernel), header.c_prefix.upper(), 0
     functions: list[Function] = []
     for stage, graph in zip(("prepare", "step", "finish"), kernel.graphs, strict=True):
         own, own_head = f"{name}_{stage}", f"{macro}_APART void {name}_{stage}"
-        made, workspace = _functions(
+        made = _functions(
             own, own_head, macro, Packed(graph, ()), arguments(graph), style.language(header.c_prefix), style.chunk
         )
-        functions += made
-        kept = max(kept, workspace)
+        functions += made.functions
+        kept = max(kept, made.workspace)
     work, state = (port.size for port in kernel.stages.prepare.outputs)
     inputs, names = len(kernel.inputs), [a.name for a in given]
     called = {a.port.name: a.name for a in given[inputs:]}
@@ -180,23 +212,25 @@ def _loop(
         residual=called[LEFT.name],
     )
     public = f"{head}({', '.join(a.declaration for a in given)})"
-    return (*functions, Function(public, tuple(text.splitlines()))), work + 2 * state + 1 + kept
+    whole = (*functions, Function(public, tuple(text.splitlines())))
+    return Body(whole, (), work + 2 * state + 1 + kept)
 
 
 def _functions(
     name: str, head: str, macro: str, program: Packed, given: tuple[Argument, ...], language: Language, chunk: int
-) -> tuple[tuple[Function, ...], int]:
-    """One function, or one per part and one under `head` that calls them in order; and the length of its workspace."""
+) -> Body:
+    """One function, or one per part and one under `head` that calls them in order."""
     parts, workspace = statements(program.graph, [a.name for a in given], language, chunk, program.packs)
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
     public = f"{head}({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]
     if len(parts) == 1:
-        return (Function(public, bodies[0]),), workspace
+        return Body((Function(public, bodies[0]),), (), workspace)
     heads = [
         f"{macro}_APART void {name}_part_{k}({', '.join(declared[argument] for argument in part.names)})"
         for k, part in enumerate(parts)
     ]
-    calls = [f"{name}_part_{k}({', '.join(part.names)});" for k, part in enumerate(parts)]
+    calls = tuple(Call(f"{name}_part_{k}", part.names) for k, part in enumerate(parts))
     inner = [Function(*pair) for pair in zip(heads, bodies, strict=True)]
-    return (*inner, Function(public, (f"T w[{workspace}] {macro}_ALIGNED;", *calls))), workspace
+    outer = Function(public, (f"T w[{workspace}] {macro}_ALIGNED;", *map(str, calls)))
+    return Body((*inner, outer), calls, workspace)

@@ -37,17 +37,6 @@ typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), ma
 #define IIWA_PACKS 0
 #endif
 
-/* A function that cannot fail, and one that returns its status; in lanes every lane has its own, among the arguments. */
-#ifdef IIWA_WIDE
-#define IIWA_FUNCTION(name) static void name##_lanes
-#define IIWA_STATUS(name) static void name##_lanes
-#define IIWA_RETURN(status)
-#else
-#define IIWA_FUNCTION(name) void name
-#define IIWA_STATUS(name) int name
-#define IIWA_RETURN(status) return (int)(status)[0];
-#endif
-
 #if IIWA_WIDTH > 1
 /* No vector crosses a border between compiled files. */
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -58,10 +47,25 @@ typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), ma
 #define IIWA_ALIGNED __attribute__((aligned(8*sizeof(R))))
 #define IIWA_INLINE static inline __attribute__((always_inline))
 #define IIWA_APART static __attribute__((noinline, unused))
+#define IIWA_SPARE static __attribute__((unused))
 #else
 #define IIWA_ALIGNED
 #define IIWA_INLINE static inline
 #define IIWA_APART static
+#define IIWA_SPARE static
+#endif
+
+/* A function that cannot fail, and one that returns its status; in lanes, where its parts may be called one by one, every
+ * lane has its own status among the arguments.
+ */
+#ifdef IIWA_WIDE
+#define IIWA_FUNCTION(name) IIWA_SPARE void name##_lanes
+#define IIWA_STATUS(name) IIWA_SPARE void name##_lanes
+#define IIWA_RETURN(status)
+#else
+#define IIWA_FUNCTION(name) void name
+#define IIWA_STATUS(name) int name
+#define IIWA_RETURN(status) return (int)(status)[0];
 #endif
 
 /* A number in every lane. */

@@ -37,17 +37,6 @@ typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), ma
 #define SOLO12_PACKS 0
 #endif
 
-/* A function that cannot fail, and one that returns its status; in lanes every lane has its own, among the arguments. */
-#ifdef SOLO12_WIDE
-#define SOLO12_FUNCTION(name) static void name##_lanes
-#define SOLO12_STATUS(name) static void name##_lanes
-#define SOLO12_RETURN(status)
-#else
-#define SOLO12_FUNCTION(name) void name
-#define SOLO12_STATUS(name) int name
-#define SOLO12_RETURN(status) return (int)(status)[0];
-#endif
-
 #if SOLO12_WIDTH > 1
 /* No vector crosses a border between compiled files. */
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -58,10 +47,25 @@ typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), ma
 #define SOLO12_ALIGNED __attribute__((aligned(8*sizeof(R))))
 #define SOLO12_INLINE static inline __attribute__((always_inline))
 #define SOLO12_APART static __attribute__((noinline, unused))
+#define SOLO12_SPARE static __attribute__((unused))
 #else
 #define SOLO12_ALIGNED
 #define SOLO12_INLINE static inline
 #define SOLO12_APART static
+#define SOLO12_SPARE static
+#endif
+
+/* A function that cannot fail, and one that returns its status; in lanes, where its parts may be called one by one, every
+ * lane has its own status among the arguments.
+ */
+#ifdef SOLO12_WIDE
+#define SOLO12_FUNCTION(name) SOLO12_SPARE void name##_lanes
+#define SOLO12_STATUS(name) SOLO12_SPARE void name##_lanes
+#define SOLO12_RETURN(status)
+#else
+#define SOLO12_FUNCTION(name) void name
+#define SOLO12_STATUS(name) int name
+#define SOLO12_RETURN(status) return (int)(status)[0];
 #endif
 
 /* A number in every lane. */

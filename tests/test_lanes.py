@@ -38,7 +38,7 @@ def pointer(array: Any) -> ctypes.c_void_p:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("chunk", [2000, 5], ids=["whole", "in turns"])
 def test_both_layouts_in_c(tmp_path: Path, chunk: int, dtype: str, lanes: int, compiler: str) -> None:
-    """9 angles leave a remainder of every transposition; gaps between states, and what follows `work`, stay as they are."""
+    """9 angles leave a remainder of every transposition; gaps between states and the end of `work` stay as they are."""
     made, style = kernel(turning(9)), Style(dtype, lanes=lanes, chunk=chunk)
     room = emit_kernel(header(), made, style).work(lanes)
     written(emit_folder(header(), (made,), style), tmp_path)

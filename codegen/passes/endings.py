@@ -76,15 +76,10 @@ def _eager(needs: Sequence[Sequence[int]]) -> list[int]:
         for arg in needed:
             users[arg].append(step)
     left, missing = [len(own) for own in users], [len(own) for own in needs]
+    ends = [sum([left[arg] == 1 for arg in needed]) for needed in needs]
     done = [False] * len(needs)
     order: list[int] = []
     waiting: list[tuple[int, int, int]] = []
-
-    def put(step: int) -> None:
-        ends = sum([left[arg] == 1 for arg in needs[step]])
-        if ends and not missing[step] and not done[step]:
-            heappush(waiting, (-ends, -len(order), step))
-
     for first in range(len(needs)):
         heappush(waiting, (0, 0, first))
         while waiting:
@@ -96,9 +91,12 @@ def _eager(needs: Sequence[Sequence[int]]) -> list[int]:
             for arg in needs[step]:
                 left[arg] -= 1
                 if left[arg] == 1:
-                    for user in users[arg]:
-                        put(user)
+                    user = next(user for user in users[arg] if not done[user])
+                    ends[user] += 1
+                    if not missing[user]:
+                        heappush(waiting, (-ends[user], -len(order), user))
             for user in users[step]:
                 missing[user] -= 1
-                put(user)
+                if ends[user] and not missing[user]:
+                    heappush(waiting, (-ends[user], -len(order), user))
     return order

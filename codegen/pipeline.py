@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +27,7 @@ from codegen.twins import limbs
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from codegen.emission.artifact import Artifact
     from codegen.graph import Graph
@@ -125,7 +127,8 @@ def build(
     assert stand_in(task).signature  # names are checked before the cache is asked
 
     def make() -> Artifact:
-        return emit_artifact(header(robot, robot.name), kernel(resolved(task)), style)
+        with _undisturbed():
+            return emit_artifact(header(robot, robot.name), kernel(resolved(task)), style)
 
     return cached(f"{task.request} {style}", make, tools)
 
@@ -152,8 +155,21 @@ def generate(
     """
     style = _style(dtype, trig, lanes)
     tasks = [resolved(_task(robot, name, frames, external, parameters, contacts, iterations)) for name in algorithms]
-    files = emit_folder(header(robot, prefix or robot.name), tuple(kernel(task) for task in tasks), style)
+    with _undisturbed():
+        files = emit_folder(header(robot, prefix or robot.name), tuple(kernel(task) for task in tasks), style)
     return write_folder(files, Path(out))
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Python does not look for garbage meanwhile: a graph has none among its many thousand values."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _style(dtype: str, trig: str, lanes: int | Toolchain) -> Style:

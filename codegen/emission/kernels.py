@@ -174,8 +174,19 @@ def emit_kernel(header: Header, kernel: AnyKernel, style: Style) -> Emitted:
         made = [replace(body, functions=_returning(body.functions, macro, status)) for body in made]
     fences = [(f"#if !{macro}_PACKS", "#endif"), (f"#if {macro}_PACKS", "#endif")] if len(made) > 1 else [("", "")]
     variants = tuple(Variant(body.functions, *fence) for body, fence in zip(made, fences, strict=True))
-    facts = max(body.workspace for body in made), kernel.can_fail, kernel.count, kernel.written
-    return Emitted(name, kernel.name, kernel.about, given, variants, helpers, made[0].calls, *facts)
+    return Emitted(
+        symbol=name,
+        algorithm=kernel.name,
+        about=kernel.about,
+        arguments=given,
+        variants=variants,
+        helpers=helpers,
+        calls=made[0].calls,
+        workspace=max(body.workspace for body in made),
+        can_fail=kernel.can_fail,
+        count=kernel.count,
+        written=kernel.written,
+    )
 
 
 def _returning(functions: tuple[Function, ...], macro: str, status: str) -> tuple[Function, ...]:

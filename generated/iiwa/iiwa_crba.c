@@ -20,10 +20,10 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t7 = c0[3];
     const T t8 = s0[4];
     const T t9 = c0[4];
-    M[40] = iiwa_all(0.008760948000000001);
+    M[48] = iiwa_all(0.001);
     M[41] = iiwa_all(0.0);
     M[47] = iiwa_all(0.0);
-    M[48] = iiwa_all(0.001);
+    M[40] = iiwa_all(0.008760948000000001);
     const T t10 = t1*0.001;
     M[34] = t10;
     M[46] = t10;

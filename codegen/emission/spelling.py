@@ -1,0 +1,79 @@
+"""What C calls the values of a graph as it is laid out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codegen.operations import CONST, INPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codegen.backends import Language
+    from codegen.emission.layout import Layout
+    from codegen.graph import Graph
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """By values: `text` where they are used, `literal` those that are numbers, `targets` where results are stored.
+
+    `elements` tells of sines and cosines which element of an array they are made as, `arrays` where these arrays are.
+    """
+
+    text: tuple[str, ...]
+    literal: tuple[bool, ...]
+    targets: dict[int, list[str]]
+    elements: dict[int, str]
+    arrays: dict[str, str]
+
+    def __str__(self) -> str:
+        return f"names of {len(self.text)} values, {len(self.targets)} of them results, {len(self.elements)} angles'"
+
+
+def spelling(graph: Graph, names: Sequence[str], language: Language, layout: Layout) -> Spelling:
+    """The names of all values of a kernel whose arguments have these names."""
+    text = _operands(graph, names, language, layout)
+    literal = tuple(value.op == CONST for value in graph.values)
+    return Spelling(tuple(text), literal, _targets(graph, names), *_angles(layout, text))
+
+
+def _operands(graph: Graph, names: Sequence[str], language: Language, layout: Layout) -> list[str]:
+    """Literals, elements of arguments, numbered variables, elements of numbered vectors."""
+    text: list[str] = []
+    number = 0
+    for index, value in enumerate(graph.values):
+        if value.op == CONST:
+            text.append(language.scalar.literal(value.constant))
+        elif value.op == INPUT:
+            text.append(f"{names[value.port]}[{value.element}]")
+        elif index in layout.pack:
+            place = layout.pack[index].index(index)
+            number += place == 0
+            text.append(f"t{number - 1}[{place}]")
+        else:
+            text.append(f"t{number}")
+            number += 1
+    return text
+
+
+def _targets(graph: Graph, names: Sequence[str]) -> dict[int, list[str]]:
+    targets: dict[int, list[str]] = {}
+    for name, result in zip(names[len(graph.inputs) :], graph.results, strict=True):
+        for element, index in enumerate(result):
+            targets.setdefault(index, []).append(f"{name}[{element}]")
+    return targets
+
+
+def _angles(layout: Layout, text: Sequence[str]) -> tuple[dict[int, str], dict[str, str]]:
+    """The arrays s and c of every block, which are made as blocks y and z, in the workspace or not."""
+    elements: dict[int, str] = {}
+    arrays: dict[str, str] = {}
+    for first, block in layout.blocks.items():
+        number, home = text[first].partition("[")[0][1:], layout.homes.get(first)
+        for made, array, start in (("y", f"s{number}", 0), ("z", f"c{number}", block.length)):
+            arrays[array] = f"(const T *){made}{number}" if home is None else f"&w[{home + start}]"
+            own = [(index, place - start) for index, place in block.places.items()]
+            elements |= {index: f"{array}[{place}]" for index, place in own if 0 <= place < block.length}
+    return elements, arrays

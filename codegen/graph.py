@@ -92,8 +92,9 @@ def verify(graph: Graph) -> Graph:
         if arity.get(op) != len(args):
             raise ValueError(f"{graph.name}: value {index} ({value}) is no operation with {len(args)} arguments")
         if op in operations:
-            if min(args) < 0 or max(args) >= index:
-                raise ValueError(f"{graph.name}: value {index} ({value}) uses a value that is not there yet")
+            for arg in args:
+                if not 0 <= arg < index:
+                    raise ValueError(f"{graph.name}: value {index} ({value}) uses a value that is not there yet")
         elif op == CONST:
             if not math.isfinite(value.constant):
                 raise ValueError(f"{graph.name}: value {index} is the constant {value.constant}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -49,6 +50,15 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         default="file",
         help="order of the joints that one body carries, and so of the coordinates: as in the file "
         "(the default), or by name",
+    )
+    group.add_argument(
+        "--with-frame",
+        dest="new_frames",
+        metavar="NAME=FRAME:X,Y,Z[:ROLL,PITCH,YAW]",
+        action="append",
+        default=[],
+        help="one more frame, so far (m) from a frame of the robot in its axes and turned by these angles (rad, as in "
+        "URDF); repeatable",
     )
 
 
@@ -188,7 +198,25 @@ def load(args: argparse.Namespace, robot: str) -> Model:
     """The robot called `robot`, read as the arguments say."""
     from codegen import description
 
-    return description.load(robot, base=args.base, convention=args.convention, order=args.order)
+    model = description.load(robot, base=args.base, convention=args.convention, order=args.order)
+    for text in args.new_frames:
+        model = _with_frame(model, text)
+    return model
+
+
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_TRIPLE = f"({_NUMBER},{_NUMBER},{_NUMBER})"
+_FRAME = re.compile(f"([^=]*)=(.*?):{_TRIPLE}(?::{_TRIPLE})?")
+
+
+def _with_frame(model: Model, text: str) -> Model:
+    """The robot with the frame that a text states; RobotError if it states none."""
+    found = _FRAME.fullmatch(text)
+    if not found:
+        raise RobotError(f"frame {text!r}: write NAME=FRAME:X,Y,Z or NAME=FRAME:X,Y,Z:ROLL,PITCH,YAW")
+    name, on, *numbers = found.groups(default="0,0,0")
+    xyz, rpy = ([float(number) for number in part.split(",")] for part in numbers)
+    return model.with_frame(name, on, xyz, rpy)
 
 
 def algorithms(args: argparse.Namespace, robot: Model | None = None) -> list[str]:

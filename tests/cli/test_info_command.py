@@ -45,6 +45,13 @@ def test_info_as_json_is_the_model(rigidc: Run) -> None:
     assert facts["bodies"][0]["parent"] == "world"
 
 
+def test_frames_may_be_added(rigidc: Run) -> None:
+    turned = ("--with-frame", "tool=lbr_iiwa_link_7:0,-.1,2e-1:0.5,0,-1", "--with-frame", "tip=tool:0,0,1")
+    robot = codegen.load("iiwa").with_frame("tool", "lbr_iiwa_link_7", (0.0, -0.1, 0.2), (0.5, 0.0, -1.0))
+    facts = json.loads(rigidc("info", "iiwa", *turned, "--json"))
+    assert facts["digest"] == robot.with_frame("tip", "tool", (0.0, 0.0, 1.0)).digest
+
+
 def test_info_of_a_robot_with_loops(rigidc: Run) -> None:
     lines = rigidc("info", "chain12_belt").splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("body"))

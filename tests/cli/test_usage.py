@@ -60,6 +60,11 @@ def test_bad_usage_is_one_sentence_and_two(rigidc: Run, argv: list[str]) -> None
         (["count", "iiwa", "-a", "aba", "--external", "nose"], "nose"),
         (["count", "iiwa", "-a", "aba", "--parameter", "luck"], "luck"),
         (["count", "iiwa", "-a", "aba", "--parameter", "offset:nose"], "nose"),
+        (["info", "iiwa", "--with-frame", "tool=nose:0,0,1"], "nose"),
+        (["info", "iiwa", "--with-frame", "tool=lbr_iiwa_link_7"], "NAME=FRAME:X,Y,Z"),
+        (["info", "iiwa", "--with-frame", "tool=lbr_iiwa_link_7:0,0,nan"], "NAME=FRAME:X,Y,Z"),
+        (["info", "iiwa", "--with-frame", "tool=lbr_iiwa_link_7:0,0,1e999"], "finite"),
+        (["info", "iiwa", "--with-frame", "lbr_iiwa_link_7=lbr_iiwa_link_6:0,0,1"], "lbr_iiwa_link_7"),
     ],
 )
 def test_what_does_not_exist_is_named_in_one_sentence(rigidc: Run, argv: list[str], named: str) -> None:

@@ -86,6 +86,18 @@ def _row(elements: Sequence[str]) -> str:
     return f"{{{', '.join(elements)}}}"
 
 
+def _runs(targets: Sequence[str]) -> list[list[str]]:
+    """Elements of arrays, neighbours together."""
+    runs: list[list[str]] = []
+    for target in targets:
+        array, _, at = target.rstrip("]").partition("[")
+        if runs and runs[-1][-1] == f"{array}[{int(at) - 1}]":
+            runs[-1].append(target)
+        else:
+            runs.append([target])
+    return runs
+
+
 class _Writer:
     """Writes the lines of one part; `known` is what they have named so far."""
 
@@ -113,8 +125,19 @@ class _Writer:
                 copy = f"t{len(self.graph.values) + index}"
                 self.lines.append(f"const T {copy} = {text};")
                 text = copy
-            stores += [f"{target} = {text};" for target in self.words.targets[index]]
+            targets = self.words.targets[index]
+            if self.words.literal[index]:
+                stores += [self._filled(run, index) for run in _runs(targets)]
+            else:
+                stores += [f"{target} = {text};" for target in targets]
         self.lines += stores
+
+    def _filled(self, run: Sequence[str], index: int) -> str:
+        """Neighbours that become the same number."""
+        number = self.words.text[index]
+        if len(run) == 1:
+            return f"{run[0]} = {self.language.everywhere(number, literal=True)};"
+        return f"{self.language.prefix}_fill(&{run[0]}, {len(run)}, {number});"
 
     def _name(self, index: int, expression: str) -> None:
         """A unit becomes a variable."""

@@ -20,7 +20,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: ce831bd7156deeac9f7622e6a20e1772cee037b08af8744d57ec94d23ef1b929 (SHA-256 of the sources)
+ * Content: 74d1bde02cfeafa9bdcd7e05c701b5f57901c136728ba98bbde990d9368c2829 (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -33,7 +33,7 @@ extern "C" {
 #define IIWA_REAL double
 #define IIWA_NQ 7
 #define IIWA_NV 7
-#define IIWA_CONTENT "ce831bd7156deeac9f7622e6a20e1772cee037b08af8744d57ec94d23ef1b929"
+#define IIWA_CONTENT "74d1bde02cfeafa9bdcd7e05c701b5f57901c136728ba98bbde990d9368c2829"
 
 /* rnea: inverse dynamics
  *   in  q[7] (7): configuration

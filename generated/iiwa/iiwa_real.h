@@ -79,6 +79,17 @@ IIWA_INLINE T iiwa_all(R x)
 #endif
 }
 
+/* The same number in n places: as straight code, but where a compiler makes vectors of the loop only. */
+IIWA_INLINE void iiwa_fill(T *to, int n, R x)
+{
+#if defined(__clang__)
+#pragma clang loop unroll(full)
+#elif IIWA_WIDTH > 1
+#pragma GCC unroll 64
+#endif
+    for (int k = 0; k < n; ++k) to[k] = iiwa_all(x);
+}
+
 /* Operations that every lane does by itself, on x and y. */
 union iiwa_lanes {
     T all;

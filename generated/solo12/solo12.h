@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 28dc52281045fa8724a4e4d36fdb0d8d3437bd6889354f32e3aceaf3c7a76f7e (SHA-256 of the sources)
+ * Content: 855bc1600dc9c4dd486490b2cf337d2e2dd069da770a855f8355f418e138cf8b (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -39,7 +39,7 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "28dc52281045fa8724a4e4d36fdb0d8d3437bd6889354f32e3aceaf3c7a76f7e"
+#define SOLO12_CONTENT "855bc1600dc9c4dd486490b2cf337d2e2dd069da770a855f8355f418e138cf8b"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration

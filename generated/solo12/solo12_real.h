@@ -79,6 +79,17 @@ SOLO12_INLINE T solo12_all(R x)
 #endif
 }
 
+/* The same number in n places: as straight code, but where a compiler makes vectors of the loop only. */
+SOLO12_INLINE void solo12_fill(T *to, int n, R x)
+{
+#if defined(__clang__)
+#pragma clang loop unroll(full)
+#elif SOLO12_WIDTH > 1
+#pragma GCC unroll 64
+#endif
+    for (int k = 0; k < n; ++k) to[k] = solo12_all(x);
+}
+
 /* Operations that every lane does by itself, on x and y. */
 union solo12_lanes {
     T all;

@@ -30,15 +30,14 @@ _LEAF = (CONST, INPUT)
 class Layout:
     """Packs by their members, blocks of sines and cosines by their first value, and where values are made and kept.
 
-    `parts` hold units by their first values, in order, `part` the part of every value. `free` is the unit after which
-    no input is left to read (-1: none is read). `slots` are places of units in the workspace, of `workspace` reals;
-    `homes` those of blocks of which a later part uses something: units `at_home` are read out of their arrays anywhere.
+    `parts` hold units by their first values, in order. `free` is the unit after which no input is left to read (-1: none
+    is read). `slots` are places of units in the workspace, of `workspace` reals; `homes` those of blocks of which a later
+    part uses something: units `at_home` are read out of their arrays anywhere.
     """
 
     pack: dict[int, Pack]
     blocks: dict[int, Block]
     parts: tuple[tuple[int, ...], ...]
-    part: tuple[int, ...]
     free: int
     slots: dict[int, int]
     homes: dict[int, int]
@@ -68,7 +67,7 @@ def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, longest: int) 
     homes, at_home, length = _homes(block, pack, part, last)
     slots, workspace = _slots(graph, [unit for unit in made if unit[0] not in at_home], part, last, pack, length)
     parts = tuple(tuple(unit[0] for unit in made if part[unit[0]] == k) for k in range(max(part, default=0) + 1))
-    return Layout(pack, block, parts, tuple(part), free, slots, homes, frozenset(at_home), workspace)
+    return Layout(pack, block, parts, free, slots, homes, frozenset(at_home), workspace)
 
 
 def _at_once(graph: Graph, pack: Pack, blocks: dict[int, Block]) -> bool:

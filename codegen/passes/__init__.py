@@ -16,7 +16,6 @@ from codegen.passes.endings import end_early
 from codegen.passes.factors import factor_sums
 from codegen.passes.lifetimes import shorten_lifetimes
 from codegen.passes.reciprocals import share_reciprocals
-from codegen.passes.subexpressions import share_subexpressions
 from codegen.passes.sums import chain_sums
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ __all__ = [
     "hoist_angles",
     "run",
     "share_reciprocals",
-    "share_subexpressions",
     "shorten_lifetimes",
 ]
 

@@ -30,9 +30,9 @@ _LEAF = (CONST, INPUT)
 class Layout:
     """Packs by their members, blocks of sines and cosines by their first value, and where values are made and kept.
 
-    `parts` hold units by their first values, in order. `free` is the unit after which no input is left to read (-1: none
-    is read). `slots` are places of units in the workspace, of `workspace` reals; `homes` those of blocks of which a later
-    part uses something: units `at_home` are read out of their arrays anywhere.
+    `parts` hold units by their first values, in order, `free` the unit after which no input is left to read (-1: none
+    is read). `slots` are places of units in the workspace, of `workspace` reals, `homes` those of blocks of which a
+    later part uses something: units `at_home` are read out of their arrays anywhere.
     """
 
     pack: dict[int, Pack]

@@ -22,6 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from codegen.binding import binding
 from codegen.emission.flags import FLAGS
 from codegen.errors import BuildError
 
@@ -142,7 +143,9 @@ def compile_extension(artifact: Artifact, folder: Path, tools: Toolchain | None 
     if tools.python:
         module = module_name(artifact)
         _write_module(artifact, module, folder / f"{module}.c")
-        steps.append(["-O1", "-fPIC", f"-I{tools.python}", "-c", f"{module}.c", "-o", f"{module}.c.o"])
+        steps.append(
+            ["-O1", "-fPIC", "-D_CFFI_NO_LIMITED_API", f"-I{tools.python}", "-c", f"{module}.c", "-o", f"{module}.c.o"]
+        )
         target = module + str(sysconfig.get_config_var("EXT_SUFFIX"))
     _run(tools, steps, folder, artifact)
     dynamic = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
@@ -160,9 +163,10 @@ def module_name(artifact: Artifact) -> str:
 def _write_module(artifact: Artifact, module: str, path: Path) -> None:
     import cffi
 
+    declarations, source = binding(artifact)
     ffi = cffi.FFI()
-    ffi.cdef(artifact.declarations)
-    ffi.set_source(module, artifact.declarations, compiler_verbose=0)
+    ffi.cdef(declarations)
+    ffi.set_source(module, source, compiler_verbose=0)
     ffi.emit_c_code(str(path))
 
 

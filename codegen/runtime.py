@@ -11,11 +11,13 @@ from collections import namedtuple
 from dataclasses import dataclass, replace
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import empty, ndarray
 
+from codegen.binding import function_of
 from codegen.errors import BuildError, SingularError
 from codegen.graph import STATUS
 
@@ -35,10 +37,12 @@ if TYPE_CHECKING:
 class _Binding:
     """The compiled functions, and what every call needs at hand.
 
-    `hides` says that the C has a status as its last result which the caller does not see.
+    `kernel` takes the arrays of one state and gives the status, or -1 if it cannot take them as they are. `hides` says
+    that the C has a status as its last result which the caller does not see.
     """
 
-    kernel: Callable[..., int | None]
+    kernel: Callable[..., int]
+    single: Callable[..., int | None]
     batch: Callable[..., None]
     view: Callable[..., Any]
     pointer: Any
@@ -128,37 +132,19 @@ class Function:
             return self._general(self._ordered(arrays, named), out, threads)
         if named or len(arrays) != bound.given:
             arrays = self._ordered(arrays, named)
-        # One state, everything as the C wants it: nothing to convert, nothing to broadcast.
-        dtype, view, pointer = bound.dtype, bound.view, bound.pointer
-        pointers = []
-        for array, shape in zip(arrays, bound.shapes):  # noqa: B905 (their number has just been seen to)
-            if type(array) is ndarray and array.dtype is dtype and array.shape == shape and array.flags.carray:
-                pointers.append(view(pointer, array))
-            else:
-                return self._general(arrays, out)
+        # One state, if everything is as the C wants it; several results have no such way into `out`.
         if bound.pack is None:
-            if out is None:
-                result = empty(bound.results[0], dtype)
-            elif type(out) is ndarray and out.dtype is dtype and out.shape == bound.results[0] and out.flags.carray:
-                result = out
-            else:
-                result = self._taken(out, ())[0]
-            if bound.hides:
-                status = empty((), dtype)
-                if bound.kernel(*pointers, view(pointer, result), view(pointer, status)):
-                    raise self._singular(status, result)
-            else:
-                bound.kernel(*pointers, view(pointer, result))
-            return result
-        results = [empty(shape, dtype) for shape in bound.results] if out is None else self._taken(out, ())
-        pointers += [view(pointer, result) for result in results]
-        if bound.hides:
-            status = empty((), dtype)
-            if bound.kernel(*pointers, view(pointer, status)):
-                raise self._singular(status, bound.pack(*results))
+            results = [empty(bound.results[0], bound.dtype) if out is None else out]
         else:
-            bound.kernel(*pointers)
-        return bound.pack(*results)
+            results = [empty(shape, bound.dtype) for shape in bound.results] if out is None else []
+        own = (empty((), bound.dtype),) if bound.hides else ()
+        status = bound.kernel(*arrays, *results, *own)
+        if status < 0:
+            return self._general(arrays, out)
+        packed = results[0] if bound.pack is None else bound.pack(*results)
+        if status and own:
+            raise self._singular(own[0], packed)
+        return packed
 
     def _ordered(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
         names = [port.name for port in self.inputs]
@@ -233,7 +219,7 @@ class Function:
         view, pointer = bound.view, bound.pointer
         pointers = [view(pointer, array[start * step :]) for array, step in flat]
         if states == 1:
-            bound.kernel(*pointers)
+            bound.single(*pointers)
             return
         arguments = [word for p, (_, step) in zip(pointers, flat, strict=True) for word in (p, step)]
         bound.batch(states, *arguments, view(pointer, np.empty(self.artifact.work, bound.dtype)))
@@ -298,7 +284,8 @@ def load(artifact: Artifact, extension: Path) -> Function:
     shown = tuple(port for port in artifact.outputs if port != STATUS)
     real = "double" if artifact.dtype == "float64" else "float"
     binding = _Binding(
-        kernel=kernel,
+        kernel=function_of(artifact, library) or _looking(artifact, kernel, ffi),
+        single=kernel,
         batch=batch,
         view=ffi.from_buffer,
         pointer=ffi.typeof(f"{real}[]"),
@@ -310,6 +297,23 @@ def load(artifact: Artifact, extension: Path) -> Function:
         hides=False,
     )
     return Function(artifact, _showing(artifact, binding, shown))
+
+
+def _looking(artifact: Artifact, kernel: Callable[..., int | None], ffi: Any) -> Callable[..., int]:
+    """The kernel on arrays, by way of cffi: its status, or -1 if it cannot take them as they are."""
+    view, pointer = ffi.from_buffer, ffi.typeof("double[]" if artifact.dtype == "float64" else "float[]")
+    dtype, shapes = np.dtype(artifact.dtype), [port.shape for port in (*artifact.inputs, *artifact.outputs)]
+
+    def call(*arrays: Any) -> int:
+        pointers = []
+        for array, shape in zip_longest(arrays, shapes):
+            if type(array) is ndarray and array.dtype is dtype and array.shape == shape and array.flags.carray:
+                pointers.append(view(pointer, array))
+            else:
+                return -1
+        return kernel(*pointers) or 0
+
+    return call
 
 
 def _showing(artifact: Artifact, bound: _Binding, shown: tuple[Port, ...]) -> _Binding:

@@ -176,8 +176,9 @@ class Function:
         batched: list[tuple[Array, int]] = []
         for array, lead, shape in zip(arrays, leads, bound.shapes, strict=True):
             if lead and lead != batch:
-                array, lead = np.broadcast_to(array, batch + shape), batch
-            array = np.require(array, requirements=["C", "A"])
+                array, lead = np.ascontiguousarray(np.broadcast_to(array, batch + shape)), batch
+            elif not array.flags.aligned:
+                array = array.copy()
             if out is not None and any(np.may_share_memory(array, result) for result in results):
                 array = array.copy()
             batched.append((array, math.prod(shape) if lead else 0))
@@ -226,16 +227,15 @@ class Function:
 
     def _converted(self, port: Port, given: Any) -> Array:
         """The argument as an array of the C's real type that ends in the port's shape."""
-        expected = f"real numbers of shape {_shape_text(port.shape)}"
         try:
             array = np.asarray(given)
         except ValueError:
-            raise ValueError(f"{self.name}: {port.name} must be {expected}, not ragged lists") from None
+            raise ValueError(f"{self.name}: {port.name} must be {_expected(port)}, not ragged lists") from None
         if array.dtype.kind not in "biuf":
-            raise TypeError(f"{self.name}: {port.name} must be {expected}, not {array.dtype}")
+            raise TypeError(f"{self.name}: {port.name} must be {_expected(port)}, not {array.dtype}")
         if array.shape[array.ndim - len(port.shape) :] != port.shape or array.ndim < len(port.shape):
-            raise ValueError(f"{self.name}: {port.name} must be {expected}, not {array.shape}")
-        return array.astype(self._bound.dtype, copy=False)
+            raise ValueError(f"{self.name}: {port.name} must be {_expected(port)}, not {array.shape}")
+        return array.astype(self._bound.dtype, order="C", copy=False)
 
     def _batch_shape(self, leads: Sequence[Shape]) -> Shape:
         try:
@@ -267,8 +267,9 @@ class Function:
         return arrays
 
 
-def _shape_text(shape: Shape) -> str:
-    return f"(..., {', '.join(map(str, shape))})" if shape else "(...)"
+def _expected(port: Port) -> str:
+    shape = ", ".join(("...", *map(str, port.shape)))
+    return f"real numbers of shape ({shape})"
 
 
 def load(artifact: Artifact, extension: Path) -> Function:

@@ -182,10 +182,28 @@ def test_hostile_names_reach_c_harmlessly(tmp_path: Path) -> None:
     evil = '*/ int evil; /* " \\ ??/ \n#error é'
     info = replace(header(robot=evil, prefix=evil), convention=evil, notes=(evil,), digest=evil)
     info = replace(info, joints=tuple(replace(row, name=evil, type=evil) for row in info.joints))
-    ports = tuple(Port(name, (1,), evil) for name in ("t0", "T", "w", "int", "sin", "a b"))
-    values = tuple(Value(INPUT, port=k, element=0) for k in range(6))
-    values += (Value("sin", (0,)), Value("add", (1, 2)), Value("mul", (6, 5)))
-    graph = Graph("main", ports, (Port(evil, (3,)),), values, ((6, 7, 8),))
+    taken = (
+        "t0",
+        "T",
+        "w",
+        "int",
+        "sin",
+        "a b",
+        "n",
+        "k",
+        "soa",
+        "block",
+        "blocks",
+        "groups",
+        "BLOCK",
+        "x6",
+        "y6",
+        "s6",
+    )
+    ports, size = tuple(Port(name, (1,), evil) for name in taken), len(taken)
+    values = tuple(Value(INPUT, port=k, element=0) for k in range(size))
+    values += (Value("sin", (0,)), Value("add", (1, 2)), Value("mul", (size, 5)))
+    graph = Graph("main", ports, (Port(evil, (3,)),), values, ((size, size + 1, size + 2),))
     files = emit_folder(info, (kernel(graph),), Style(chunk=2, lanes=4, built=evil))
     written(files, tmp_path)
     code = "".join(text for name, text in files.items() if name.endswith((".c", ".h")))

@@ -72,7 +72,7 @@ def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
         place += a.port.size
     places = {row["name"]: f"block + {row['place']}" for row in rows} | {"w": f"block + {place}"}
     whole = Call(f"{emitted.symbol}_lanes", tuple(a.name for a in emitted.arguments))
-    groups, size = emitted.blocks(style.lanes)
+    groups, size = emitted.groups(style.lanes)
     parts = emitted.calls if groups > 1 else (whole,)
     return render(
         "lanes.c.jinja",

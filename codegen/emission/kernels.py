@@ -113,7 +113,7 @@ class Emitted:
     def macro(self) -> str:
         return self.symbol.upper()
 
-    def blocks(self, lanes: int) -> tuple[int, int]:
+    def groups(self, lanes: int) -> tuple[int, int]:
         """What a call on many states keeps: how many groups of so many lanes, and how many reals of every state.
 
         Those are the arguments and, where groups take turns in the parts of the function, the workspace.
@@ -125,7 +125,7 @@ class Emitted:
 
     def work(self, lanes: int) -> int:
         """Reals that a call on many states needs, with some to align them."""
-        groups, size = self.blocks(lanes)
+        groups, size = self.groups(lanes)
         return lanes * (1 + lanes + groups * size)
 
     def stepped(self, real: str) -> str:
@@ -145,7 +145,7 @@ def arguments(graph: Graph | AnyKernel) -> tuple[Argument, ...]:
     # Names that the emitted code has for itself; an argument must not take one.
     taken = [
         re.sub(
-            r"^(T|R|P[24]|BLOCK|ROW|PLACES|[nikw]|at|count|soa|block|work|[tgscxyz]\d+|step_\d+|\w+_)$",
+            r"^(T|R|P[24]|BLOCK|ROW|PLACES|[nikw]|at|count|soa|blocks?|groups|work|[tgscxyz]\d+|step_\d+|\w+_)$",
             r"\1 argument",
             port.name,
         )

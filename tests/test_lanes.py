@@ -54,7 +54,7 @@ def test_both_layouts_in_c(tmp_path: Path, chunk: int, dtype: str, lanes: int, c
         work[-1] = 7
         for layout in ("aos", "soa"):
             columns = layout == "soa"
-            given = np.ascontiguousarray(x[:, :9].T) if columns else x
+            given = np.ascontiguousarray(x[:, :9].T) if columns else x.copy()
             out = [np.full(given.shape, 7, dtype) for _ in range(2)]
             length = n if columns else step
             arguments = [word for array in (given, *out) for word in (pointer(array), ctypes.c_ssize_t(length))]
@@ -63,6 +63,11 @@ def test_both_layouts_in_c(tmp_path: Path, chunk: int, dtype: str, lanes: int, c
                 kept = got.T if columns else got[:, :9]
                 np.testing.assert_allclose(kept, exact, rtol=4 * np.finfo(dtype).eps)
                 assert columns or (got[:, 9:] == 7).all()
+            # The sines may take the place of the angles.
+            arguments[2:4] = arguments[:2]
+            getattr(library, f"arm_turning_{layout}")(ctypes.c_size_t(n), *arguments, pointer(work))
+            kept = given.T if columns else given[:, :9]
+            np.testing.assert_allclose(kept, wanted[0], rtol=4 * np.finfo(dtype).eps)
             assert work[-1] == 7
 
 

@@ -10,6 +10,7 @@ from casadi import SX, diagcat
 from codegen.closing import closings, independent_rows
 from codegen.frames import Canonical, canonical
 from codegen.geometry import Pose, times
+from codegen.hinges import on_hinges
 from codegen.holding import holding
 from codegen.loops import Spanning, constraints, free, spanning
 from codegen.model import Contact, Model
@@ -34,10 +35,12 @@ def symbolic_tree(
     parameters: Mapping[str, SX] | None = None,
     contacts: Sequence[Contact] = (),
     turned: bool = True,
+    least: int = 0,
 ) -> Tree:
     """The tree of `model` at configuration q (symbols); `parameters` replace numbers of the model by symbols.
 
-    With `turned`, all rows of contacts are along the axes that the contacts name (see `codegen.holding`).
+    With `turned`, all rows of contacts are along the axes that the contacts name (see `codegen.holding`); `least` is
+    what a body must have to be turned apart from what it carries (see `codegen.hinges`).
     """
     parameters = parameters or {}
     reframed = canonical(model)
@@ -54,14 +57,9 @@ def symbolic_tree(
     }
     inertias = _inertias(inner, parameters)
     looked_at = {contact.frame.name for contact in contacts} | {contact.axes for contact in contacts} - {"", "world"}
-    used = {inner.frame(name).body for name in (*frames, *external, *looked_at)}
-    carrying = {body.parent for body in inner.bodies}
-
-    def seen(b: int) -> Transform:
-        """A body that only spins, carries nothing and is not looked at may be seen from axes that stay still."""
-        still = inertias[b].only_spins is not None and b not in carrying | used
-        return Transform(placement_steps(inner.bodies[b].placement, fixed[b])) if still else transform(b, positions[b])
-
+    loaded = {name.partition(":")[2] for name in parameters if name.startswith("payload:")}
+    used = {inner.frame(name).body for name in (*frames, *external, *looked_at, *loaded)}
+    described = on_hinges(inner, positions, fixed, inertias, used, least)
     owner = {b: i for i, node in enumerate(inner.nodes) for b in node.bodies}
     parts = tuple(
         Part(
@@ -69,9 +67,9 @@ def symbolic_tree(
             owner[b],
             joint,
             positions[b],
-            seen(b),
+            described[b][0],
             joint.subspace(positions[b]),
-            inertias[b],
+            described[b][1],
         )
         for b, (body, joint) in enumerate(zip(inner.bodies, inner.joints, strict=True))
     )
@@ -143,7 +141,9 @@ def _offset(model: Model, reframed: Canonical, b: int, parameters: Mapping[str, 
 def _inertias(model: Model, parameters: Mapping[str, SX]) -> tuple[RigidInertia, ...]:
     """The regrouped rigid inertias by bodies, with symbolic payloads added."""
     shifting = {name.removeprefix("offset:") for name in parameters if name.startswith("offset:")}
-    inertias = [RigidInertia(SX(ten.m), constant(ten.h), constant(ten.I)) for ten in regrouped(model, shifting)]
+    inertias = [
+        RigidInertia.about_origin(SX(ten.m), constant(ten.h), constant(ten.I)) for ten in regrouped(model, shifting)
+    ]
     for name, symbol in parameters.items():
         kind, _, target = name.partition(":")
         if kind == "payload":
@@ -162,4 +162,4 @@ def payload(ten: SX) -> RigidInertia:
     moment = SX(3, 3)
     for (r, c), value in {(0, 0): xx, (1, 1): yy, (2, 2): zz, (0, 1): xy, (0, 2): xz, (1, 2): yz}.items():
         moment[r, c] = moment[c, r] = value
-    return RigidInertia(m, m * ten[1:4], moment)
+    return RigidInertia.about_origin(m, m * ten[1:4], moment)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.geometry import Inertia, Pose, mat3, vec3
+from codegen.geometry import Inertia, Pose, mat3, skew, vec3
 from codegen.model import Body, Convention, Frame, Joint, Model, Node
 
 if TYPE_CHECKING:
@@ -50,6 +52,32 @@ def mechanism(
         frames += [Frame(f"body{index}", index), Frame(f"tool{index}", index, pose(rng))]
     nodes = tuple(Node((index,), body.parent) for index, body in enumerate(bodies))
     return Model(f"random_{seed}", tuple(bodies), nodes, tuple(frames), convention=convention)
+
+
+def about(axis: NDArray[np.float64], angle: float) -> NDArray[np.float64]:
+    """The rotation about a unit axis (Rodrigues)."""
+    K = skew(axis)
+    return np.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * K @ K
+
+
+def parallel(base: str, seed: int) -> Model:
+    """A tree of hinges, two in three parallel to the one before: forwards or backwards, turned, anywhere."""
+    model, rng = mechanism(("revolute",) * 12, seed, base=base, branching=0.25), np.random.default_rng(seed)
+    bodies = list(model.bodies)
+    for index, body in enumerate(bodies):
+        carrier = bodies[body.parent].joint if body.parent >= 0 else None
+        if index % 3 and carrier and carrier.type == "revolute":
+            sign, angle = rng.choice([-1.0, 1.0]), rng.choice([0.0, rng.uniform(-3.0, 3.0)])
+            placement = Pose(mat3(about(np.array(carrier.axis), angle)), vec3(rng.uniform(-0.5, 0.5, 3)))
+            axis = vec3(sign * np.array(carrier.axis))
+            bodies[index] = replace(body, joint=replace(body.joint, axis=axis), placement=placement)
+    return replace(model, bodies=tuple(bodies))
+
+
+def looked_at(model: Model) -> list[str]:
+    """The names of bodies of such a tree that carry others on parallel hinges."""
+    carried = {body.parent for index, body in enumerate(model.bodies) if index % 3}
+    return [model.bodies[b].name for b in sorted(carried) if b > 0]
 
 
 def _parent(rng: np.random.Generator, bodies: list[Body], index: int, branching: float) -> int:

@@ -66,6 +66,15 @@ class Algorithm:
     group: str = "common"
     view: Callable[[Model], Model] | None = None
 
+    @property
+    def least(self) -> int:
+        """First moments that a body must have to be turned apart from what it carries (`codegen.hinges`).
+
+        Sweeps of forces and motions alone never win by it, those of inertias always; with both, bodies decide that are
+        without symmetry.
+        """
+        return 3 if "a" in self.inputs else 2 if "tau" in self.inputs else 0
+
     def __str__(self) -> str:
         return f"{self.name}({', '.join(self.inputs)}) -> {', '.join(self.outputs)}: {self.title}"
 

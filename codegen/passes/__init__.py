@@ -15,6 +15,7 @@ from codegen.passes.dead import drop_dead
 from codegen.passes.endings import end_early
 from codegen.passes.factors import factor_sums
 from codegen.passes.lifetimes import shorten_lifetimes
+from codegen.passes.pairs import share_pairs
 from codegen.passes.reciprocals import share_reciprocals
 from codegen.passes.sums import chain_sums
 
@@ -33,12 +34,13 @@ __all__ = [
     "fold_constants",
     "hoist_angles",
     "run",
+    "share_pairs",
     "share_reciprocals",
     "shorten_lifetimes",
 ]
 
 DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, factor_sums, drop_dead)
-ORDER: tuple[Pass, ...] = (chain_sums, hoist_angles, shorten_lifetimes, end_early)
+ORDER: tuple[Pass, ...] = (share_pairs, chain_sums, hoist_angles, shorten_lifetimes, end_early)
 
 _ROUNDS = 8
 

@@ -12,20 +12,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from codegen.operations import CONST
-from codegen.passes.inner import SUMS, inner_sums
+from codegen.passes.inner import SUMS, Term, inner_sums, terms_of
 from codegen.passes.rewriting import Draft, rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.graph import Graph, Value
-
-
-class Term(NamedTuple):
-    """One term of a sum: its value, and whether it is subtracted."""
-
-    place: int
-    minus: bool
 
 
 class Group(NamedTuple):
@@ -45,7 +38,7 @@ def factor_sums(graph: Graph) -> Graph:
             (left, right), ends = value.args, ("mul", CONST)
             if not (inner[left] or inner[right] or values[left].op == values[right].op in ends):
                 continue  # two terms that have nothing in common
-            terms = _terms(values, inner, index)
+            terms = terms_of(values, inner, index)
             groups = _groups(values, uses, terms) if len(terms) > 1 else []
             if groups or sum(values[term.place].op == CONST for term in terms) > 1:
                 found[index] = terms, groups
@@ -55,19 +48,6 @@ def factor_sums(graph: Graph) -> Graph:
         return _factored(draft, *found[index]) if index in found else draft.copy(value)
 
     return rewrite(graph, rule, counting=False) if found else graph
-
-
-def _terms(values: Sequence[Value], inner: Sequence[bool], root: int) -> list[Term]:
-    """The terms of a sum, in order."""
-    terms, waiting = list[Term](), [Term(root, minus=False)]
-    while waiting:
-        node, minus = waiting.pop()
-        if node == root or inner[node]:
-            left, right = values[node].args
-            waiting += (Term(right, minus != (values[node].op == "sub")), Term(left, minus))
-        else:
-            terms.append(Term(node, minus))
-    return terms
 
 
 def _groups(values: Sequence[Value], uses: Sequence[int], terms: Sequence[Term]) -> list[Group]:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from codegen.graph import Graph
+    from collections.abc import Sequence
+
+    from codegen.graph import Graph, Value
 
 SUMS = ("add", "sub")
+
+
+class Term(NamedTuple):
+    """One term of a sum: its value, and whether it is subtracted."""
+
+    place: int
+    minus: bool
 
 
 def inner_sums(graph: Graph) -> list[bool]:
@@ -19,3 +28,16 @@ def inner_sums(graph: Graph) -> list[bool]:
             for arg in args:
                 inner[arg] = uses[arg] == 1 and values[arg].op in SUMS
     return inner
+
+
+def terms_of(values: Sequence[Value], inner: Sequence[bool], root: int) -> list[Term]:
+    """The terms of a sum, in order."""
+    terms, waiting = list[Term](), [Term(root, minus=False)]
+    while waiting:
+        node, minus = waiting.pop()
+        if node == root or inner[node]:
+            left, right = values[node].args
+            waiting += (Term(right, minus != (values[node].op == "sub")), Term(left, minus))
+        else:
+            terms.append(Term(node, minus))
+    return terms

@@ -8,7 +8,7 @@ from codegen.graph import Graph, Value
 from codegen.operations import CONST, OPERATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _COMMUTING = frozenset(name for name, op in OPERATIONS.items() if op.commutes)
 
@@ -120,3 +120,23 @@ def rewrite(graph: Graph, rule: Callable[[Draft, Value], int], *, counting: bool
         pending[place] += uses
         moved.append(place)
     return draft.finish()
+
+
+def sorted_anew(graph: Graph, values: Sequence[Value]) -> Graph:
+    """The graph with these values, which may use later ones, in an order in which none does."""
+    moved, order = [-1] * len(values), list[int]()
+    for start in range(len(values)):
+        waiting = [start]
+        while waiting:
+            index = waiting[-1]
+            open_ = [arg for arg in values[index].args if moved[arg] < 0]
+            if moved[index] >= 0 or not open_:
+                waiting.pop()
+                if moved[index] < 0:
+                    moved[index] = len(order)
+                    order.append(index)
+            else:
+                waiting += open_
+    made = tuple(values[index]._replace(args=tuple([moved[arg] for arg in values[index].args])) for index in order)
+    results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
+    return Graph(graph.name, graph.inputs, graph.outputs, made, results)

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from codegen.graph import Graph, Value
+from codegen.graph import Value
 from codegen.passes.inner import SUMS, inner_sums
+from codegen.passes.rewriting import sorted_anew
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from codegen.graph import Graph
 
 _PRODUCTS = ("mul", "sq")
 
@@ -39,7 +42,7 @@ def chain_sums(graph: Graph) -> Graph:
                 depth[index] = late
                 for node, link in zip(nodes, chain, strict=True):
                     made[node] = link
-    return _sorted(graph, made)
+    return sorted_anew(graph, made)
 
 
 def _depth(values: Sequence[Value], uses: Sequence[int], depth: Sequence[int], value: Value) -> int:
@@ -82,23 +85,3 @@ def _chain(terms: Sequence[Term], depth: Sequence[int], nodes: Sequence[int]) ->
         links.append(Value("sub" if term.minus else "add", (at, term.place)))
         at, late = node, 1 + max(late, ready[term])
     return links, late
-
-
-def _sorted(graph: Graph, values: Sequence[Value]) -> Graph:
-    """The values, which may use later ones, in an order in which none does."""
-    moved, order = [-1] * len(values), list[int]()
-    for start in range(len(values)):
-        waiting = [start]
-        while waiting:
-            index = waiting[-1]
-            open_ = [arg for arg in values[index].args if moved[arg] < 0]
-            if moved[index] >= 0 or not open_:
-                waiting.pop()
-                if moved[index] < 0:
-                    moved[index] = len(order)
-                    order.append(index)
-            else:
-                waiting += open_
-    made = tuple(values[index]._replace(args=tuple([moved[arg] for arg in values[index].args])) for index in order)
-    results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
-    return Graph(graph.name, graph.inputs, graph.outputs, made, results)

@@ -4,7 +4,7 @@ Spatial vectors are [angular; linear]. Matrices whose columns are spatial vector
 are kept structural wherever they are known.
 """
 
-from codegen.spatial.axes import constant, cross3, diagonal, skew3, unit_axis, without_rows, zeros
+from codegen.spatial.axes import constant, cross3, diagonal, others, skew3, unit_axis, without_rows, zeros
 from codegen.spatial.branched import LTDL, above, ltdl, ltdl_above
 from codegen.spatial.freed import FreeJoint, freed
 from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, yielding
@@ -40,6 +40,7 @@ __all__ = [
     "ltdl",
     "ltdl_above",
     "mirrored",
+    "others",
     "placement_steps",
     "reflections",
     "semidefinite_ldl",

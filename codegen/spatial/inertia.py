@@ -11,11 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import overload
 
-from casadi import SX, horzcat, is_equal, mtimes, vertcat
+from casadi import SX, horzcat, is_equal, mtimes, trace, vertcat
 
 from codegen.spatial.axes import cross3, others, skew3
 from codegen.spatial.solve import LDL, mirrored
 from codegen.spatial.steps import congruence, rotate_rows
+
+ROUNDING = 1e-15  # what sums of inertias leave where nothing belongs, as part of them
 
 
 def _turn_symmetric(A: SX, k: int, c: SX, s: SX) -> SX:
@@ -48,16 +50,24 @@ def _turn_general(A: SX, k: int, c: SX, s: SX) -> SX:
 
 @dataclass(frozen=True, slots=True)
 class RigidInertia:
-    """Mass m, first moment h, and rotational inertia I about the frame's origin."""
+    """Mass m, first moment h, rotational inertia I about the frame's origin; and half its trace, which turns keep."""
 
     m: SX
     h: SX
     I: SX
+    half: SX
 
     @classmethod
     def none(cls) -> RigidInertia:
         """No inertia at all: where sums over children begin."""
-        return cls(SX(1, 1), SX(3, 1), SX(3, 3))
+        return cls(SX(1, 1), SX(3, 1), SX(3, 3), SX(1, 1))
+
+    @classmethod
+    def about_origin(cls, m: SX, h: SX, I: SX) -> RigidInertia:
+        """The inertia with this rotational part. A second moment that vanishes but for rounding is nothing."""
+        half, diagonal = trace(I) / 2, [I[k, k] for k in range(3)]
+        flat = [d for d in diagonal if I.is_constant() and abs(float(half - d)) <= ROUNDING * abs(float(half))]
+        return cls(m, h, I, flat[0] if flat else half)
 
     @overload
     def __add__(self, other: RigidInertia) -> RigidInertia: ...
@@ -66,7 +76,7 @@ class RigidInertia:
     def __add__(self, other: RigidInertia | ArticulatedInertia) -> RigidInertia | ArticulatedInertia:
         if isinstance(other, ArticulatedInertia):
             return self.articulated() + other
-        return RigidInertia(self.m + other.m, self.h + other.h, self.I + other.I)
+        return RigidInertia(self.m + other.m, self.h + other.h, self.I + other.I, self.half + other.half)
 
     def __matmul__(self, S: SX) -> SX:
         """The spatial momenta or forces (6 x c) that go with the motions S."""
@@ -80,23 +90,32 @@ class RigidInertia:
         alone = len(entries) == 1 and self.m.is_zero() and self.h.is_zero()
         return entries[0][0] if alone and entries[0][0] == entries[0][1] else None
 
+    @property
+    def second_moment(self) -> SX:
+        """J = tr(I)/2 1 - I (3 x 3), the sum of m r r'; of a flat body, along one axis it is I about the other."""
+        J = self.half * SX.eye(3) - self.I
+        for k in range(3):
+            i, j = others(k)
+            if J[k, k].is_zero():
+                J[i, i], J[j, j] = self.I[j, j], self.I[i, i]
+        return J
+
     def force(self, w: SX, wdot: SX, Omega: SX, ac: SX) -> SX:
         """The spatial force on a body that turns with w and wdot, and whose points r accelerate as ac + Omega r.
 
-        With J = tr(I)/2 1 - I, the body's second moment, the moment about the origin is the axial vector of
+        With J the body's second moment, the moment about the origin is the axial vector of
         Omega J - (Omega J)', and that of the origin's acceleration. For a body that only spins, Euler's equation.
         """
         if self.only_spins is not None:
             return vertcat(self.I @ wdot + cross3(w, self.I @ w), SX(3, 1))
-        J = (self.I[0, 0] + self.I[1, 1] + self.I[2, 2]) / 2 * SX.eye(3) - self.I
-        n = SX(3, 1)
+        J, n = self.second_moment, SX(3, 1)
         for k in range(3):
             i, j = others(k)
             if is_equal(Omega[i, j], Omega[j, i], 1):
                 n[k] = Omega[i, j] * (J[i, i] - J[j, j])
             else:
                 n[k] = Omega[j, i] * J[i, i] - Omega[i, j] * J[j, j]
-            n[k] += (Omega[j, j] - Omega[i, i]) * J[i, j]
+            n[k] += (w[j] * w[j] - w[i] * w[i]) * J[i, j]
             n[k] += Omega[j, k] * J[i, k] - Omega[i, k] * J[j, k]
         return vertcat(n + cross3(self.h, ac), self.m * ac + Omega @ self.h)
 
@@ -105,10 +124,10 @@ class RigidInertia:
         return ArticulatedInertia(self.I, skew3(self.h), self.m * SX.eye(3))
 
     def turned(self, k: int, c: SX, s: SX) -> RigidInertia:
-        return RigidInertia(self.m, rotate_rows(self.h, k, c, s), _turn_symmetric(self.I, k, c, s))
+        return RigidInertia(self.m, rotate_rows(self.h, k, c, s), _turn_symmetric(self.I, k, c, s), self.half)
 
     def rotated(self, R: SX) -> RigidInertia:
-        return RigidInertia(self.m, R @ self.h, congruence(R, self.I))
+        return RigidInertia(self.m, R @ self.h, congruence(R, self.I), self.half)
 
     def shifted(self, k: int, p: SX) -> RigidInertia:
         i, j = others(k)
@@ -118,7 +137,7 @@ class RigidInertia:
         B[i, i], B[j, j] = self.I[i, i] + both, self.I[j, j] + both
         B[i, k] = B[k, i] = self.I[i, k] - p * self.h[i]
         B[j, k] = B[k, j] = self.I[j, k] - p * self.h[j]
-        return RigidInertia(self.m, h, B)
+        return RigidInertia(self.m, h, B, self.half + both)
 
 
 @dataclass(frozen=True, slots=True)

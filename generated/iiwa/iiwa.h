@@ -20,7 +20,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: 74d1bde02cfeafa9bdcd7e05c701b5f57901c136728ba98bbde990d9368c2829 (SHA-256 of the sources)
+ * Content: 7d7bbad99b8b7412ebfb27c2b0c8d264605537ff6115d659f10901fb2557d0eb (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -33,14 +33,14 @@ extern "C" {
 #define IIWA_REAL double
 #define IIWA_NQ 7
 #define IIWA_NV 7
-#define IIWA_CONTENT "74d1bde02cfeafa9bdcd7e05c701b5f57901c136728ba98bbde990d9368c2829"
+#define IIWA_CONTENT "7d7bbad99b8b7412ebfb27c2b0c8d264605537ff6115d659f10901fb2557d0eb"
 
 /* rnea: inverse dynamics
  *   in  q[7] (7): configuration
  *   in  v[7] (7): joint velocity
  *   in  a[7] (7): joint acceleration
  *   out tau[7] (7): joint forces
- * 401 operations (add 186, mul 205, sin 5, cos 5) as emitted; 406 operations (add 187, mul 209, sin 5, cos 5) as written.
+ * 387 operations (add 176, mul 201, sin 5, cos 5) as emitted; 404 operations (add 177, mul 217, sin 5, cos 5) as written.
  */
 void iiwa_rnea(const IIWA_REAL *q, const IIWA_REAL *v, const IIWA_REAL *a, IIWA_REAL *tau);
 /* Reals that iiwa_rnea keeps on the stack to hand values between its parts; the caller owns none. */
@@ -60,7 +60,7 @@ void iiwa_crba(const IIWA_REAL *q, IIWA_REAL *M);
  *   in  v[7] (7): joint velocity
  *   in  tau[7] (7): joint forces
  *   out a[7] (7): joint acceleration
- * 698 operations (add 311, mul 372, div 5, sin 5, cos 5) as emitted; 725 operations (add 316, mul 359, div 40, sin 5, cos 5) as written.
+ * 684 operations (add 301, mul 368, div 5, sin 5, cos 5) as emitted; 723 operations (add 306, mul 367, div 40, sin 5, cos 5) as written.
  */
 void iiwa_aba(const IIWA_REAL *q, const IIWA_REAL *v, const IIWA_REAL *tau, IIWA_REAL *a);
 /* Reals that iiwa_aba keeps on the stack to hand values between its parts; the caller owns none. */

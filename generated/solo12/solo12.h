@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 855bc1600dc9c4dd486490b2cf337d2e2dd069da770a855f8355f418e138cf8b (SHA-256 of the sources)
+ * Content: a28d7fd23abb2233173b24b88ff7db36e5fa757a82a93367bf4d437c68313118 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -39,14 +39,14 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "855bc1600dc9c4dd486490b2cf337d2e2dd069da770a855f8355f418e138cf8b"
+#define SOLO12_CONTENT "a28d7fd23abb2233173b24b88ff7db36e5fa757a82a93367bf4d437c68313118"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration
  *   in  v[18] (18): joint velocity
  *   in  a[18] (18): joint acceleration
  *   out tau[18] (18): joint forces
- * 1161 operations (add 554, mul 583, sin 12, cos 12) as emitted; 1201 operations (add 560, mul 617, sin 12, cos 12) as written.
+ * 1123 operations (add 524, mul 575, sin 12, cos 12) as emitted; 1201 operations (add 536, mul 641, sin 12, cos 12) as written.
  */
 void solo12_rnea(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *a, SOLO12_REAL *tau);
 /* Reals that solo12_rnea keeps on the stack to hand values between its parts; the caller owns none. */
@@ -55,7 +55,7 @@ void solo12_rnea(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *
 /* crba: joint-space inertia matrix
  *   in  q[19] (19): configuration
  *   out M[324] (18 x 18): joint-space inertia matrix
- * 579 operations (add 277, mul 278, sin 12, cos 12) as emitted; 725 operations (add 329, mul 372, sin 12, cos 12) as written.
+ * 546 operations (add 252, mul 270, sin 12, cos 12) as emitted; 685 operations (add 321, mul 332, sin 16, cos 16) as written.
  */
 void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
 /* Reals that solo12_crba keeps on the stack to hand values between its parts; the caller owns none. */
@@ -66,11 +66,11 @@ void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
  *   in  v[18] (18): joint velocity
  *   in  tau[18] (18): joint forces
  *   out a[18] (18): joint acceleration
- * 2391 operations (add 1146, mul 1207, div 14, sin 12, cos 12) as emitted; 2557 operations (add 1176, mul 1240, div 117, sin 12, cos 12) as written.
+ * 2223 operations (add 1058, mul 1127, div 14, sin 12, cos 12) as emitted; 2473 operations (add 1120, mul 1204, div 117, sin 16, cos 16) as written.
  */
 void solo12_aba(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *tau, SOLO12_REAL *a);
 /* Reals that solo12_aba keeps on the stack to hand values between its parts; the caller owns none. */
-#define SOLO12_ABA_WORKSPACE 81
+#define SOLO12_ABA_WORKSPACE 85
 
 #ifdef __cplusplus
 }

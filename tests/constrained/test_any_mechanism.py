@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from casadi import SX, Function
-from mechanisms_cases import mechanism
+from mechanisms_cases import looked_at, mechanism, parallel
 from scenarios import DELASSUS, DUAL, HARD, ITERATIONS, PRIMAL, TOLERANCE, optional, problem, worst
 
 import codegen
@@ -44,6 +44,18 @@ def everywhere():
 @pytest.mark.parametrize(("base", "convention"), BASES)
 def test_mixed_contacts(base, convention, algorithm):
     given = problem(*mixed(base, convention), STATES)
+    a, lam = given.expected()
+    found = given.solved(algorithm)
+    assert worst(found[0], a) < TOLERANCE[algorithm]
+    assert worst(found[1], lam) < TOLERANCE[algorithm]
+
+
+@pytest.mark.parametrize("algorithm", HARD)
+def test_contacts_between_parallel_hinges(algorithm):
+    model = parallel("floating", 5)
+    names = looked_at(model)
+    contacts = (model.contact(names[0], 3), model.contact(names[-1], 6, axes=names[1]))
+    given = problem(model, contacts, 5)
     a, lam = given.expected()
     found = given.solved(algorithm)
     assert worst(found[0], a) < TOLERANCE[algorithm]

@@ -1,0 +1,137 @@
+"""The axes that bodies on hinges are described along: a hinge leaves a choice, and some cost less than others.
+
+A body's motions and the forces on it are vectors, and its hinge's motion is one and the same vector along all axes that
+are turned about the hinge. So they may stand at any angle, even at one that the body itself does not keep:
+
+- Where all that a body carries turns about parallel axes, its axes stay where its own carrier's axes leave them. Its
+  inertia alone is turned by its angle, not all that hangs on it, and the next hinge turns by the sum of both angles.
+- A body that only spins about its hinge looks the same from axes that stay still.
+- At a tip, where only inertia counts, axes stand so that the first moment across the hinge lies along one of them.
+
+Needs canonical frames (`codegen.frames`) and regrouped inertias (`codegen.regroup`). Bodies that somebody looks at, by
+a frame or a contact, keep their own axes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from casadi import DM, SX, cos, sin
+
+from codegen.spatial import (
+    AxisTurn,
+    RigidInertia,
+    Shift,
+    Step,
+    Transform,
+    constant,
+    others,
+    placement_steps,
+    unit_axis,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from codegen.model import Body, Model
+
+DECIMALS = 15  # of angles, so that those of equal bodies are equal
+ROUNDING = 1e-14  # what a turn leaves of products of inertia that are none, as part of the largest entry
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """A turn about coordinate axis k by `sign` times an angle."""
+
+    k: int
+    sign: float
+    angle: SX
+
+    @property
+    def step(self) -> AxisTurn:
+        """The turn as a change of frame."""
+        return AxisTurn(self.k, cos(self.angle), self.sign * sin(self.angle))
+
+    def after(self, other: Turned, fixed: float) -> Turned:
+        """Both turns, and a fixed one, as one."""
+        return Turned(self.k, self.sign, self.angle + (self.sign * other.sign) * other.angle + self.sign * fixed)
+
+
+def on_hinges(
+    model: Model,
+    positions: Mapping[int, SX],
+    offsets: Sequence[SX | None],
+    inertias: Sequence[RigidInertia],
+    looked_at: Collection[int],
+    least: int,
+) -> tuple[tuple[Transform, RigidInertia], ...]:
+    """By bodies: the transform from the parent and the inertia, along axes that are chosen as above.
+
+    `offsets` may replace where placements are. To be turned by itself a body needs first moments along at least
+    `least` of the two axes across its hinge: an inertia with fewer loses more by that than its carrier wins.
+    """
+    found: list[tuple[Transform, RigidInertia]] = []
+    behind: dict[int, Turned] = {}  # bodies that have turned against the axes they are described along
+    for b, (body, own) in enumerate(zip(model.bodies, inertias, strict=True)):
+        steps = placement_steps(body.placement, offsets[b])
+        if body.joint.type != "revolute":
+            found.append((Transform(steps + model.joints[b].transform(positions[b])), own))
+            continue
+        k, sign = unit_axis(body.joint.axis)
+        turn, carried = Turned(k, sign, positions[b]), [other for other in model.bodies if other.parent == b]
+        if body.parent in behind:
+            base = behind[body.parent]
+            turn, steps = turn.after(base, _about(k, body)), _turned_shift(base, body, offsets[b])
+        last: tuple[Step, ...] = (turn.step,)
+        if b not in looked_at and not carried:
+            last, own = _at_tip(turn, own)
+        elif b not in looked_at and all(_parallel(body, other) for other in carried) and _across(own, k) >= least:
+            behind[b], last, own = turn, (), turn.step.carry(own)
+        found.append((Transform((*steps, *last)), own))
+    return tuple(found)
+
+
+def _parallel(body: Body, other: Body) -> bool:
+    """Whether a body's hinge and that of another, which it carries, are parallel and point the same way."""
+    if other.joint.type != "revolute":
+        return False
+    k, _ = unit_axis(body.joint.axis)
+    return unit_axis(other.joint.axis)[0] == k and bool(other.placement.R[k, k] == 1.0)
+
+
+def _about(k: int, body: Body) -> float:
+    """The angle of a placement that only turns about axis k."""
+    i, j = others(k)
+    return math.atan2(body.placement.R[j, i], body.placement.R[i, i])
+
+
+def _turned_shift(turn: Turned, body: Body, offset: SX | None) -> tuple[Shift, ...]:
+    """Where a body is placed, along axes that its carrier has turned against."""
+    p = constant(body.placement.p) if offset is None else offset
+    return (Shift(turn.step.outward(p)),) if p.nnz() else ()
+
+
+def _across(inertia: RigidInertia, k: int) -> int:
+    """Along how many of the two axes across axis k the inertia has first moments."""
+    return sum(not inertia.h[n].is_zero() for n in others(k))
+
+
+def _at_tip(turn: Turned, inertia: RigidInertia) -> tuple[tuple[Step, ...], RigidInertia]:
+    """The last steps to a body that carries nothing, and its inertia there: its first moment lies along one axis."""
+    i, j = others(turn.k)
+    if inertia.only_spins == turn.k:
+        return (), inertia
+    if _across(inertia, turn.k) < 2 or not inertia.h.is_constant():
+        return (turn.step,), inertia
+    x, y = float(inertia.h[i]), float(inertia.h[j])
+    angle = round(math.atan2(y, x), DECIMALS)
+    ahead = AxisTurn(turn.k, SX(math.cos(angle)), SX(-math.sin(angle))).carry(inertia)
+    moment = np.array(DM(ahead.I))
+    moment[np.abs(moment) < ROUNDING * np.abs(moment).max()] = 0.0
+    h = SX(ahead.h)
+    h[i], h[j] = math.hypot(x, y), SX(1, 1)
+    there = replace(turn, angle=turn.angle + turn.sign * angle)
+    return (there.step,), RigidInertia.about_origin(ahead.m, h, constant(moment))

@@ -1,0 +1,76 @@
+"""Axes that bodies are described along: fewer operations, and nothing that a user can see of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from casadi import SX, Function, vec
+from mechanisms_cases import error, looked_at, mechanism, parallel, state
+
+import codegen
+from codegen.algorithms import ALGORITHMS
+from codegen.counting import count
+from codegen.interpret import interpret
+from codegen.oracle import ORACLE
+from codegen.pipeline import graphs
+from codegen.planting import symbolic_tree
+
+TOLERANCE = 1e-11
+COMMON = ("fk", "jacobian", "rnea", "crba", "aba", "ltl", "minverse")
+
+
+@pytest.mark.parametrize("algorithm", COMMON)
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_parallel_hinges(algorithm, base, seed):
+    model = parallel(base, seed)
+    graph = graphs(model, algorithm)[1]
+    for n in range(3):
+        q, v, a, tau = state(model, n)
+        given = [{"q": q, "v": v, "a": a, "tau": tau}[name] for name in ALGORITHMS[algorithm].inputs if name != "f_ext"]
+        found = interpret(graph, *given)
+        assert error(found if len(found) > 1 else found[0], ORACLE[algorithm](model, *given)) < TOLERANCE
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_bodies_that_are_looked_at(base):
+    """Frames, wrenches, payloads and contacts on bodies that would otherwise stand aside."""
+    model = parallel(base, 4)
+    names = looked_at(model)
+    assert len(names) > 3
+    q, v, a, tau = state(model, 1)
+    for algorithm, given in (("fk", (q, v)), ("jacobian", (q,))):
+        found = interpret(graphs(model, algorithm, frames=names)[1], *given)
+        expected = ORACLE[algorithm](model, *given, frames=names)
+        assert error(found if len(found) > 1 else found[0], expected) < TOLERANCE
+    wrenches = np.random.default_rng(0).standard_normal((2, 6))
+    load = np.array([2.0, 0.1, -0.2, 0.3, 0.05, 0.06, 0.07, 0.01, -0.02, 0.015])
+    for algorithm, last in (("rnea", a), ("aba", tau)):
+        options = {"external": names[:2], "parameters": [f"payload:{names[2]}", "offset:joint4"]}
+        offset = np.array([0.3, 0.4, -0.5])
+        found = interpret(graphs(model, algorithm, **options)[1], q, v, last, wrenches, load, offset)[0]
+        numbers = dict(zip(options["parameters"], (load, offset), strict=True))
+        expected = ORACLE[algorithm](model, q, v, last, wrenches, external=names[:2], parameters=numbers)
+        assert error(found, expected) < TOLERANCE
+
+
+@pytest.mark.parametrize(
+    ("robot", "algorithm", "saved"), [("go1", "aba", 0.02), ("talos", "crba", 0.015), ("atlas", "minverse", 0.02)]
+)
+def test_parallel_hinges_save_turns(robot, algorithm, saved):
+    """Operations as written, with everything else alike."""
+    model, entry = codegen.load(robot), ALGORITHMS[algorithm]
+
+    def written(least):
+        given = [SX.sym(name, model.nq if name == "q" else model.nv) for name in entry.inputs if name != "f_ext"]
+        tree = symbolic_tree(model, given[0], least=least)
+        wrenches = [SX(0, 6)] if "f_ext" in entry.inputs else []
+        return Function("f", given, [vec(entry.run(tree, *given[1:], *wrenches))]).n_nodes()
+
+    assert written(0) < (1 - saved) * written(3)
+
+
+@pytest.mark.parametrize("algorithm", ["rnea", "aba"])
+def test_a_tip_is_weighed_along_its_first_moment(algorithm):
+    """A pendulum off its axis in every way; it took 13 operations along other axes."""
+    assert count(graphs(mechanism(("revolute",), 3), algorithm)[1]).total == 9

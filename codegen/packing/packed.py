@@ -10,6 +10,7 @@ from codegen.operations import CONST, INPUT
 from codegen.passes.angles import reordered
 from codegen.passes.endings import early_ends
 from codegen.passes.lifetimes import short_lived
+from codegen.passes.waiting import waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +58,6 @@ def arranged(graph: Graph, packs: Sequence[Pack]) -> Packed:
         joined.append(Value(graph.values[own[0]].op, tuple(dict.fromkeys(args))))
     results = tuple(tuple([place[index] for index in result]) for result in graph.results)
     whole = Graph(graph.name, graph.inputs, graph.outputs, tuple(joined), results)
-    order = [index for at in early_ends(whole, short_lived(whole)) for index in members[at]]
+    order = [index for at in waited_for(whole, early_ends(whole, short_lived(whole))) for index in members[at]]
     moved = {index: at for at, index in enumerate(order)}
     return Packed(reordered(graph, order), tuple(tuple([moved[index] for index in pack]) for pack in packs))

@@ -18,6 +18,7 @@ from codegen.passes.lifetimes import shorten_lifetimes
 from codegen.passes.pairs import share_pairs
 from codegen.passes.reciprocals import share_reciprocals
 from codegen.passes.sums import chain_sums
+from codegen.passes.waiting import wait_less
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,10 +38,11 @@ __all__ = [
     "share_pairs",
     "share_reciprocals",
     "shorten_lifetimes",
+    "wait_less",
 ]
 
 DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, factor_sums, drop_dead)
-ORDER: tuple[Pass, ...] = (share_pairs, chain_sums, hoist_angles, shorten_lifetimes, end_early)
+ORDER: tuple[Pass, ...] = (share_pairs, chain_sums, hoist_angles, shorten_lifetimes, end_early, wait_less)
 
 _ROUNDS = 8
 

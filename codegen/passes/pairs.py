@@ -35,11 +35,9 @@ def share_pairs(graph: Graph) -> Graph:
     sums = _sums(graph)
     made = list(graph.values)
     changed = _shared(sums, made)
-    if not changed:
-        return graph
     for root in sorted(changed):
         _rebuild(made, root, sums[root])
-    return drop_dead(sorted_anew(graph, made))
+    return drop_dead(sorted_anew(graph, made)) if changed else graph
 
 
 def _sums(graph: Graph) -> dict[int, Sum]:

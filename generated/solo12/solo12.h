@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: a28d7fd23abb2233173b24b88ff7db36e5fa757a82a93367bf4d437c68313118 (SHA-256 of the sources)
+ * Content: 8a556b33566d4a453dba5c7a630852f2a4a8c3baf87ee092ea74103bea48a572 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -39,7 +39,7 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "a28d7fd23abb2233173b24b88ff7db36e5fa757a82a93367bf4d437c68313118"
+#define SOLO12_CONTENT "8a556b33566d4a453dba5c7a630852f2a4a8c3baf87ee092ea74103bea48a572"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration

@@ -13,6 +13,8 @@ from codegen.counting import count
 from codegen.graph import Graph, Port, Value, verify
 from codegen.interpret import interpret
 from codegen.operations import CONST, INPUT
+from codegen.passes.steps import steps_of
+from codegen.passes.waiting import cycles
 
 EXACT = (passes.fold_constants, passes.drop_dead, *passes.ORDER[2:])
 
@@ -251,10 +253,46 @@ def test_lifetimes_get_shorter(robot: str, algorithm: str, part: float) -> None:
 @pytest.mark.parametrize(("robot", "algorithm", "part"), [("talos", "rnea", 0.88), ("talos", "crba", 0.93)])
 def test_lives_end_as_soon_as_they_can(robot: str, algorithm: str, part: float) -> None:
     written = codegen.graphs(codegen.load(robot), algorithm)[0]
-    before = passes.run(written, order=passes.ORDER[:-1])
+    before = passes.run(written, order=passes.ORDER[:-2])
     after = verify(passes.end_early(before))
     assert most_alive(after) <= part * most_alive(before)
     assert sorted(value.op for value in after.values) == sorted(value.op for value in before.values)
+
+
+def waited(graph: Graph) -> int:
+    """Cycles by the model of a processor that begins two steps at a time and looks 160 ahead."""
+    steps = steps_of(graph, range(len(graph.values)))
+    fused = [4 if len(own) > 1 else 13 if graph.values[own[0]].op == "inv" else 4 for own in steps.members]
+    return cycles(steps, fused, range(len(fused)))
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "part"), [("iiwa", "aba", 0.92)])
+def test_what_is_waited_for_longest_comes_first(robot: str, algorithm: str, part: float) -> None:
+    written = codegen.graphs(codegen.load(robot), algorithm)[0]
+    before = passes.run(written, order=passes.ORDER[:-1])
+    after = verify(passes.wait_less(before))
+    assert waited(after) <= part * waited(before)
+    assert most_alive(after) <= 1.5 * most_alive(before)
+    assert sorted(value.op for value in after.values) == sorted(value.op for value in before.values)
+
+
+@pytest.mark.parametrize(("robot", "algorithm"), [("talos", "aba"), ("iiwa", "crba")])
+def test_an_order_in_which_little_is_waited_for_stays(robot: str, algorithm: str) -> None:
+    """Of many values, because keeping them costs more."""
+    graph = codegen.graphs(codegen.load(robot), algorithm)[1]
+    assert passes.wait_less(graph) is graph
+
+
+def test_a_chain_that_begins_late_begins_first() -> None:
+    b = Build()
+    b.values += [Value("mul", (0, 1)) for _ in range(400)]
+    chain = 2
+    for _ in range(60):
+        chain = b._put(Value("mul", (chain, 1)))
+    graph = b.graph(*range(3, 403), chain)
+    after = passes.wait_less(graph)
+    assert waited(graph) >= 200 + 4 * 50
+    assert waited(after) <= 4 * 60 + 40
 
 
 def test_the_lives_of_few_values_stay_as_they_are() -> None:

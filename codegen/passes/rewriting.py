@@ -123,20 +123,21 @@ def rewrite(graph: Graph, rule: Callable[[Draft, Value], int], *, counting: bool
 
 
 def sorted_anew(graph: Graph, values: Sequence[Value]) -> Graph:
-    """The graph with these values, which may use later ones, in an order in which none does."""
-    moved, order = [-1] * len(values), list[int]()
+    """The graph with these values, which may use later ones, in an order in which none does; equal operations once."""
+    draft = Draft(graph)
+    moved = draft.moved
+    moved += [-1] * len(values)
     for start in range(len(values)):
         waiting = [start]
         while waiting:
             index = waiting[-1]
-            open_ = [arg for arg in values[index].args if moved[arg] < 0]
+            value = values[index]
+            open_ = [arg for arg in value.args if moved[arg] < 0]
             if moved[index] >= 0 or not open_:
                 waiting.pop()
                 if moved[index] < 0:
-                    moved[index] = len(order)
-                    order.append(index)
+                    moved[index] = draft.same(value.op, *draft.args(value)) if value.args else draft.put(value)
             else:
                 waiting += open_
-    made = tuple(values[index]._replace(args=tuple([moved[arg] for arg in values[index].args])) for index in order)
     results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
-    return Graph(graph.name, graph.inputs, graph.outputs, made, results)
+    return Graph(graph.name, graph.inputs, graph.outputs, tuple(draft.values), results)

@@ -2,7 +2,7 @@
 
 A sum is a tree of additions and subtractions whose inner values nobody else uses. Its terms are added up one by one,
 beginning with what is no product, then what is known early; where the sum would be known later than it was, it stays a
-tree. There are just as many additions as before.
+tree. There are as many additions as before, or fewer where chains happen to begin alike.
 """
 
 from __future__ import annotations

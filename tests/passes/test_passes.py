@@ -324,7 +324,7 @@ def test_sums_become_multiply_adds(robot: str, algorithm: str, part: float) -> N
     unfactored = tuple(step for step in passes.DEFAULT if step is not passes.factor_sums)
     before = passes.run(codegen.graphs(codegen.load(robot), algorithm)[0], unfactored, order=())
     after = verify(passes.chain_sums(before))
-    assert count(after) == count(before)
+    assert count(after).total <= count(before).total
     assert instructions(after) <= part * instructions(before)
     assert longest_path(after) <= longest_path(before)
 
@@ -342,7 +342,7 @@ def test_products_are_added_to_what_is_no_product() -> None:
 def test_sums_change_the_last_places_only(graph: Graph) -> None:
     x = np.array([0.73, -1.31, 1.42])
     after = verify(passes.chain_sums(graph))
-    assert count(after) == count(graph)
+    assert count(after).total <= count(graph).total
     before = interpret(everything(graph), x)[0]
     scale = np.abs(before[np.isfinite(before)]).max(initial=1.0)
     assume(scale < 1e100)

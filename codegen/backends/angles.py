@@ -38,9 +38,9 @@ _COSINE = {
 # r = high + low, sin r and cos r. In doubles that are rounded to floats high alone is close enough.
 _SUMS = {
     "float64": (
-        (f"((near - high) - small) - m*{_PIO2[2]!r}",),
+        (f"((near - high) - m*{_PIO2[1]!r}) - m*{_PIO2[2]!r}",),
         "high + (high*z*odd + low*most)",
-        "most + (((1.0 - most) - 0.5*z) + (zz*even - high*low))",
+        "most + (zz*even + (((1.0 - most) - 0.5*z) - high*low))",
     ),
     "float32": ((), "high + high*z*odd", "most + zz*even"),
 }
@@ -81,6 +81,6 @@ def angle_slots(dtype: str) -> dict[str, Any]:
         "lows": low,
         "sine": sine,
         "cosine": cosine,
-        "limit": "UINT64_C(0x40f86a0000000000)",
+        "limit": "UINT64_C(0x4202a05f20000000)",
         "magnitude": "UINT64_C(0x7fffffffffffffff)",
     }

@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from codegen.model import Body, Model
+    from codegen.tree import Swept
 
 DECIMALS = 15  # of angles, so that those of equal bodies are equal
+LEAST: dict[Swept, int] = {"inertias": 0, "both": 2, "forces": 3}  # first moments of bodies turned by themselves
 ROUNDING = 1e-14  # what a turn leaves of products of inertia that are none, as part of the largest entry
 
 
@@ -66,12 +68,12 @@ def on_hinges(
     offsets: Sequence[SX | None],
     inertias: Sequence[RigidInertia],
     looked_at: Collection[int],
-    least: int,
+    swept: Swept,
 ) -> tuple[tuple[Transform, RigidInertia], ...]:
     """By bodies: the transform from the parent and the inertia, along axes that are chosen as above.
 
-    `offsets` may replace where placements are. To be turned by itself a body needs first moments along at least
-    `least` of the two axes across its hinge: an inertia with fewer loses more by that than its carrier wins.
+    `offsets` may replace where placements are. Where forces are swept, bodies are turned by themselves only if they
+    have first moments along both axes across their hinges: others would lose more by it than their carriers win.
     """
     found: list[tuple[Transform, RigidInertia]] = []
     behind: dict[int, Turned] = {}  # bodies that have turned against the axes they are described along
@@ -88,7 +90,9 @@ def on_hinges(
         last: tuple[Step, ...] = (turn.step,)
         if b not in looked_at and not carried:
             last, own = _at_tip(turn, own)
-        elif b not in looked_at and all(_parallel(body, other) for other in carried) and _across(own, k) >= least:
+        elif (
+            b not in looked_at and all(_parallel(body, other) for other in carried) and _across(own, k) >= LEAST[swept]
+        ):
             behind[b], last, own = turn, (), turn.step.carry(own)
         found.append((Transform((*steps, *last)), own))
     return tuple(found)

@@ -24,7 +24,7 @@ from codegen.spatial import (
     constant,
     placement_steps,
 )
-from codegen.tree import Part, Tree
+from codegen.tree import Part, Swept, Tree
 
 
 def symbolic_tree(
@@ -35,12 +35,12 @@ def symbolic_tree(
     parameters: Mapping[str, SX] | None = None,
     contacts: Sequence[Contact] = (),
     turned: bool = True,
-    least: int = 0,
+    swept: Swept = "inertias",
 ) -> Tree:
     """The tree of `model` at configuration q (symbols); `parameters` replace numbers of the model by symbols.
 
-    With `turned`, all rows of contacts are along the axes that the contacts name (see `codegen.holding`); `least` is
-    what a body must have to be turned apart from what it carries (see `codegen.hinges`).
+    With `turned`, all rows of contacts are along the axes that the contacts name (see `codegen.holding`); `swept` is
+    what the axes of bodies and the regrouping of their inertias are chosen for.
     """
     parameters = parameters or {}
     reframed = canonical(model)
@@ -55,11 +55,11 @@ def symbolic_tree(
     positions = {
         b: at for node, s in zip(inner.nodes, own, strict=True) for b, at in zip(node.bodies, s.positions, strict=True)
     }
-    inertias = _inertias(inner, parameters)
+    inertias = _inertias(inner, parameters, swept)
     looked_at = {contact.frame.name for contact in contacts} | {contact.axes for contact in contacts} - {"", "world"}
     loaded = {name.partition(":")[2] for name in parameters if name.startswith("payload:")}
     used = {inner.frame(name).body for name in (*frames, *external, *looked_at, *loaded)}
-    described = on_hinges(inner, positions, fixed, inertias, used, least)
+    described = on_hinges(inner, positions, fixed, inertias, used, swept)
     owner = {b: i for i, node in enumerate(inner.nodes) for b in node.bodies}
     parts = tuple(
         Part(
@@ -138,11 +138,12 @@ def _offset(model: Model, reframed: Canonical, b: int, parameters: Mapping[str, 
     return constant(parent.R.T) @ (symbol + constant(slide))
 
 
-def _inertias(model: Model, parameters: Mapping[str, SX]) -> tuple[RigidInertia, ...]:
+def _inertias(model: Model, parameters: Mapping[str, SX], swept: Swept) -> tuple[RigidInertia, ...]:
     """The regrouped rigid inertias by bodies, with symbolic payloads added."""
     shifting = {name.removeprefix("offset:") for name in parameters if name.startswith("offset:")}
     inertias = [
-        RigidInertia.about_origin(SX(ten.m), constant(ten.h), constant(ten.I)) for ten in regrouped(model, shifting)
+        RigidInertia.about_origin(SX(ten.m), constant(ten.h), constant(ten.I))
+        for ten in regrouped(model, shifting, swept == "forces")
     ]
     for name, symbol in parameters.items():
         kind, _, target = name.partition(":")

@@ -7,7 +7,7 @@ left are not physical, so this is for the generator only. Needs canonical frames
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,10 +46,11 @@ class TenNumbers:
         return TenNumbers(self.m, h + self.m * pose.p, shifted)
 
 
-def regrouped(model: Model, shifting: Collection[str] = ()) -> tuple[TenNumbers, ...]:
+def regrouped(model: Model, shifting: Collection[str] = (), exchanged: bool = False) -> tuple[TenNumbers, ...]:
     """Inertial numbers by bodies, with as many zeros as the joints allow.
 
-    Nothing moves across a joint of `shifting`: its offset is not known yet.
+    Nothing moves across a joint of `shifting`: its offset is not known yet. With `exchanged`, mass also goes outwards
+    where it takes a first moment along; that serves forces, but not inertias, of which a mass fills a whole block.
     """
     left = [
         TenNumbers(body.inertia.mass, body.inertia.first_moment, body.inertia.about_origin) for body in model.bodies
@@ -58,11 +59,40 @@ def regrouped(model: Model, shifting: Collection[str] = ()) -> tuple[TenNumbers,
         body = model.bodies[i]
         if body.joint.name in shifting:
             continue
+        if exchanged:
+            _exchange(model, left, i, shifting)
         unseen = _unseen(body, left[i])
         left[i] = left[i] - unseen
         if body.parent >= 0:
             left[body.parent] = left[body.parent] + unseen.moved(body.placement)
     return tuple(_rounded(ten) for ten in left)
+
+
+def _exchange(model: Model, left: list[TenNumbers], i: int, shifting: Collection[str]) -> None:
+    """Move mass of body i, and a first moment with it, to the hinge of a body that it carries, if that leaves a zero.
+
+    A mass costs half of what a first moment does: it makes no moments about its own origin.
+    """
+    joint = model.bodies[i].joint
+    across = [n for n in range(3) if joint.type != "revolute" or n != unit_axis(joint.axis)[0]]
+    for c, carried in enumerate(model.bodies):
+        if carried.parent != i or carried.joint.type != "revolute" or carried.joint.name in shifting:
+            continue
+        p = carried.placement.p
+        for n in across:
+            if p[n] and left[i].h[n] and not left[c].m:
+                m = left[i].h[n] / p[n]
+                rest = left[i] - TenNumbers(m, m * p, m * (p @ p * np.eye(3) - np.outer(p, p)))
+                rest.h[n] = 0.0
+                if _entries(rest, across) < _entries(left[i], across):
+                    left[i], left[c] = rest, replace(left[c], m=left[c].m + m)
+                    return
+
+
+def _entries(own: TenNumbers, across: Collection[int]) -> int:
+    """How many first moments and products of inertia are no zeros."""
+    products = [own.I[n, m] for n in range(3) for m in range(n)]
+    return int(np.count_nonzero([own.h[n] for n in across]) + np.count_nonzero(products))
 
 
 def _unseen(body: Body, own: TenNumbers) -> TenNumbers:

@@ -193,7 +193,7 @@ def _run(task: Task) -> tuple[list[SX], Any]:
     frames = task.chosen_frames() if "frames" in sizes else ()
     contacts = task.chosen_contacts() if "contacts" in sizes else ()
     turned = (entry.group != "constrained" and "x" not in entry.outputs) or bool({"R", "weight"} & set(task.parameters))
-    tree = symbolic_tree(model, q, frames, task.external, parameters, contacts, turned, entry.least)
+    tree = symbolic_tree(model, q, frames, task.external, parameters, contacts, turned, entry.swept)
     inputs = {**given, **before(tree, task, given)} if contacts else given
     return symbols, outwards(tree, entry.run(tree, *(inputs[name] for name in entry.inputs[1:])), entry.outputs)
 

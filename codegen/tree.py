@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 from casadi import SX, diag, diagcat, vertcat
@@ -26,6 +27,9 @@ from codegen.spatial import (
     placement_steps,
     zeros,
 )
+
+Swept = Literal["forces", "inertias", "both"]
+"""What the sweeps of an algorithm carry beside motions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.rnea import rnea
 from codegen.independent import independent
 from codegen.model import Model
+from codegen.tree import Swept
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,9 @@ class Algorithm:
     view: Callable[[Model], Model] | None = None
 
     @property
-    def least(self) -> int:
-        """First moments that a body must have to be turned apart from what it carries (`codegen.hinges`).
-
-        Sweeps of forces and motions alone never win by it, those of inertias always; with both, bodies decide that are
-        without symmetry.
-        """
-        return 3 if "a" in self.inputs else 2 if "tau" in self.inputs else 0
+    def swept(self) -> Swept:
+        """What its sweeps carry: forces in inverse dynamics, inertias too in forward dynamics, else inertias alone."""
+        return "forces" if "a" in self.inputs else "both" if "tau" in self.inputs else "inertias"
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(self.inputs)}) -> {', '.join(self.outputs)}: {self.title}"

@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 8a556b33566d4a453dba5c7a630852f2a4a8c3baf87ee092ea74103bea48a572 (SHA-256 of the sources)
+ * Content: 8ab06e3524c0cdf358703fa3018849cbb9949f06dbf71909fbabe15dcd6b024e (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -39,14 +39,14 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "8a556b33566d4a453dba5c7a630852f2a4a8c3baf87ee092ea74103bea48a572"
+#define SOLO12_CONTENT "8ab06e3524c0cdf358703fa3018849cbb9949f06dbf71909fbabe15dcd6b024e"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration
  *   in  v[18] (18): joint velocity
  *   in  a[18] (18): joint acceleration
  *   out tau[18] (18): joint forces
- * 1123 operations (add 524, mul 575, sin 12, cos 12) as emitted; 1201 operations (add 536, mul 641, sin 12, cos 12) as written.
+ * 1119 operations (add 520, mul 575, sin 12, cos 12) as emitted; 1197 operations (add 532, mul 641, sin 12, cos 12) as written.
  */
 void solo12_rnea(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *a, SOLO12_REAL *tau);
 /* Reals that solo12_rnea keeps on the stack to hand values between its parts; the caller owns none. */
@@ -70,7 +70,7 @@ void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
  */
 void solo12_aba(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *tau, SOLO12_REAL *a);
 /* Reals that solo12_aba keeps on the stack to hand values between its parts; the caller owns none. */
-#define SOLO12_ABA_WORKSPACE 85
+#define SOLO12_ABA_WORKSPACE 83
 
 #ifdef __cplusplus
 }

@@ -188,31 +188,31 @@ SOLO12_APART void solo12_far_angles(const R *x, R *s, R *c, int n, int all)
 /* Of n blocks. */
 SOLO12_INLINE void solo12_angles(const BLOCK *x, BLOCK *s, BLOCK *c, int n)
 {
-    BITS beyond = { 0 };
+    D sizes = { 0 };
     for (int k = 0; k < (SOLO12_OWN_ANGLES ? n : 0); ++k) {
         /* x = m pi/2 + high + low; products of m and the first two parts of pi/2 are exact. */
         const D a = SOLO12_CONVERT(x[k], D);
         const D shifted = a*0.6366197723675814 + 6755399441055744.0;
         const D m = shifted - 6755399441055744.0;
         const D near = a - m*1.5707963267923333;
-        const D small = m*2.5633441514780767e-12;
-        const D high = near - small;
-        const D low = ((near - high) - small) - m*1.1644211747377496e-22;
+        const D high = near - m*2.5633441514780767e-12;
+        const D low = ((near - high) - m*2.5633441514780767e-12) - m*1.1644211747377496e-22;
         const D z = high*high;
         const D zz = z*z;
         const D most = 1.0 - 0.5*z;
         const D odd = (-0.1666666666666663 + z*0.008333333333322108) + zz*((-0.0001984126982958018 + z*2.7557313618029185e-06) + zz*(-2.5050747220770088e-08 + z*1.5896197814307756e-10));
         const D even = (0.041666666666666595 + z*-0.001388888888887304) + zz*((2.4801587288841424e-05 + z*-2.755731417624637e-07) + zz*(2.0875700416867704e-09 + z*-1.1358513987529083e-11));
         const D sine = high + (high*z*odd + low*most);
-        const D cosine = most + (((1.0 - most) - 0.5*z) + (zz*even - high*low));
+        const D cosine = most + (zz*even + (((1.0 - most) - 0.5*z) - high*low));
         /* The two low bits of m, which stand lowest in `shifted`, exchange the two and give the signs. */
         const BITS turn = solo12_bits(shifted), first = solo12_bits(sine), second = solo12_bits(cosine);
         const BITS exchange = (first ^ second) & (UINT64_C(0) - (turn & UINT64_C(1)));
         s[k] = SOLO12_CONVERT(solo12_number(first ^ exchange ^ ((turn & UINT64_C(2)) << 62)), BLOCK);
         c[k] = SOLO12_CONVERT(solo12_number(second ^ exchange ^ (((turn + UINT64_C(1)) & UINT64_C(2)) << 62)), BLOCK);
-        /* The top bit is set where |x| > 1e5, compared as bits, and where x is no number. */
-        beyond |= UINT64_C(0x40f86a0000000000) - (solo12_bits(a) & UINT64_C(0x7fffffffffffffff));
+        sizes += a*a;
     }
+    /* The top bit is set where the sum of squares is above 1e10, compared as bits, as it is if |x| > 1e5 or is no number. */
+    const BITS beyond = UINT64_C(0x4202a05f20000000) - (solo12_bits(sizes) & UINT64_C(0x7fffffffffffffff));
     uint64_t any = 0;
 #if SOLO12_BLOCK > 1
     for (int k = 0; k < SOLO12_BLOCK; ++k) any |= beyond[k];

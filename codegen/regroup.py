@@ -69,24 +69,26 @@ def regrouped(model: Model, shifting: Collection[str] = (), exchanged: bool = Fa
 
 
 def _exchange(model: Model, left: list[TenNumbers], i: int, shifting: Collection[str]) -> None:
-    """Move mass of body i, and a first moment with it, to the hinge of a body that it carries, if that leaves a zero.
+    """Move mass of body i, and a first moment with it, to the hinge of what it carries, if that leaves a zero.
 
-    A mass costs half of what a first moment does: it makes no moments about its own origin.
+    A mass costs half of what a first moment does: it makes no moments about its own origin. Of several bodies, none
+    gets any: limbs that are alike stay so.
     """
     joint = model.bodies[i].joint
     across = [n for n in range(3) if joint.type != "revolute" or n != unit_axis(joint.axis)[0]]
-    for c, carried in enumerate(model.bodies):
-        if carried.parent != i or carried.joint.type != "revolute" or carried.joint.name in shifting:
-            continue
-        p = carried.placement.p
-        for n in across:
-            if p[n] and left[i].h[n] and not left[c].m:
-                m = left[i].h[n] / p[n]
-                rest = left[i] - TenNumbers(m, m * p, m * (p @ p * np.eye(3) - np.outer(p, p)))
-                rest.h[n] = 0.0
-                if _entries(rest, across) < _entries(left[i], across):
-                    left[i], left[c] = rest, replace(left[c], m=left[c].m + m)
-                    return
+    carried = [c for c, body in enumerate(model.bodies) if body.parent == i]
+    body = model.bodies[carried[0]] if len(carried) == 1 else None
+    if body is None or body.joint.type != "revolute" or body.joint.name in shifting:
+        return
+    p = body.placement.p
+    for n in across:
+        if p[n] and left[i].h[n]:
+            m = left[i].h[n] / p[n]
+            rest = left[i] - TenNumbers(m, m * p, m * (p @ p * np.eye(3) - np.outer(p, p)))
+            rest.h[n] = 0.0
+            if _entries(rest, across) < _entries(left[i], across):
+                left[i], left[carried[0]] = rest, replace(left[carried[0]], m=m)
+                return
 
 
 def _entries(own: TenNumbers, across: Collection[int]) -> int:

@@ -185,7 +185,7 @@ def facts(
         ("core", str(core) if core else "its limits are not measured on this processor"),
         ("compilers", ", ".join(map(str, tools))),
         ("run", f"{place}{load}; {states} random states in turn, {seconds:g} s for each contest, readings interleaved"),
-        ("batch", f"all {states} states in one call of the C batch entry, one thread"),
+        ("batch", f"all {states} states in one call of the C batch entry, one thread, states in rows (in columns)"),
     )
 
 

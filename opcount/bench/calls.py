@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 REALS = ctypes.POINTER(ctypes.c_double)
-COPIES, PLACES = 5, 4
+COPIES, PLACES, APART = 5, 4, 8
 """Copies of a shared object, and sets of arrays, that readings take in turn: where in memory the same code and its
 arrays lie makes it up to a fifth, and rarely more, slower, in one place out of ten or so. The median leaves them out.
 """
@@ -31,7 +31,7 @@ arrays lie makes it up to a fifth, and rarely more, slower, in one place out of 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Field:
-    """The arrays of a scenario and room for its results, as C sees them; `first` is the first result."""
+    """The arrays of a scenario and room for its results, as C sees them; `first` is the first result by states."""
 
     first: Array
     arrays: tuple[Array, ...]
@@ -39,11 +39,11 @@ class Field:
     steps: Any
 
     def __repr__(self) -> str:
-        return f"<Field of {len(self.arrays)} arrays, {len(self.arrays[0])} states>"
+        return f"<Field of {len(self.arrays)} arrays, {len(self.first)} states>"
 
     @property
     def states(self) -> Any:
-        return ctypes.c_size_t(len(self.arrays[0]))
+        return ctypes.c_size_t(len(self.first))
 
 
 def pointer(array: Array) -> Any:
@@ -51,17 +51,26 @@ def pointer(array: Array) -> Any:
     return array.ctypes.data_as(REALS)
 
 
-def fields(scenario: Scenario, widths: Sequence[int]) -> tuple[Field, ...]:
+def fields(scenario: Scenario, widths: Sequence[int], columns: bool = False) -> tuple[Field, ...]:
     """Equal fields in several places."""
-    return tuple(field(scenario, widths) for _ in range(PLACES))
+    return tuple(field(scenario, widths, columns) for _ in range(PLACES))
 
 
-def field(scenario: Scenario, widths: Sequence[int]) -> Field:
-    """Copies of the scenario's inputs, and results of so many reals per state each."""
+def field(scenario: Scenario, widths: Sequence[int], columns: bool) -> Field:
+    """Copies of the scenario's inputs, and results of so many reals each, states in rows or in columns."""
     results = [np.empty((scenario.states, width)) for width in widths]
-    arrays = (*(np.array(values, order="C") for values in scenario.inputs), *results)
+    given = [np.array(values, order="C") for values in scenario.inputs]
+    arrays = [_columns(values) if columns else values for values in (*given, *results)]
     starts = (REALS * len(arrays))(*map(pointer, arrays))
-    return Field(results[0], arrays, starts, (ctypes.c_ssize_t * len(arrays))(*(array.shape[1] for array in arrays)))
+    steps = (ctypes.c_ssize_t * len(arrays))(*(array.strides[columns] // array.itemsize for array in arrays))
+    return Field(arrays[len(given)], tuple(arrays), starts, steps)
+
+
+def _columns(values: Array) -> Array:
+    """A copy whose states lie in columns, a few numbers more apart than there are states: not all in one cache set."""
+    room = np.empty((values.shape[1], len(values) + APART))
+    room.T[: len(values)] = values
+    return room.T[: len(values)]
 
 
 def turns(places: Sequence[Field], library: Path, symbol: str) -> Iterator[tuple[Field, tuple[ctypes.CDLL, Any]]]:
@@ -94,10 +103,18 @@ def plain(
 
 
 def batch(
-    label: str, scenario: Scenario, driver: ctypes.CDLL, library: Path, symbol: str, widths: Sequence[int], work: int
+    label: str,
+    scenario: Scenario,
+    driver: ctypes.CDLL,
+    library: Path,
+    symbol: str,
+    widths: Sequence[int],
+    work: int,
+    *,
+    columns: bool = False,
 ) -> Contestant:
-    """A C function (states, pointer and step of every input and output, `work` reals)."""
-    places, room = fields(scenario, widths), np.empty(max(work, 1))
+    """A C function (states, pointer and step of every input and output, `work` reals), states in rows or columns."""
+    places, room = fields(scenario, widths, columns), np.empty(max(work, 1))
     turn = turns(places, library, symbol)
     driver.time_batch.restype = ctypes.c_double
 

@@ -1,4 +1,4 @@
-"""Our own part: one state per call, and all states in one call of the batch entry, in SIMD lanes."""
+"""Our own part: one state per call, and all states in one call, in SIMD lanes: states in rows, or in columns."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ def contestants(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> t
     return (
         plain(label, *given, scalar, made.symbol, widths),
         batch(f"{label}, batch", *given, lanes, f"{made.symbol}_aos", widths, made.work),
+        batch(f"{label}, columns", *given, lanes, f"{made.symbol}_soa", widths, made.work, columns=True),
     )
 
 

@@ -68,9 +68,9 @@ class Report:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Everyone who took part somewhere, by peers; batches after single calls."""
+        """Everyone who took part somewhere, by peers; batches after single calls, in rows before columns."""
         found = tuple(dict.fromkeys(label for result in self.results for label in result.labels))
-        singly = sorted(found, key=lambda label: label.endswith("batch"))
+        singly = sorted(found, key=lambda label: label.partition(", ")[2])
         return tuple(label for peer in PEERS for label in singly if label.startswith(peer))
 
     @property

@@ -71,7 +71,7 @@ def test_our_part_and_the_casadi_c_agree_with_the_oracle(algorithm: str, tmp_pat
     given, workshop = contest("iiwa", algorithm, 9), Workshop(tmp_path)  # nine: a full batch of lanes and one more
     compiler = compilers()[0]
     found = (*ours.contestants(given, compiler, workshop), *casadi_peer.contestants(given, compiler, workshop))
-    assert len(found) == 3
+    assert len(found) == 4
     truth = Contestant("oracle", lambda _: 0.0, 9, expected(given))
     for contestant in found:
         assert disagreement(contestant, truth) < 1e-11
@@ -272,7 +272,7 @@ def test_a_short_run_from_the_command_line(
     assert "CasADi C" in printed
     content = json.loads((tmp_path / "out" / "bench.json").read_text())
     labels = content["contests"][0]["nanoseconds"]
-    assert len(labels) == 3
+    assert len(labels) == 4
     assert all(0 < time["p10"] <= time["median"] <= time["p90"] for time in labels.values())
     assert any("Pinocchio" in note for note in content["notes"])
 

@@ -71,12 +71,12 @@ def regrouped(model: Model, shifting: Collection[str] = (), exchanged: bool = Fa
 def _exchange(model: Model, left: list[TenNumbers], i: int, shifting: Collection[str]) -> None:
     """Move mass of body i, and a first moment with it, to the hinge of what it carries, if that leaves a zero.
 
-    A mass costs half of what a first moment does: it makes no moments about its own origin. Of several bodies, none
-    gets any: limbs that are alike stay so.
+    A mass costs half of what a first moment does: it makes no moments about its own origin. Of several bodies (rotors
+    are none), none gets any: limbs that are alike stay so.
     """
     joint = model.bodies[i].joint
     across = [n for n in range(3) if joint.type != "revolute" or n != unit_axis(joint.axis)[0]]
-    carried = [c for c, body in enumerate(model.bodies) if body.parent == i]
+    carried = [c for c, body in enumerate(model.bodies) if body.parent == i and not _spins(left[c])]
     body = model.bodies[carried[0]] if len(carried) == 1 else None
     if body is None or body.joint.type != "revolute" or body.joint.name in shifting:
         return
@@ -89,6 +89,11 @@ def _exchange(model: Model, left: list[TenNumbers], i: int, shifting: Collection
             if _entries(rest, across) < _entries(left[i], across):
                 left[i], left[carried[0]] = rest, replace(left[carried[0]], m=m)
                 return
+
+
+def _spins(own: TenNumbers) -> bool:
+    """Whether a body has no inertia but about one axis, as a rotor is left."""
+    return own.m == 0.0 and not own.h.any() and int(np.count_nonzero(own.I)) < 2
 
 
 def _entries(own: TenNumbers, across: Collection[int]) -> int:

@@ -84,7 +84,7 @@ def test_contacts_stand_still(name: str) -> None:
 def test_our_part_and_the_casadi_c_agree_with_the_definition(algorithm: str, tmp_path: Path) -> None:
     given, workshop, compiler = contest("iiwa H3", algorithm, 9), Workshop(tmp_path), compilers()[0]
     found = (*ours.contestants(given, compiler, workshop), *casadi_peer.contestants(given, compiler, workshop))
-    assert len(found) == 3
+    assert len(found) == 4
     rows = [np.ravel(expected(given, *state)[0]) for state in zip(*given.inputs, strict=True)]
     truth = Contestant("definition", lambda _: 0.0, 9, np.array(rows))
     for contestant in found:
@@ -151,5 +151,5 @@ def test_a_short_run_with_contacts(
     assert "iiwa H3" in capsys.readouterr().out
     (found,) = json.loads((tmp_path / "out" / "bench.json").read_text())["contests"]
     assert (found["robot"], found["algorithm"]) == ("iiwa H3", "constrained_aba")
-    assert len(found["nanoseconds"]) == 3
+    assert len(found["nanoseconds"]) == 4
     assert set(found["faster"]) == {"CasADi C"}

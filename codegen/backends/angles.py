@@ -81,6 +81,5 @@ def angle_slots(dtype: str) -> dict[str, Any]:
         "lows": low,
         "sine": sine,
         "cosine": cosine,
-        "limit": "UINT64_C(0x4202a05f20000000)",
-        "magnitude": "UINT64_C(0x7fffffffffffffff)",
+        "least": "UINT64_C(0x4337ffffffff8000)",  # the bits of magic - 2^15
     }

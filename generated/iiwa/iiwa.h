@@ -20,7 +20,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: fbbd22bfd6552e22b4441ffbf2dfb2db8c82fdecea314621601182e50c2ae772 (SHA-256 of the sources)
+ * Content: 4f70f9c1099f25ec0dd07ef4eab6d5d08f25e226a727441914348f1704e4cdaa (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -33,7 +33,7 @@ extern "C" {
 #define IIWA_REAL double
 #define IIWA_NQ 7
 #define IIWA_NV 7
-#define IIWA_CONTENT "fbbd22bfd6552e22b4441ffbf2dfb2db8c82fdecea314621601182e50c2ae772"
+#define IIWA_CONTENT "4f70f9c1099f25ec0dd07ef4eab6d5d08f25e226a727441914348f1704e4cdaa"
 
 /* rnea: inverse dynamics
  *   in  q[7] (7): configuration

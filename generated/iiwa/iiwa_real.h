@@ -188,7 +188,7 @@ IIWA_APART void iiwa_far_angles(const R *x, R *s, R *c, int n, int all)
 /* Of n blocks. */
 IIWA_INLINE void iiwa_angles(const BLOCK *x, BLOCK *s, BLOCK *c, int n)
 {
-    D sizes = { 0 };
+    BITS beyond = { 0 };
     for (int k = 0; k < (IIWA_OWN_ANGLES ? n : 0); ++k) {
         /* x = m pi/2 + high + low; products of m and the first two parts of pi/2 are exact. */
         const D a = IIWA_CONVERT(x[k], D);
@@ -209,17 +209,16 @@ IIWA_INLINE void iiwa_angles(const BLOCK *x, BLOCK *s, BLOCK *c, int n)
         const BITS exchange = (first ^ second) & (UINT64_C(0) - (turn & UINT64_C(1)));
         s[k] = IIWA_CONVERT(iiwa_number(first ^ exchange ^ ((turn & UINT64_C(2)) << 62)), BLOCK);
         c[k] = IIWA_CONVERT(iiwa_number(second ^ exchange ^ (((turn + UINT64_C(1)) & UINT64_C(2)) << 62)), BLOCK);
-        sizes += a*a;
+        /* From 16 bits on something is set where m is not within +-2^15, as it is not if |x| > 1e5 or is no number. */
+        beyond |= turn - UINT64_C(0x4337ffffffff8000);
     }
-    /* The top bit is set where the sum of squares is above 1e10, compared as bits, as it is if |x| > 1e5 or is no number. */
-    const BITS beyond = UINT64_C(0x4202a05f20000000) - (iiwa_bits(sizes) & UINT64_C(0x7fffffffffffffff));
     uint64_t any = 0;
 #if IIWA_BLOCK > 1
     for (int k = 0; k < IIWA_BLOCK; ++k) any |= beyond[k];
 #else
     any = beyond;
 #endif
-    if (!IIWA_OWN_ANGLES || any >> 63) iiwa_far_angles((const R *)x, (R *)s, (R *)c, n*IIWA_BLOCK, !IIWA_OWN_ANGLES);
+    if (!IIWA_OWN_ANGLES || any >> 16) iiwa_far_angles((const R *)x, (R *)s, (R *)c, n*IIWA_BLOCK, !IIWA_OWN_ANGLES);
 }
 
 #endif

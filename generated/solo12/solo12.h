@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 8ab06e3524c0cdf358703fa3018849cbb9949f06dbf71909fbabe15dcd6b024e (SHA-256 of the sources)
+ * Content: 6f01330df9bbf811564c4492a8204ba1bf82a90b6a7e9336393005ab22e506c5 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -39,7 +39,7 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "8ab06e3524c0cdf358703fa3018849cbb9949f06dbf71909fbabe15dcd6b024e"
+#define SOLO12_CONTENT "6f01330df9bbf811564c4492a8204ba1bf82a90b6a7e9336393005ab22e506c5"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration

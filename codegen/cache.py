@@ -27,7 +27,7 @@ from codegen.errors import BuildError
 from codegen.runtime import Function, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 _META = "meta.json"
 _UNFINISHED = ".tmp-"
@@ -75,9 +75,10 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
-def cached(request: str, make: Callable[[], Artifact], tools: Toolchain | None = None) -> Function:
+def cached(request: str, make: Callable[[], Iterable[Artifact]], tools: Toolchain | None = None) -> Function:
     """The callable for a request; `make` traces and emits only if no sound build of it is cached.
 
+    It makes drafts, of which the last is whole (see `codegen.compiler.compile_extension`).
     `request` must name everything that the artifact depends on besides compiler and generator. BuildError if
     the cache folder cannot be used or the compiler fails.
     """
@@ -114,11 +115,10 @@ def _secured(root: Path) -> Path:
     return root
 
 
-def _build(root: Path, place: Path, request: str, make: Callable[[], Artifact], tools: Toolchain) -> None:
-    artifact = make()
+def _build(root: Path, place: Path, request: str, make: Callable[[], Iterable[Artifact]], tools: Toolchain) -> None:
     work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=root))
     try:
-        extension = compile_extension(artifact, work, tools)
+        artifact, extension = compile_extension(make(), work, tools)
         names = [extension, *(name for name, _ in artifact.files)]
         for path in work.iterdir():
             if path.name not in names:

@@ -27,7 +27,12 @@ from codegen.emission.flags import FLAGS
 from codegen.errors import BuildError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from codegen.emission.artifact import Artifact
+
+    Running = tuple[list[str], subprocess.Popen[str]]
+    """A command, and its process."""
 
 TARGETS = ("native", "x86-64-v3", "portable")
 
@@ -129,29 +134,40 @@ def _command(asked: str) -> tuple[str, ...]:
     raise BuildError("no C compiler was found; install clang or gcc, or set RIGIDC_CC to the path of one")
 
 
-def compile_extension(artifact: Artifact, folder: Path, tools: Toolchain | None = None) -> str:
-    """Compile an artifact's sources in `folder`; the file name of the extension there.
+def compile_extension(drafts: Iterable[Artifact], folder: Path, tools: Toolchain | None = None) -> tuple[Artifact, str]:
+    """Compile an extension in `folder`: the whole artifact, whose files are there then, and the extension's file name.
 
-    BuildError, with the first error and the path of the full log, if the compiler fails.
+    Of the drafts of an artifact the last is whole. They differ in the kernel's own source: what else there is gets
+    compiled while later ones are being made. BuildError, with the first error and the path of the full log, if the
+    compiler fails.
     """
-    tools = tools or toolchain()
+    tools, coming = tools or toolchain(), iter(drafts)
+    first = next(coming)
+    kernel, *others = [name for name, _ in first.files if name.endswith(".c")]
+    plain, target = (*tools.flags, "-Wno-psabi", "-fPIC", "-c"), f"{first.symbol}.so"
+    with ExitStack() as stack:
+        ahead = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder)))
+        _write_files(first, ahead)
+        running = [_start(stack, tools, [*plain, name], f"{name}.o", ahead) for name in others]
+        if tools.python:
+            module = module_name(first)
+            _write_module(first, module, ahead / f"{module}.c")
+            flags = ("-O1", "-fPIC", "-D_CFFI_NO_LIMITED_API", f"-I{tools.python}", "-c")
+            running.append(_start(stack, tools, [*flags, f"{module}.c"], f"{module}.c.o", ahead))
+            target = module + str(sysconfig.get_config_var("EXT_SUFFIX"))
+        *_, artifact = first, *coming
+        _write_files(artifact, folder)
+        running.append(_start(stack, tools, [*plain, kernel], f"{ahead.name}/{kernel}.o", folder))
+        _finish(running, artifact)
+        objects = [str(path) for path in sorted(ahead.glob("*.o"))]
+        dynamic = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
+        _finish([_start(stack, tools, [*tools.flags, *_LINK, *dynamic, *objects, "-lm"], target, folder)], artifact)
+    return artifact, target
+
+
+def _write_files(artifact: Artifact, folder: Path) -> None:
     for name, text in artifact.files:
         (folder / name).write_text(text, encoding="utf-8")
-    sources = [name for name, _ in artifact.files if name.endswith(".c")]
-    steps = [[*tools.flags, "-Wno-psabi", "-fPIC", "-c", name, "-o", f"{name}.o"] for name in sources]
-    target = f"{artifact.symbol}.so"
-    if tools.python:
-        module = module_name(artifact)
-        _write_module(artifact, module, folder / f"{module}.c")
-        steps.append(
-            ["-O1", "-fPIC", "-D_CFFI_NO_LIMITED_API", f"-I{tools.python}", "-c", f"{module}.c", "-o", f"{module}.c.o"]
-        )
-        target = module + str(sysconfig.get_config_var("EXT_SUFFIX"))
-    _run(tools, steps, folder, artifact)
-    dynamic = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
-    objects = [step[-1] for step in steps]
-    _run(tools, [[*tools.flags, *_LINK, *dynamic, *objects, "-lm", "-o", target]], folder, artifact)
-    return target
 
 
 def module_name(artifact: Artifact) -> str:
@@ -170,26 +186,25 @@ def _write_module(artifact: Artifact, module: str, path: Path) -> None:
     ffi.emit_c_code(str(path))
 
 
-def _run(tools: Toolchain, steps: list[list[str]], folder: Path, artifact: Artifact) -> None:
-    """Run the compiler once per step, all steps at once."""
-    commands = [[*tools.command, *step] for step in steps]
-    with ExitStack() as stack:
-        started = [stack.enter_context(_started(command, folder)) for command in commands]
-        said = [process.communicate()[0] for process in started]
-    for command, process, text in zip(commands, started, said, strict=True):
+def _start(stack: ExitStack, tools: Toolchain, step: Sequence[str], result: str, folder: Path) -> Running:
+    """The compiler at work in a folder; leaving the stack waits for it."""
+    command = [*tools.command, *step, "-o", result]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return command, stack.enter_context(subprocess.Popen(command, cwd=folder, text=True, errors="replace", **pipes))
+
+
+def _finish(running: Sequence[Running], artifact: Artifact) -> None:
+    """Wait for all of them."""
+    said = [process.communicate()[0] for _, process in running]
+    for (command, process), text in zip(running, said, strict=True):
         if process.returncode:
             log = _log(shlex.join(command) + "\n" + text)
             lines = text.splitlines()
             line = next((line for line in lines if "error" in line), lines[0] if lines else "it said nothing")
             raise BuildError(
-                f"{artifact.name}: {tools.command[0]} failed with {line.strip()!r}; the full log is in {log}, "
+                f"{artifact.name}: {command[0]} failed with {line.strip()!r}; the full log is in {log}, "
                 "and RIGIDC_CC chooses another compiler"
             )
-
-
-def _started(command: list[str], folder: Path) -> subprocess.Popen[str]:
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    return subprocess.Popen(command, cwd=folder, text=True, errors="replace", **pipes)
 
 
 def _log(text: str) -> str:

@@ -86,26 +86,19 @@ class Graph:
 
 def verify(graph: Graph) -> Graph:
     """The same graph; ValueError if it is malformed in any way."""
-    arity, operations = ARITY, OPERATIONS
-    for index, value in enumerate(graph.values):
-        op, args, *_ = value
-        if arity.get(op) != len(args):
-            raise ValueError(f"{graph.name}: value {index} ({value}) is no operation with {len(args)} arguments")
-        if op in operations:
-            for arg in args:
-                if not 0 <= arg < index:
-                    raise ValueError(f"{graph.name}: value {index} ({value}) uses a value that is not there yet")
-        elif op == CONST:
-            if not math.isfinite(value.constant):
-                raise ValueError(f"{graph.name}: value {index} is the constant {value.constant}")
-        elif not _is_element(value, graph.inputs):
-            raise ValueError(f"{graph.name}: value {index} ({value}) reads outside the inputs")
+    arity, sizes = ARITY.get, [port.size for port in graph.inputs]
+    for index, (op, args, constant, port, element) in enumerate(graph.values):
+        if arity(op) != len(args):
+            raise ValueError(f"{graph.name}: value {index} ({op}{args}) is no operation with {len(args)} arguments")
+        for arg in args:
+            if not 0 <= arg < index:
+                raise ValueError(f"{graph.name}: value {index} ({op}{args}) uses a value that is not there yet")
+        if op == CONST and not math.isfinite(constant):
+            raise ValueError(f"{graph.name}: value {index} is the constant {constant}")
+        if op == INPUT and not (0 <= port < len(sizes) and 0 <= element < sizes[port]):
+            raise ValueError(f"{graph.name}: value {index} (input {port}[{element}]) reads outside the inputs")
     _verify_border(graph)
     return graph
-
-
-def _is_element(value: Value, inputs: tuple[Port, ...]) -> bool:
-    return 0 <= value.port < len(inputs) and 0 <= value.element < inputs[value.port].size
 
 
 def _verify_border(graph: Graph) -> None:

@@ -15,11 +15,10 @@ from codegen.choice import AUTO, Choice, cheapest, resolved, stand_in
 from codegen.compiler import Toolchain, toolchain
 from codegen.contacts import contact_of
 from codegen.counting import count
-from codegen.emission.emit import emit_artifact, emit_folder
+from codegen.emission.emit import emit_artifacts, emit_folder
 from codegen.emission.folder import write_folder
 from codegen.emission.sheet import LANES, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.errors import RobotError
-from codegen.packing import pack
 from codegen.passes import run
 from codegen.staging import staged
 from codegen.task import Task, trace, trace_iteration
@@ -92,8 +91,9 @@ def _task(
 
 @lru_cache(maxsize=8)
 def _graphs(task: Task) -> tuple[Graph, Graph]:
-    written = trace(task)
-    return written, run(written)
+    with _undisturbed():
+        written = trace(task)
+        return written, run(written)
 
 
 def build(
@@ -126,9 +126,9 @@ def build(
     task = _task(robot, algorithm, frames, external, parameters, contacts, iterations)
     assert stand_in(task).signature  # names are checked before the cache is asked
 
-    def make() -> Artifact:
+    def make() -> Iterator[Artifact]:
         with _undisturbed():
-            return emit_artifact(header(robot, robot.name), kernel(resolved(task)), style)
+            yield from emit_artifacts(header(robot, robot.name), kernel(resolved(task)), style)
 
     return cached(f"{task.request} {style}", make, tools)
 
@@ -192,7 +192,7 @@ def kernel(task: Task) -> Kernel | LoopKernel:
         about = f"{ALGORITHMS[task.algorithm].title}; iterates until its residual is at most tol"
         return LoopKernel(task.algorithm, staged(run(written)), about, count(written))
     written, emitted = _graphs(task)
-    return Kernel(emitted, ALGORITHMS[task.algorithm].title, count(written), pack(emitted, limbs(task)))
+    return Kernel(emitted, ALGORITHMS[task.algorithm].title, count(written), limbs(task))
 
 
 def header(model: Model, prefix: str) -> Header:

@@ -10,6 +10,7 @@ from casadi import SX, Function, reshape, sqrt, sumsqr, vec, vertcat
 from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm
 from codegen.algorithms.iteration import Iteration, flat
 from codegen.algorithms.wanted import all_inwards, outwards, wanted
+from codegen.direct import direct_operators
 from codegen.errors import RobotError
 from codegen.graph import Graph, Port, from_casadi
 from codegen.names import identifier
@@ -106,27 +107,24 @@ class Task:
         return tuple(spec for spec in self.parameters if spec not in {*OPTIONAL, *BEHIND})
 
     def _port(self, name: str) -> Port:
-        sizes = {
-            "nq": self.model.nq,
-            "nv": self.model.nv,
-            "frames": len(self.chosen_frames()),
-            "external": len(self.external),
-            "contacts": sum(len(contact.rows) for contact in self.chosen_contacts()),
-            "held": len(self.chosen_contacts()),
-        }
         quantity = QUANTITIES[name]
-        shape = tuple(sizes[width] if isinstance(width, str) else width for width in quantity.shape)
-        return Port(name, shape, quantity.about + self._named(quantity.shape))
+        shape = tuple(self._size(width) if isinstance(width, str) else width for width in quantity.shape)
+        along = next((names for width in quantity.shape if (names := self._names(width))), ())
+        return Port(name, shape, f"{quantity.about}; {', '.join(along)}" if along else quantity.about)
 
-    def _named(self, widths: Sequence[str | int]) -> str:
-        """The frames or contacts along an argument's axes, for its description."""
-        names = {
-            "frames": self.chosen_frames(),
-            "external": self.external,
-            **dict.fromkeys({"contacts", "held"} & set(widths), tuple(map(str, self.chosen_contacts()))),
-        }
-        listed = next((names[width] for width in widths if width in names), ())
-        return f"; {', '.join(listed)}" if listed else ""
+    def _size(self, width: str) -> int:
+        """How long an argument is along an axis of this name."""
+        if width in ("nq", "nv"):
+            return self.model.nq if width == "nq" else self.model.nv
+        if width == "contacts":
+            return sum(len(contact.rows) for contact in self.chosen_contacts())
+        return len(self._names(width))
+
+    def _names(self, width: str | int) -> tuple[str, ...]:
+        """The frames or contacts along an axis of an argument."""
+        if width in ("contacts", "held"):
+            return tuple(map(str, self.chosen_contacts()))
+        return {"frames": self.chosen_frames(), "external": self.external}.get(str(width), ())
 
 
 def parameter_port(model: Model, spec: str) -> Port:
@@ -142,6 +140,7 @@ def parameter_port(model: Model, spec: str) -> Port:
     return Port(name, (PARAMETERS[kind],), ABOUT[kind].format(repr(target)))
 
 
+@direct_operators()
 def trace(task: Task) -> Graph:
     """The algorithm's graph as written, specialised to the model; an iterative one with its iterations unrolled."""
     symbols, results = _run(task)
@@ -151,6 +150,7 @@ def trace(task: Task) -> Graph:
     return _read(task, symbols, inputs, results if isinstance(results, tuple) else (results,), outputs)
 
 
+@direct_operators()
 def trace_iteration(task: Task) -> Graph:
     """The graph of an iterative algorithm for any number of iterations, as `codegen.staging.staged` takes it."""
     symbols, iteration = _run(task)
@@ -182,16 +182,16 @@ def _run(task: Task) -> tuple[list[SX], Any]:
     given = {port.name: shaped(x, port.shape) for x, port in zip(symbols, ports, strict=True)}
     numbers = task.numbers
     parameters = dict(zip(numbers, symbols[len(symbols) - len(numbers) :], strict=True))
-    m = sum(len(contact.rows) for contact in task.chosen_contacts())
+    sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}
+    frames = task.chosen_frames() if "frames" in sizes else ()
+    contacts = task.chosen_contacts() if "contacts" in sizes else ()
+    m = sum(len(contact.rows) for contact in contacts)
     defaults = {name: value * SX.ones(1 if name == "mu" else m) for name, value in OPTIONAL.items()}
-    gains = {name: gains_of(task.chosen_contacts(), name) for name in ("kp", "kd")}
+    gains = {name: gains_of(contacts, name) for name in ("kp", "kd")}
     given = {"f_ext": SX(0, 6), **defaults, **gains, **given}
     q = given[entry.inputs[0]]
     if entry.view:
         model, q = entry.view(model), q_of(entry.view(model), model, q)
-    sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}
-    frames = task.chosen_frames() if "frames" in sizes else ()
-    contacts = task.chosen_contacts() if "contacts" in sizes else ()
     turned = (entry.group != "constrained" and "x" not in entry.outputs) or bool({"R", "weight"} & set(task.parameters))
     tree = symbolic_tree(model, q, frames, task.external, parameters, contacts, turned, entry.swept)
     inputs = {**given, **before(tree, task, given)} if contacts else given

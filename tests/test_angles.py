@@ -35,7 +35,8 @@ def made(folder: Path, compiler: str, target: str, dtype: str, trig: str = "fast
     tools = toolchain(target, compiler=compiler)
     style = Style(dtype, trig, tools.lanes(np.dtype(dtype).itemsize))
     artifact = emit_artifact(header(), kernel(turning(ANGLES)), style)
-    return load(artifact, folder / compile_extension(artifact, folder, tools))
+    artifact, extension = compile_extension([artifact], folder, tools)
+    return load(artifact, folder / extension)
 
 
 def samples(dtype: str) -> Any:
@@ -89,7 +90,8 @@ def test_fast_math_falls_back_to_the_c_library(tmp_path: Path) -> None:
     artifact = emit_artifact(header(), kernel(turning(ANGLES)), Style(lanes=4))
     # The macro alone: linked with the flag itself, a library makes the whole process flush denormals to zero.
     tools = toolchain("portable", compiler=f"{COMPILERS[0]} -D__FAST_MATH__")
-    f = load(artifact, tmp_path / compile_extension(artifact, tmp_path, tools))
+    artifact, extension = compile_extension([artifact], tmp_path, tools)
+    f = load(artifact, tmp_path / extension)
     x = np.linspace(-7, 7, ANGLES)
     np.testing.assert_allclose(f(x).s, np.sin(x), rtol=1e-15)
     np.testing.assert_allclose(f(np.stack([x, x])).c[1], np.cos(x), rtol=1e-15)

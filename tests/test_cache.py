@@ -20,6 +20,8 @@ from codegen.emission.emit import emit_artifact
 from codegen.errors import BuildError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from codegen.emission.artifact import Artifact
     from codegen.runtime import Function
 
@@ -39,9 +41,9 @@ class Maker:
     def __init__(self) -> None:
         self.calls = 0
 
-    def __call__(self) -> Artifact:
+    def __call__(self) -> Iterator[Artifact]:
         self.calls += 1
-        return emit_artifact(header(), kernel(pendulum()))
+        yield emit_artifact(header(), kernel(pendulum()))
 
 
 def works(f: Function) -> bool:
@@ -132,9 +134,9 @@ def test_a_missing_file_is_found_and_repaired(root: Path) -> None:
 
 
 def test_a_failed_build_leaves_nothing(root: Path) -> None:
-    def broken() -> Artifact:
-        made = Maker()()
-        return replace(made, files=(*made.files[:1], ("arm_pendulum.c", "#error on purpose\n"), *made.files[2:]))
+    def broken() -> Iterator[Artifact]:
+        (made,) = Maker()()
+        yield replace(made, files=(*made.files[:1], ("arm_pendulum.c", "#error on purpose\n"), *made.files[2:]))
 
     with pytest.raises(BuildError, match="on purpose"):
         cache.cached("pendulum", broken)
@@ -174,7 +176,7 @@ q, v = np.array([0.3, -1.2]), np.array([0.7, 2.0])
 print("ready", flush=True)
 sys.stdin.readline()
 for turn in range(3):
-    f = cached(f"race {turn}", lambda: emit_artifact(header(), kernel(pendulum())))
+    f = cached(f"race {turn}", lambda: [emit_artifact(header(), kernel(pendulum()))])
     assert np.allclose(f(q, v).h, pendulum_by_hand(q, v)[1])
 print("done")
 """

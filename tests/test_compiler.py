@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,6 +17,11 @@ from codegen.compiler import compile_extension, module_name, toolchain
 from codegen.emission.emit import Style, emit_artifact
 from codegen.errors import BuildError
 from codegen.runtime import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from codegen.emission.artifact import Artifact
 
 ARTIFACT = emit_artifact(header(), kernel(pendulum()))
 
@@ -27,7 +35,8 @@ def test_every_compiler_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert any(flag.endswith("=native") for flag in tools.flags) is (target == "native")
     assert Path(compiler).name in tools.sentence
     assert "/" not in tools.sentence
-    f = load(ARTIFACT, tmp_path / compile_extension(ARTIFACT, tmp_path, tools))
+    artifact, extension = compile_extension([ARTIFACT], tmp_path, tools)
+    f = load(artifact, tmp_path / extension)
     q, v = np.array([0.4, 1.1]), np.array([-0.3, 0.2])
     np.testing.assert_allclose(f(q, v).h, pendulum_by_hand(q, v)[1], rtol=1e-14)
 
@@ -38,7 +47,7 @@ def test_rigidc_cc_may_carry_flags(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_building_says_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    compile_extension(ARTIFACT, tmp_path)
+    compile_extension([ARTIFACT], tmp_path)
     assert capfd.readouterr() == ("", "")
 
 
@@ -79,11 +88,47 @@ def test_a_compiler_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     logs.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(logs))
     with pytest.raises(BuildError, match=r"'arm.c:1: error: no such luck'; the full log is in .*\.log") as caught:
-        compile_extension(ARTIFACT, tmp_path, toolchain(compiler=str(broken)))
+        compile_extension([ARTIFACT], tmp_path, toolchain(compiler=str(broken)))
     assert "\n" not in str(caught.value)
     (log,) = logs.iterdir()
     assert str(log) in str(caught.value)
     assert "note: hello" in log.read_text()
+
+
+def test_what_drafts_share_is_compiled_while_later_ones_are_made(tmp_path: Path) -> None:
+    log, folder = tmp_path / "log", tmp_path / "built"
+    log.touch()
+    folder.mkdir()
+    compiler = tmp_path / "cc"
+    compiler.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {toolchain().command[0]} "$@"\n')
+    compiler.chmod(0o755)
+    (header_file, (kernel_file, text), *others), whole = ARTIFACT.files, f"/* whole */\n{ARTIFACT.source}"
+
+    def drafts() -> Iterator[Artifact]:
+        yield ARTIFACT
+        end = time.monotonic() + 60
+        while "arm_pendulum_lanes.c.o" not in log.read_text():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        assert f"{kernel_file}.o" not in log.read_text()
+        yield replace(ARTIFACT, files=(header_file, (kernel_file, whole), *others))
+
+    artifact, extension = compile_extension(drafts(), folder, toolchain(compiler=str(compiler)))
+    assert artifact.source == (folder / kernel_file).read_text() == whole != text
+    assert log.read_text().count("-c arm_pendulum_lanes.c") == 1
+    assert sorted(path.name for path in folder.iterdir()) == sorted([extension, *(name for name, _ in artifact.files)])
+    q, v = np.array([0.4, 1.1]), np.array([-0.3, 0.2])
+    np.testing.assert_allclose(load(artifact, folder / extension)(q, v).h, pendulum_by_hand(q, v)[1], rtol=1e-14)
+
+
+def test_a_draft_that_cannot_be_finished_leaves_nothing(tmp_path: Path) -> None:
+    def drafts() -> Iterator[Artifact]:
+        yield ARTIFACT
+        raise BuildError("no more")
+
+    with pytest.raises(BuildError, match="no more"):
+        compile_extension(drafts(), tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_modules_are_named_by_content() -> None:

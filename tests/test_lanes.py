@@ -76,7 +76,8 @@ def test_both_layouts_in_c(tmp_path: Path, chunk: int, dtype: str, lanes: int, c
 @pytest.mark.parametrize("graph", [one_of_each(), PENDULUM], ids=["each", "pendulum"])
 def test_every_operation_in_lanes(tmp_path: Path, graph: Graph, lanes: int, compiler: str) -> None:
     artifact = emit_artifact(header(), kernel(graph), Style(lanes=lanes, chunk=9))
-    f = load(artifact, tmp_path / compile_extension(artifact, tmp_path, toolchain(compiler=compiler)))
+    artifact, extension = compile_extension([artifact], tmp_path, toolchain(compiler=compiler))
+    f = load(artifact, tmp_path / extension)
     rng = np.random.default_rng(0)
     inputs = [rng.uniform(0.1, 0.9, (TURNS + 2 * lanes + 3, *port.shape)) for port in graph.inputs]
     got = f(*inputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import codegen
 from codegen import packing
 from codegen.contacts import contact_of
 from codegen.counting import count
-from codegen.emission.emit import emit_folder
+from codegen.emission.emit import emit_artifacts, emit_folder
 from codegen.emission.sheet import Kernel, Style
 from codegen.graph import Graph, Port, Value, verify
 from codegen.interpret import interpret
@@ -34,8 +35,9 @@ def packed(robot: str, algorithm: str, *contacts: str) -> tuple[Graph, packing.P
     model = codegen.load(robot)
     made = kernel(Task(model, algorithm, contacts=tuple(contact_of(model, text) for text in contacts)))
     assert isinstance(made, Kernel)
-    assert made.packed
-    return made.graph, made.packed
+    together = made.packed()
+    assert together
+    return made.graph, together
 
 
 def same(graph: Graph, other: Graph, tolerance: float = 1e-11, batch: int = 3) -> None:
@@ -69,9 +71,10 @@ def test_limbs_that_stand_go_in_step_and_so_do_those_that_do_not() -> None:
     task = Task(model, "constrained_aba", contacts=contacts)
     made = kernel(task)
     assert isinstance(made, Kernel)
-    assert made.packed
-    assert {len(pack) for pack in made.packed.packs} == {2}
-    assert made.packed.steps < 0.65 * made.count.total
+    together = made.packed()
+    assert together
+    assert {len(pack) for pack in together.packs} == {2}
+    assert together.steps < 0.65 * made.count.total
     assert len(limbs(task)) == 2
 
 
@@ -93,10 +96,21 @@ def test_packs_stand_together_and_do_the_same() -> None:
         assert all(b == a + 1 for a, b in pairwise(pack))
 
 
+def test_drafts_differ_in_the_kernel_alone() -> None:
+    """What goes in step is found last: the loop over states is compiled meanwhile."""
+    model = codegen.load("solo12")
+    drafts = list(emit_artifacts(header("dog"), kernel(Task(model, "aba")), Style(lanes=4)))
+    first, whole = (dict(artifact.files) for artifact in drafts)
+    assert "#if DOG_PACKS" in whole["dog_aba.c"]
+    assert "#if DOG_PACKS" not in first["dog_aba.c"]
+    assert {name for name, text in whole.items() if text != first[name]} == {"dog.h", "dog_aba.c"}
+    assert replace(drafts[0], files=()) == replace(drafts[1], files=())
+
+
 def test_a_robot_without_like_limbs_is_not_packed() -> None:
     made = kernel(Task(codegen.load("iiwa"), "aba"))
     assert isinstance(made, Kernel)
-    assert made.packed is None
+    assert made.packed() is None
 
 
 def test_limbs_are_subtrees_of_one_shape_on_one_body() -> None:

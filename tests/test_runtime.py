@@ -31,7 +31,8 @@ M, H = pendulum_by_hand(Q, V)
 
 def built(graph: Graph, folder: Path, dtype: str = "float64", *, api: bool = True) -> Function:
     artifact = emit_artifact(header(), kernel(graph), Style(dtype, lanes=4))
-    return load(artifact, folder / compile_extension(artifact, folder, toolchain(api=api)))
+    artifact, extension = compile_extension([artifact], folder, toolchain(api=api))
+    return load(artifact, folder / extension)
 
 
 @pytest.fixture(scope="module")

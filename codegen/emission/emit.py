@@ -15,7 +15,7 @@ from codegen.backends.angles import angle_slots
 from codegen.emission.artifact import Artifact
 from codegen.emission.flags import FLAGS
 from codegen.emission.folder import write_folder
-from codegen.emission.kernels import AnyKernel, Call, Emitted, arguments, emit_kernel, symbol
+from codegen.emission.kernels import AnyKernel, Call, Emitted, arguments, emit_drafts, emit_kernel, symbol
 from codegen.emission.sheet import Header, JointRow, Kernel, LoopKernel, Style
 from codegen.emission.text import render
 from codegen.errors import RobotError
@@ -32,6 +32,7 @@ __all__ = [
     "Style",
     "arguments",
     "emit_artifact",
+    "emit_artifacts",
     "emit_folder",
     "emit_source",
     "symbol",
@@ -199,7 +200,16 @@ def _example(header: Header, kernel: Emitted, slots: dict[str, Any]) -> str:
 
 def emit_artifact(header: Header, kernel: AnyKernel, style: Style = SCALAR) -> Artifact:
     """All that a callable of one kernel is compiled from, its loop over many states included."""
-    emitted = emit_kernel(header, kernel, style)
+    *_, artifact = emit_artifacts(header, kernel, style)
+    return artifact
+
+
+def emit_artifacts(header: Header, kernel: AnyKernel, style: Style = SCALAR) -> Iterator[Artifact]:
+    """Drafts of that, of which the last is whole; they differ in the kernel's own source and in the header's words."""
+    return (_artifact(header, kernel, style, emitted) for emitted in emit_drafts(header, kernel, style))
+
+
+def _artifact(header: Header, kernel: AnyKernel, style: Style, emitted: Emitted) -> Artifact:
     name, real = emitted.symbol, BACKENDS[style.dtype].real
     declared = ", ".join(a.declaration.replace("T *", f"{real} *") for a in emitted.arguments)
     many = f"size_t n, {emitted.stepped(real)}, {real} *work"

@@ -17,6 +17,8 @@ from codegen.operations import CONST, INPUT, OPERATIONS
 from codegen.packing import Packed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from codegen.backends import Language
     from codegen.graph import Graph, Port
 
@@ -73,16 +75,20 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The functions of a kernel, the last of them the public one, between two lines for the preprocessor."""
+    """The functions of a kernel, the last of them the public one, between two lines for the preprocessor.
+
+    `workspace` is what they keep between them, in reals.
+    """
 
     functions: tuple[Function, ...]
+    workspace: int
     before: str = ""
     after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """The C text of one kernel, before the header exists, in variants of which one is compiled.
+    """The C text of one kernel, before the header exists, in variants of which one is compiled; lanes take the first.
 
     `helpers` are the lines that make the functions of operations which are no operators, `calls` the parts of the
     function that lanes run, none if it is whole.
@@ -95,10 +101,14 @@ class Emitted:
     variants: tuple[Variant, ...]
     helpers: tuple[str, ...]
     calls: tuple[Call, ...]
-    workspace: int
     can_fail: bool
     count: Count
     written: Count
+
+    @property
+    def workspace(self) -> int:
+        """Reals that the function keeps between its parts."""
+        return max(variant.workspace for variant in self.variants)
 
     @property
     def result(self) -> str:
@@ -119,7 +129,7 @@ class Emitted:
         Those are the arguments and, where groups take turns in the parts of the function, the workspace.
         """
         own = sum(argument.port.size for argument in self.arguments)
-        size = own + self.workspace
+        size = own + self.variants[0].workspace
         groups = min(TURNS // lanes, KEPT // (size * lanes)) if self.calls and lanes > 1 else 1
         return (groups, size) if groups > 1 else (1, own)
 
@@ -158,41 +168,54 @@ def arguments(graph: Graph | AnyKernel) -> tuple[Argument, ...]:
 
 def emit_kernel(header: Header, kernel: AnyKernel, style: Style) -> Emitted:
     """The statements of a kernel, in parts of about `style.chunk` statements."""
+    *_, emitted = emit_drafts(header, kernel, style)
+    return emitted
+
+
+def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emitted]:
+    """A kernel without limbs in step and, where limbs can go so, with them; the last is whole."""
     name, macro, given = symbol(header, kernel), header.c_prefix.upper(), arguments(kernel)
     language = style.language(header.c_prefix)
     used = {value.op for graph in kernel.graphs for value in graph.values} - OPERATORS - {CONST, INPUT}
     used -= {"sin", "cos"} if language.own_angles else set()
-    helpers = tuple(language.helper(op) for op in OPERATIONS if op in used)
     head = f"{macro}_{'STATUS' if kernel.can_fail else 'FUNCTION'}({name})"
+    status = next((a.name for a in given if a.port == STATUS), "")
+
+    def written(program: Packed) -> Body:
+        made = _functions(name, head, macro, program, given, language, style.chunk)
+        return _returning(made, macro, status) if status else made
+
     if isinstance(kernel, LoopKernel):
-        made = [_loop(header, kernel, style, head, given)]
+        first = _loop(header, kernel, style, head, given)
+        first = _returning(first, macro, status) if status else first
     else:
-        programs = [Packed(kernel.graph, ()), *([kernel.packed] if kernel.packed else [])]
-        made = [_functions(name, head, macro, program, given, language, style.chunk) for program in programs]
-    if kernel.can_fail:
-        status = next(a.name for a in given if a.port == STATUS)
-        made = [replace(body, functions=_returning(body.functions, macro, status)) for body in made]
-    fences = [(f"#if !{macro}_PACKS", "#endif"), (f"#if {macro}_PACKS", "#endif")] if len(made) > 1 else [("", "")]
-    variants = tuple(Variant(body.functions, *fence) for body, fence in zip(made, fences, strict=True))
-    return Emitted(
+        first = written(Packed(kernel.graph, ()))
+    emitted = Emitted(
         symbol=name,
         algorithm=kernel.name,
         about=kernel.about,
         arguments=given,
-        variants=variants,
-        helpers=helpers,
-        calls=made[0].calls,
-        workspace=max(body.workspace for body in made),
+        variants=(Variant(first.functions, first.workspace),),
+        helpers=tuple(language.helper(op) for op in OPERATIONS if op in used),
+        calls=first.calls,
         can_fail=kernel.can_fail,
         count=kernel.count,
         written=kernel.written,
     )
+    yield emitted
+    packed = kernel.packed() if isinstance(kernel, Kernel) else None
+    if packed:
+        second = written(packed)
+        plain = Variant(first.functions, first.workspace, f"#if !{macro}_PACKS", "#endif")
+        in_step = Variant(second.functions, second.workspace, f"#if {macro}_PACKS", "#endif")
+        yield replace(emitted, variants=(plain, in_step))
 
 
-def _returning(functions: tuple[Function, ...], macro: str, status: str) -> tuple[Function, ...]:
+def _returning(body: Body, macro: str, status: str) -> Body:
     """The functions, of which the last ends by returning its status."""
-    *inner, public = functions
-    return (*inner, Function(public.head, (*public.lines, f"{macro}_RETURN({status})")))
+    *inner, public = body.functions
+    last = Function(public.head, (*public.lines, f"{macro}_RETURN({status})"))
+    return replace(body, functions=(*inner, last))
 
 
 def _loop(header: Header, kernel: LoopKernel, style: Style, head: str, given: tuple[Argument, ...]) -> Body:

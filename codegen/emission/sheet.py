@@ -10,10 +10,11 @@ from codegen.counting import Count, count
 from codegen.graph import STATUS, Port
 from codegen.names import comment, identifier
 from codegen.operations import KINDS
+from codegen.packing import pack
 
 if TYPE_CHECKING:
     from codegen.graph import Graph
-    from codegen.packing import Packed
+    from codegen.packing import Packed, Roles
     from codegen.staging import Staged
 
 CHUNK = 2000
@@ -105,13 +106,13 @@ class Header:
 class Kernel:
     """One function to emit: its graph (named as its algorithm), what it computes, its count as written.
 
-    `packed` is the same function with limbs in step, where there are such.
+    `ways` are those in which limbs might go in step (`codegen.packing.pack`).
     """
 
     graph: Graph
     about: str = ""
     written: Count = field(default_factory=Count)
-    packed: Packed | None = None
+    ways: tuple[Roles, ...] = ()
 
     def __str__(self) -> str:
         return f"kernel {self.graph.name}: {self.count}"
@@ -145,6 +146,10 @@ class Kernel:
     def count(self) -> Count:
         """The operators in the emitted text."""
         return count(self.graph)
+
+    def packed(self) -> Packed | None:
+        """The same function with limbs in step, where that is worth it; to find it takes as long as all passes."""
+        return pack(self.graph, self.ways)
 
 
 @dataclass(frozen=True, slots=True)

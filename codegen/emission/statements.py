@@ -165,13 +165,15 @@ class _Writer:
         pack, op, words = self.plan.unit(index), self.graph.values[index].op, self.words
         if index in words.elements:
             return self._taken(index)
-        operands = list(zip(*(self.graph.values[member].args for member in pack), strict=True))
+        if len(pack) == 1:
+            args = self.graph.values[index].args
+            for arg in args:
+                self._fetch(arg)
+            return self.language.spell(op, [words.text[arg] for arg in args], [words.literal[arg] for arg in args])
+        operands = list(zip(*[self.graph.values[member].args for member in pack], strict=True))
         for members in operands:
             for arg in members:
                 self._fetch(arg)
-        if len(pack) == 1:
-            args = [members[0] for members in operands]
-            return self.language.spell(op, [words.text[arg] for arg in args], [words.literal[arg] for arg in args])
         same = all(len(set(members)) == 1 for members in operands)
         return self.language.spell(op, [self._vector(members, same) for members in operands], [False] * len(operands))
 

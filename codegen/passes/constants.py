@@ -30,15 +30,16 @@ def fold_constants(graph: Graph) -> Graph:
     """Every operation in its simplest form, and each only once."""
 
     def rule(draft: Draft, value: Value) -> int:
-        if not value.args:
+        op, args, *_ = value
+        if not args:
             return draft.leaf(value)
-        if value.op in _COMMON:
+        if op in _COMMON:
             # Most values: two different arguments that no rule knows anything about.
-            (a, b), values = draft.args(value), draft.values
+            a, b, values = draft.moved[args[0]], draft.moved[args[1]], draft.values
             if a != b and values[a].op not in _KNOWN and values[b].op not in _KNOWN:
-                return _once(draft, value.op, a, b)
-            return make(draft, value.op, a, b)
-        return make(draft, value.op, *draft.args(value))
+                return _once(draft, op, a, b)
+            return make(draft, op, a, b)
+        return make(draft, op, *draft.args(value))
 
     return rewrite(graph, rule)
 

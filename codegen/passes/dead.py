@@ -18,10 +18,11 @@ def drop_dead(graph: Graph) -> Graph:
                 live[arg] = True
     if all(live):
         return graph
-    moved = [-1] * len(values)
-    kept: list[Value] = []
-    for index, value in enumerate(values):
+    first = live.index(False)
+    moved, kept = list(range(len(values))), list(values[:first])
+    for index in range(first, len(values)):
         if live[index]:
+            value = values[index]
             moved[index] = len(kept)
             args = tuple([moved[arg] for arg in value.args])
             kept.append(

@@ -128,16 +128,16 @@ def sorted_anew(graph: Graph, values: Sequence[Value]) -> Graph:
     moved = draft.moved
     moved += [-1] * len(values)
     for start in range(len(values)):
-        waiting = [start]
+        waiting = [start] if moved[start] < 0 else []
         while waiting:
             index = waiting[-1]
             value = values[index]
             open_ = [arg for arg in value.args if moved[arg] < 0]
-            if moved[index] >= 0 or not open_:
-                waiting.pop()
-                if moved[index] < 0:
-                    moved[index] = draft.same(value.op, *draft.args(value)) if value.args else draft.put(value)
-            else:
+            if open_:
                 waiting += open_
+                continue
+            waiting.pop()
+            if moved[index] < 0:
+                moved[index] = draft.same(value.op, *draft.args(value)) if value.args else draft.put(value)
     results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
     return Graph(graph.name, graph.inputs, graph.outputs, tuple(draft.values), results)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from casadi import DM, SX, diag, sparsify, vertcat
+from casadi import DM, SX, cross, diag, sparsify
 from numpy.typing import ArrayLike
 
 from codegen.geometry import Vec3
@@ -49,11 +49,7 @@ def unit_axis(axis: Vec3) -> tuple[int, float]:
 
 def cross3(a: SX, b: SX) -> SX:
     """The cross product of two 3-vectors; structural zeros cost nothing and stay zeros."""
-    return vertcat(
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    )
+    return cross(a, b)
 
 
 def skew3(a: SX) -> SX:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import overload
 
-from casadi import SX, horzcat, is_equal, mtimes, trace, vertcat
+from casadi import SX, horzcat, is_equal, trace, vertcat
 
 from codegen.spatial.axes import cross3, others, skew3
 from codegen.spatial.solve import LDL, mirrored
@@ -169,16 +169,8 @@ class ArticulatedInertia:
     def without(self, U: SX, D: LDL, free: Iterable[int] = ()) -> ArticulatedInertia:
         """This inertia less U D^-1 U'; the difference is known to vanish in the rows and columns `free`."""
         W = D.half(U.T)
-        V = D.scale(W)
-        held = set(free)
-        entry = {
-            (r, c): SX(1, 1) if r in held or c in held else mtimes(W[:, r].T, V[:, c])
-            for r in range(6)
-            for c in range(r, 6)
-        }
-        full = vertcat(*[horzcat(*[entry[min(r, c), max(r, c)] for c in range(6)]) for r in range(6)])
-        left = vertcat(horzcat(self.I, self.H), horzcat(self.H.T, self.M)) - full
-        for r in held:
+        left = vertcat(horzcat(self.I, self.H), horzcat(self.H.T, self.M)) - mirrored(W.T @ D.scale(W))
+        for r in free:
             left[r, :] = SX(1, 6)
             left[:, r] = SX(6, 1)
         return ArticulatedInertia(left[:3, :3], left[:3, 3:], left[3:, 3:])

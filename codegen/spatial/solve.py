@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
-from casadi import SX, copysign, dot, fabs, fmax, horzcat, sqrt, sumsqr, trace, vertcat
+from casadi import SX, copysign, dot, fabs, fmax, horzcat, sqrt, sumsqr, trace, triu, vertcat
 
 from codegen.spatial.axes import cross3
 
@@ -67,20 +67,13 @@ class LDL:
 
     def inverse(self) -> SX:
         """A^-1, each entry of the symmetric result computed once."""
-        n = len(self.d)
-        W = self.half(SX.eye(n))
-        V = self.scale(W)
-        upper = {(r, c): W[:, r].T @ V[:, c] for r in range(n) for c in range(r, n)}
-        return vertcat(*[horzcat(*[upper[min(r, c), max(r, c)] for c in range(n)]) for r in range(n)])
+        W = self.half(SX.eye(self.size))
+        return mirrored(W.T @ self.scale(W))
 
 
 def mirrored(A: SX) -> SX:
     """The symmetric matrix whose upper triangle is A's."""
-    B = SX(A)
-    for r in range(A.size1()):
-        for c in range(r):
-            B[r, c] = A[c, r]
-    return B
+    return triu(A) + triu(A, False).T
 
 
 def ldl(A: SX, least: float = 0.0) -> LDL:

@@ -48,16 +48,18 @@ _ROUNDS = 8
 
 
 def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT, order: tuple[Pass, ...] = ORDER) -> Graph:
-    """The graph after the passes, again and again until none changes it (eight rounds at most), and then in order."""
+    """The graph after the passes, again and again until none changes it (eight rounds at most), and then in order.
+
+    No pass finds more to do in its own result, or where only dead values have gone.
+    """
     verify(graph)
     settled: set[Pass] = set()  # what has nothing to do on this very graph
     for step in passes * _ROUNDS:
         if step not in settled:
             after = step(graph)
-            if after is graph:
-                settled.add(step)
-            else:
-                graph, settled = verify(after), set()
+            if after is not graph:
+                graph, settled = verify(after), settled if step is drop_dead else set()
+            settled.add(step)
     for step in order:
         graph = verify(step(graph))
     return graph

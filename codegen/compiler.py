@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from codegen.binding import binding
 from codegen.emission.flags import FLAGS
+from codegen.emission.sheet import CHUNK
 from codegen.errors import BuildError
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     """A command, and its process."""
 
 TARGETS = ("native", "x86-64-v3", "portable")
+
+_CLANG_CHUNK = 700
+"""Fewer than for other compilers: clang loads a number once per function, and puts on the stack what registers lack."""
 
 _LINK = ("-shared", "-fPIC")
 _X86 = ("x86_64", "amd64", "x64")
@@ -67,6 +71,12 @@ class Toolchain:
         """What a header says about how its sources were compiled; it names no path."""
         words = [Path(self.command[0]).name, *self.command[1:], *self.flags]
         return f"Compiled for {self.target} processors by {' '.join(words)}"
+
+    @property
+    def chunk(self) -> int:
+        """Statements per C function that suit this compiler, by its name."""
+        clang = "clang" in Path(self.command[0]).name or sys.platform == "darwin"
+        return _CLANG_CHUNK if clang else CHUNK
 
     def lanes(self, size: int) -> int:
         """How many reals of `size` bytes fill one SIMD register of the target."""

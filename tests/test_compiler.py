@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from graph_cases import header, kernel, pendulum, pendulum_by_hand
 
 from codegen.compiler import compile_extension, module_name, toolchain
 from codegen.emission.emit import Style, emit_artifact
+from codegen.emission.sheet import CHUNK
 from codegen.errors import BuildError
 from codegen.runtime import load
 
@@ -60,6 +62,16 @@ def test_identities_differ_where_machine_code_may() -> None:
 def test_lanes_fill_a_register_of_the_target() -> None:
     assert [toolchain("portable").lanes(size) for size in (8, 4)] == [2, 4]
     assert toolchain("native").lanes(8) in (2, 4, 8)
+
+
+def test_clang_gets_shorter_functions(tmp_path: Path) -> None:
+    chunks = {}
+    for name in ("gcc", "clang", "clang-19"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+        chunks[name] = toolchain(compiler=str(tmp_path / name)).chunk
+    assert chunks["clang"] == chunks["clang-19"] < CHUNK
+    assert chunks["gcc"] == (chunks["clang"] if sys.platform == "darwin" else CHUNK)
 
 
 def test_an_unknown_target_is_refused() -> None:

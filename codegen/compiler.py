@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codegen.binding import binding
+from codegen.emission.cuts import Lengths
 from codegen.emission.flags import FLAGS
-from codegen.emission.sheet import CHUNK
 from codegen.errors import BuildError
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 TARGETS = ("native", "x86-64-v3", "portable")
 
-_CLANG_CHUNK = 700
-"""Fewer than for other compilers: clang loads a number once per function, and puts on the stack what registers lack."""
+_CLANG = Lengths(whole=3000, part=700)
+"""clang loads a number once per function and keeps it, on the stack in the end: it wants shorter parts than others."""
 
 _LINK = ("-shared", "-fPIC")
 _X86 = ("x86_64", "amd64", "x64")
@@ -73,10 +73,10 @@ class Toolchain:
         return f"Compiled for {self.target} processors by {' '.join(words)}"
 
     @property
-    def chunk(self) -> int:
-        """Statements per C function that suit this compiler, by its name."""
+    def lengths(self) -> Lengths:
+        """The lengths of C functions that suit this compiler, by its name."""
         clang = "clang" in Path(self.command[0]).name or sys.platform == "darwin"
-        return _CLANG_CHUNK if clang else CHUNK
+        return _CLANG if clang else Lengths()
 
     def lanes(self, size: int) -> int:
         """How many reals of `size` bytes fill one SIMD register of the target."""

@@ -179,7 +179,7 @@ def _style(dtype: str, trig: str, lanes: int | Toolchain) -> Style:
     if trig not in TRIG:
         raise RobotError(f"trig {trig!r}: choose one of {', '.join(TRIG)}")
     if isinstance(lanes, Toolchain):
-        return Style(dtype, trig, lanes.lanes(4 if dtype == "float32" else 8), lanes.chunk, lanes.sentence)
+        return Style(dtype, trig, lanes.lanes(4 if dtype == "float32" else 8), lanes.lengths, lanes.sentence)
     if lanes not in LANES:
         raise RobotError(f"lanes {lanes!r}: choose one of {', '.join(map(str, LANES))}")
     return Style(dtype, trig, lanes)

@@ -15,8 +15,8 @@ from compilers import COMPILERS
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 
 from codegen.compiler import compile_extension, module_name, toolchain
+from codegen.emission.cuts import LONGEST, Lengths
 from codegen.emission.emit import Style, emit_artifact
-from codegen.emission.sheet import CHUNK
 from codegen.errors import BuildError
 from codegen.runtime import load
 
@@ -64,14 +64,15 @@ def test_lanes_fill_a_register_of_the_target() -> None:
     assert toolchain("native").lanes(8) in (2, 4, 8)
 
 
-def test_clang_gets_shorter_functions(tmp_path: Path) -> None:
-    chunks = {}
+def test_clang_gets_shorter_parts(tmp_path: Path) -> None:
+    found = {}
     for name in ("gcc", "clang", "clang-19"):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
-        chunks[name] = toolchain(compiler=str(tmp_path / name)).chunk
-    assert chunks["clang"] == chunks["clang-19"] < CHUNK
-    assert chunks["gcc"] == (chunks["clang"] if sys.platform == "darwin" else CHUNK)
+        found[name] = toolchain(compiler=str(tmp_path / name)).lengths
+    assert found["clang"] == found["clang-19"]
+    assert found["clang"].part < LONGEST < found["clang"].whole
+    assert found["gcc"] == (found["clang"] if sys.platform == "darwin" else Lengths(LONGEST, LONGEST))
 
 
 def test_an_unknown_target_is_refused() -> None:

@@ -22,6 +22,7 @@ import codegen
 from codegen import passes
 from codegen.backends import BACKENDS
 from codegen.counting import Count, count
+from codegen.emission.cuts import Lengths
 from codegen.emission.emit import Style, arguments, emit_artifact, emit_folder, emit_source, write_folder
 from codegen.errors import RobotError
 from codegen.graph import Graph, Port, Value
@@ -55,11 +56,12 @@ def operators(source: str) -> Count:
 
 
 @pytest.mark.parametrize("dtype", list(BACKENDS))
-@pytest.mark.parametrize("chunk", [4, 10_000])
+@pytest.mark.parametrize("longest", [4, 10_000])
 @pytest.mark.parametrize("trig", ["fast", "libm"])
 @pytest.mark.parametrize("graph", [PENDULUM, one_of_each(), pendulum()], ids=["pendulum", "each", "written"])
-def test_the_count_is_the_number_of_operators(graph: Graph, chunk: int, trig: str, dtype: str) -> None:
-    assert operators(emit_source(header(), kernel(graph), Style(dtype, trig, chunk=chunk))) == count(graph)
+def test_the_count_is_the_number_of_operators(graph: Graph, longest: int, trig: str, dtype: str) -> None:
+    style = Style(dtype, trig, lengths=Lengths(longest, longest))
+    assert operators(emit_source(header(), kernel(graph), style)) == count(graph)
 
 
 def program(graph: Graph, inputs: list[np.ndarray], real: str) -> str:
@@ -79,7 +81,7 @@ def program(graph: Graph, inputs: list[np.ndarray], real: str) -> str:
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("language", [("-std=c99",), ("-x", "c++", "-std=c++17")], ids=["c99", "c++17"])
 @pytest.mark.parametrize("dtype", list(BACKENDS))
-@pytest.mark.parametrize("style", [Style(chunk=7, lanes=4), Style(trig="libm")], ids=["lanes", "libm"])
+@pytest.mark.parametrize("style", [Style(lengths=Lengths(7, 7), lanes=4), Style(trig="libm")], ids=["lanes", "libm"])
 def test_every_operation_in_c(
     tmp_path: Path, compiler: str, language: tuple[str, ...], dtype: str, style: Style
 ) -> None:
@@ -98,15 +100,15 @@ def test_every_operation_in_c(
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("chunk", [3, 10_000])
-def test_outputs_may_be_inputs(tmp_path: Path, compiler: str, chunk: int) -> None:
+@pytest.mark.parametrize("longest", [3, 10_000])
+def test_outputs_may_be_inputs(tmp_path: Path, compiler: str, longest: int) -> None:
     """A rotation and a swap in place."""
     values = [Value(INPUT, port=0, element=k) for k in range(3)]
     values += [Value("cos", (2,)), Value("sin", (2,)), Value("mul", (0, 3)), Value("mul", (1, 4))]
     values += [Value("sub", (5, 6)), Value("add", (7, 0))]
     ports = (Port("x", (3,)),), (Port("y", (3,)),)
     graph = Graph("turn", *ports, tuple(values), ((8, 0, 1),))
-    files = emit_folder(header(), (kernel(graph),), Style(chunk=chunk))
+    files = emit_folder(header(), (kernel(graph),), Style(lengths=Lengths(longest, longest)))
     files["main.c"] = (
         '#include <stdio.h>\n#include "arm.h"\nint main(void) { double x[3] = {1.5, 2.5, 0.3};\n'
         'arm_turn(x, x); printf("%.17g %.17g %.17g", x[0], x[1], x[2]); return 0; }\n'
@@ -140,8 +142,8 @@ def test_the_text_does_not_depend_on_hash_seeds() -> None:
     code = (
         "import hashlib, sys; sys.path[:0] = sys.argv[1:]\n"
         "from graph_cases import header, kernel, pendulum\n"
-        "from codegen import passes\nfrom codegen.emission.emit import Style, emit_folder\n"
-        "files = emit_folder(header(), (kernel(passes.run(pendulum())),), Style(chunk=5, lanes=8))\n"
+        "from codegen import passes\nfrom codegen.emission.cuts import Lengths\nfrom codegen.emission.emit import Style, emit_folder\n"
+        "files = emit_folder(header(), (kernel(passes.run(pendulum())),), Style(lengths=Lengths(5, 5), lanes=8))\n"
         "print(hashlib.sha256(repr(list(files.items())).encode()).hexdigest())\n"
     )
     here = Path(__file__).resolve().parent
@@ -189,7 +191,7 @@ def test_hostile_names_reach_c_harmlessly(tmp_path: Path) -> None:
     values = tuple(Value(INPUT, port=k, element=0) for k in range(size))
     values += (Value("sin", (0,)), Value("add", (1, 2)), Value("mul", (size, 5)))
     graph = Graph("main", ports, (Port(evil, (3,)),), values, ((size, size + 1, size + 2),))
-    files = emit_folder(info, (kernel(graph),), Style(chunk=2, lanes=4, built=evil))
+    files = emit_folder(info, (kernel(graph),), Style(lengths=Lengths(2, 2), lanes=4, built=evil))
     written(files, tmp_path)
     code = "".join(text for name, text in files.items() if name.endswith((".c", ".h")))
     assert "evil;" not in re.sub(r"/\*.*?\*/", "", code, flags=re.DOTALL)

@@ -15,6 +15,7 @@ from test_angles import turning
 import codegen
 from codegen import passes
 from codegen.compiler import compile_extension, toolchain
+from codegen.emission.cuts import Lengths
 from codegen.emission.emit import Style, emit_artifact, emit_folder
 from codegen.emission.kernels import emit_kernel
 from codegen.emission.sheet import TURNS
@@ -36,10 +37,10 @@ def pointer(array: Any) -> ctypes.c_void_p:
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("lanes", [2, 4, 8, 16])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("chunk", [2000, 5], ids=["whole", "in turns"])
-def test_both_layouts_in_c(tmp_path: Path, chunk: int, dtype: str, lanes: int, compiler: str) -> None:
+@pytest.mark.parametrize("longest", [2000, 5], ids=["whole", "in turns"])
+def test_both_layouts_in_c(tmp_path: Path, longest: int, dtype: str, lanes: int, compiler: str) -> None:
     """9 angles leave a remainder of every transposition; gaps between states and the end of `work` stay as they are."""
-    made, style = kernel(turning(9)), Style(dtype, lanes=lanes, chunk=chunk)
+    made, style = kernel(turning(9)), Style(dtype, lanes=lanes, lengths=Lengths(longest, longest))
     room = emit_kernel(header(), made, style).work(lanes)
     written(emit_folder(header(), (made,), style), tmp_path)
     sources = ["arm_turning.c", "arm_turning_lanes.c"]
@@ -75,7 +76,7 @@ def test_both_layouts_in_c(tmp_path: Path, chunk: int, dtype: str, lanes: int, c
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8])
 @pytest.mark.parametrize("graph", [one_of_each(), PENDULUM], ids=["each", "pendulum"])
 def test_every_operation_in_lanes(tmp_path: Path, graph: Graph, lanes: int, compiler: str) -> None:
-    artifact = emit_artifact(header(), kernel(graph), Style(lanes=lanes, chunk=9))
+    artifact = emit_artifact(header(), kernel(graph), Style(lanes=lanes, lengths=Lengths(9, 9)))
     artifact, extension = compile_extension([artifact], tmp_path, toolchain(compiler=compiler))
     f = load(artifact, tmp_path / extension)
     rng = np.random.default_rng(0)

@@ -18,6 +18,7 @@ import codegen
 from codegen import packing
 from codegen.contacts import contact_of
 from codegen.counting import count
+from codegen.emission.cuts import Lengths
 from codegen.emission.emit import emit_artifacts, emit_folder
 from codegen.emission.sheet import Kernel, Style
 from codegen.graph import Graph, Port, Value, verify
@@ -199,8 +200,8 @@ def test_operators_in_the_packed_text_are_those_of_its_graph() -> None:
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("chunk", [200, 10_000])
-def test_packed_and_plain_code_agree(tmp_path: Path, compiler: str, dtype: str, chunk: int) -> None:
+@pytest.mark.parametrize("longest", [200, 10_000])
+def test_packed_and_plain_code_agree(tmp_path: Path, compiler: str, dtype: str, longest: int) -> None:
     """Compiled with all warnings as errors, in parts and whole."""
     made = kernel(Task(codegen.load("solo12"), "aba"))
     real = "double" if dtype == "float64" else "float"
@@ -223,7 +224,7 @@ int main(void)
 """
     results = []
     for name, flags in (("plain", ["-DARM_PLAIN"]), ("packed", [])):
-        files = emit_folder(header(), (made,), Style(dtype, chunk=chunk)) | {"main.c": program}
+        files = emit_folder(header(), (made,), Style(dtype, lengths=Lengths(longest, longest))) | {"main.c": program}
         folder = written(files, tmp_path / name)
         options = ["-std=c99", "-O1", *WARNINGS, *flags]
         compiled(compiler, folder, *options, "main.c", "arm_aba.c", "-o", "main", "-lm")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,8 +11,23 @@ if TYPE_CHECKING:
 CALL = 8
 """What a part costs beside the values that it leaves and takes."""
 
+LONGEST = 2000
+"""Statements per C function: compilers take less time for several of this length than for one, and their stack frames
+stay so small that instructions are short, which large functions live on."""
+
 _PLACES = 160
 """Among how many places a cut is chosen for every part of greatest length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How many statements C functions may have: up to `whole` they stay whole, others come in parts of up to `part`."""
+
+    whole: int = LONGEST
+    part: int = LONGEST
+
+    def __str__(self) -> str:
+        return f"functions of {self.whole} statements, parts of {self.part}"
 
 
 def cuts(spans: Sequence[tuple[int, int, int]], length: int, longest: int) -> list[int]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from codegen.backends import Language
+    from codegen.emission.cuts import Lengths
     from codegen.graph import Graph, Port
 
 AnyKernel = Kernel | LoopKernel
@@ -167,7 +168,7 @@ def arguments(graph: Graph | AnyKernel) -> tuple[Argument, ...]:
 
 
 def emit_kernel(header: Header, kernel: AnyKernel, style: Style) -> Emitted:
-    """The statements of a kernel, in parts of about `style.chunk` statements."""
+    """The statements of a kernel, in functions of the style's lengths."""
     *_, emitted = emit_drafts(header, kernel, style)
     return emitted
 
@@ -182,7 +183,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     status = next((a.name for a in given if a.port == STATUS), "")
 
     def written(program: Packed) -> Body:
-        made = _functions(name, head, macro, program, given, language, style.chunk)
+        made = _functions(name, head, macro, program, given, language, style.lengths)
         return _returning(made, macro, status) if status else made
 
     if isinstance(kernel, LoopKernel):
@@ -225,7 +226,7 @@ def _loop(header: Header, kernel: LoopKernel, style: Style, head: str, given: tu
     for stage, graph in zip(("prepare", "step", "finish"), kernel.graphs, strict=True):
         own, own_head = f"{name}_{stage}", f"{macro}_APART void {name}_{stage}"
         made = _functions(
-            own, own_head, macro, Packed(graph, ()), arguments(graph), style.language(header.c_prefix), style.chunk
+            own, own_head, macro, Packed(graph, ()), arguments(graph), style.language(header.c_prefix), style.lengths
         )
         functions += made.functions
         kept = max(kept, made.workspace)
@@ -251,10 +252,10 @@ def _loop(header: Header, kernel: LoopKernel, style: Style, head: str, given: tu
 
 
 def _functions(
-    name: str, head: str, macro: str, program: Packed, given: tuple[Argument, ...], language: Language, chunk: int
+    name: str, head: str, macro: str, program: Packed, given: tuple[Argument, ...], language: Language, lengths: Lengths
 ) -> Body:
     """One function, or one per part and one under `head` that calls them in order."""
-    parts, workspace = statements(program.graph, [a.name for a in given], language, chunk, program.packs)
+    parts, workspace = statements(program.graph, [a.name for a in given], language, lengths, program.packs)
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
     public = f"{head}({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]

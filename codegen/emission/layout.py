@@ -19,6 +19,7 @@ from codegen.operations import CONST, INPUT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from codegen.emission.cuts import Lengths
     from codegen.graph import Graph
 
     Pack = tuple[int, ...]
@@ -52,14 +53,14 @@ class Layout:
         return self.pack.get(index, (index,))
 
 
-def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, longest: int) -> Layout:
-    """The layout in parts of at most `longest` units; the members of each pack stand together in the graph."""
+def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, lengths: Lengths) -> Layout:
+    """The layout in functions of such lengths; the members of each pack stand together in the graph."""
     values = graph.values
     block = {block.members[0]: block for block in blocks(graph)} if own_angles else {}
     pack = {index: own for own in packs if _at_once(graph, own, block) for index in own}
     units = [pack.get(i, (i,)) for i, v in enumerate(values) if v.op not in _LEAF]
     units = [unit for unit, before in zip(units, [(), *units], strict=False) if unit != before]
-    part = _parts(graph, units, block, longest)
+    part = _parts(graph, units, block, lengths)
     made = sorted(units, key=lambda unit: part[unit[0]])
     reading = [unit[0] for unit in made if any(values[arg].op == INPUT for i in unit for arg in values[i].args)]
     free = reading[-1] if reading else -1
@@ -75,7 +76,7 @@ def _at_once(graph: Graph, pack: Pack, blocks: dict[int, Block]) -> bool:
     return graph.values[pack[0]].op in OPERATORS or any(set(pack) <= set(block.members) for block in blocks.values())
 
 
-def _parts(graph: Graph, units: Sequence[Pack], blocks: dict[int, Block], longest: int) -> list[int]:
+def _parts(graph: Graph, units: Sequence[Pack], blocks: dict[int, Block], lengths: Lengths) -> list[int]:
     """By values: the part in which each is made; leaves are at hand in the first part that could use them.
 
     Sines and cosines do not count where functions are cut: they are in memory anyway.
@@ -88,7 +89,7 @@ def _parts(graph: Graph, units: Sequence[Pack], blocks: dict[int, Block], longes
                 last[number[arg]] = max(last[number[arg]], k)
     angles = {index for block in blocks.values() for index in block.members}
     spans = [(k, last[k], len(unit)) for k, unit in enumerate(units) if unit[0] not in angles]
-    starts = cuts(spans, len(units), longest)
+    starts = cuts(spans, len(units), lengths.part) if len(units) > lengths.whole else []
     part, at = [], 0
     for index in range(len(graph.values)):
         at = number.get(index, at)

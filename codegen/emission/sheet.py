@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from codegen.backends import BACKENDS, Language
 from codegen.counting import Count, count
+from codegen.emission.cuts import Lengths
 from codegen.graph import STATUS, Port
 from codegen.names import comment, identifier
 from codegen.operations import KINDS
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from codegen.graph import Graph
     from codegen.packing import Packed, Roles
     from codegen.staging import Staged
-
-CHUNK = 2000
-"""Statements per C function: compilers take less time for several of this length than for one, and their stack frames
-stay so small that instructions are short, which large functions live on."""
 
 LANES = (1, 2, 4, 8, 16)
 
@@ -39,19 +36,19 @@ LEFT = Port("residual", (), "norm of what the contacts still lack (m/s^2, rad/s^
 class Style:
     """How C is written: its real type (a NumPy dtype), whose sine and cosine (`fast` or `libm`), and lanes.
 
-    With `lanes` above 1 every kernel also comes for so many states at once. `chunk` is the number of statements
-    that a C function should not exceed, `built` a sentence for the header on how the text is compiled.
+    With `lanes` above 1 every kernel also comes for so many states at once. `lengths` are those of C functions,
+    `built` is a sentence for the header on how the text is compiled.
     """
 
     dtype: str = "float64"
     trig: str = "fast"
     lanes: int = 1
-    chunk: int = CHUNK
+    lengths: Lengths = field(default_factory=Lengths)
     built: str = ""
 
     def __str__(self) -> str:
         lanes = f", {self.lanes} lanes" if self.lanes > 1 else ""
-        return f"{self.dtype}, {self.trig} angles{lanes}, {self.chunk} statements per function"
+        return f"{self.dtype}, {self.trig} angles{lanes}, {self.lengths}"
 
     def language(self, prefix: str) -> Language:
         """The C that this style is written in, with this prefix."""

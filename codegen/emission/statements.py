@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.backends import Language
+    from codegen.emission.cuts import Lengths
     from codegen.emission.layout import Layout
     from codegen.emission.spelling import Spelling
     from codegen.graph import Graph
@@ -37,13 +38,13 @@ class Part:
 
 
 def statements(
-    graph: Graph, names: Sequence[str], language: Language, chunk: int, packs: Sequence[tuple[int, ...]] = ()
+    graph: Graph, names: Sequence[str], language: Language, lengths: Lengths, packs: Sequence[tuple[int, ...]] = ()
 ) -> tuple[tuple[Part, ...], int]:
     """The parts of a kernel whose arguments have these C names, and the length of their workspace.
 
     The members of each pack stand together in the graph.
     """
-    plan = layout(graph, packs, language.own_angles, chunk)
+    plan = layout(graph, packs, language.own_angles, lengths)
     words, due = spelling(graph, names, language, plan), _due(graph, plan)
     parts = []
     for number, units in enumerate(plan.parts):

@@ -46,7 +46,7 @@ class Build:
 
 
 FINGERS = "atlas_shadow F6^2 T3^10"
-HELD = ("constrained_aba", "pv_early", "pv_osimr", "caba_osim", "efpa", "pv")
+HELD = ("constrained_aba", "caba_osim", "efpa", "pv")
 BUILDS = (
     *(Build(robot, algorithm) for robot in ("talos", "atlas_shadow") for algorithm in ("rnea", "aba")),
     *(Build(FINGERS, algorithm, alone=True) for algorithm in HELD),

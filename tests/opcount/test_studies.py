@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from opcount.studies import STUDIES, accuracy, branches, chains, convergence, links
+from opcount.studies import STUDIES, accuracy, branches, builds, chains, convergence, links
 from opcount.studies.__main__ import main
 from opcount.studies.measured import PAPER, Held, exponent, operations
 
@@ -148,3 +148,15 @@ def test_an_unknown_study_is_named(capsys):
     with pytest.raises(SystemExit):
         main(["chain"])
     assert "there is no study 'chain'" in capsys.readouterr().err
+
+
+def test_builds_are_timed_from_the_model_to_the_callable():
+    wanted = [builds.Build("iiwa", "rnea"), builds.Build("iiwa H3", "constrained_aba", alone=True)]
+    table = builds.table(wanted, runs=1)
+    assert len(table.rows) % len(wanted) == 0
+    for row in table.rows:
+        _, scenario, algorithm, cores, graph, whole, memory = row
+        assert (scenario, algorithm) in {("iiwa", "rnea"), ("iiwa H3", "constrained_aba")}
+        assert cores == 1 or scenario == "iiwa"
+        assert 0 < graph < whole
+        assert memory > 10

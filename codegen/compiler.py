@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
 TARGETS = ("native", "x86-64-v3", "portable")
 
-_CLANG = Lengths(whole=3000, part=700)
-"""clang loads a number once per function and keeps it, on the stack in the end: it wants shorter parts than others."""
+_CLANG = Lengths(whole=5000, part=700, numbers=72, turns=2)
+"""clang loads a number once per function and keeps it, on the stack in the end: where there are many, it wants short
+parts, and short parts want fewer states at a time."""
 
 _LINK = ("-shared", "-fPIC")
 _X86 = ("x86_64", "amd64", "x64")

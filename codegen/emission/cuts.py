@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,19 +16,34 @@ LONGEST = 2000
 """Statements per C function: compilers take less time for several of this length than for one, and their stack frames
 stay so small that instructions are short, which large functions live on."""
 
+TURNS = 4
+"""So many groups of states, a lane each, take turns in every part of a function: its code is fetched once for all."""
+
 _PLACES = 160
 """Among how many places a cut is chosen for every part of greatest length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """How many statements C functions may have: up to `whole` they stay whole, others come in parts of up to `part`."""
+    """How long C functions may be.
+
+    They stay whole up to so many statements with so many different `numbers` among them; others come in parts of up to
+    `part` statements, in which `turns` groups of states take turns, each as many as there are lanes.
+    """
 
     whole: int = LONGEST
     part: int = LONGEST
+    numbers: float = math.inf
+    turns: int = TURNS
 
     def __str__(self) -> str:
-        return f"functions of {self.whole} statements, parts of {self.part}"
+        whole = f"up to {self.whole} statements and {self.numbers} numbers"
+        return f"functions of {whole}, parts of {self.part}, {self.turns} turns"
+
+    def parts(self, spans: Sequence[tuple[int, int, int]], length: int, numbers: int) -> list[int]:
+        """The cuts of a function (see `cuts`); none if it stays whole."""
+        stays = length <= self.whole and numbers <= self.numbers
+        return [] if stays else cuts(spans, length, self.part)
 
 
 def cuts(spans: Sequence[tuple[int, int, int]], length: int, longest: int) -> list[int]:

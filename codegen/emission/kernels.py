@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from codegen.backends.language import OPERATORS
 from codegen.counting import Count
-from codegen.emission.sheet import ITERATIONS, KEPT, LEFT, TURNS, Header, Kernel, LoopKernel, Style
+from codegen.emission.sheet import ITERATIONS, KEPT, LEFT, Header, Kernel, LoopKernel, Style
 from codegen.emission.statements import statements
 from codegen.emission.text import render
 from codegen.graph import STATUS
@@ -92,7 +92,7 @@ class Emitted:
     """The C text of one kernel, before the header exists, in variants of which one is compiled; lanes take the first.
 
     `helpers` are the lines that make the functions of operations which are no operators, `calls` the parts of the
-    function that lanes run, none if it is whole.
+    function that lanes run, none if it is whole, `turns` how many groups of states may take turns in them.
     """
 
     symbol: str
@@ -102,6 +102,7 @@ class Emitted:
     variants: tuple[Variant, ...]
     helpers: tuple[str, ...]
     calls: tuple[Call, ...]
+    turns: int
     can_fail: bool
     count: Count
     written: Count
@@ -131,7 +132,7 @@ class Emitted:
         """
         own = sum(argument.port.size for argument in self.arguments)
         size = own + self.variants[0].workspace
-        groups = min(TURNS // lanes, KEPT // (size * lanes)) if self.calls and lanes > 1 else 1
+        groups = min(self.turns, KEPT // (size * lanes)) if self.calls and lanes > 1 else 1
         return (groups, size) if groups > 1 else (1, own)
 
     def work(self, lanes: int) -> int:
@@ -199,6 +200,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         variants=(Variant(first.functions, first.workspace),),
         helpers=tuple(language.helper(op) for op in OPERATIONS if op in used),
         calls=first.calls,
+        turns=style.lengths.turns,
         can_fail=kernel.can_fail,
         count=kernel.count,
         written=kernel.written,

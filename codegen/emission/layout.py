@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from codegen.backends.language import OPERATORS
 from codegen.emission.blocks import Block, blocks
-from codegen.emission.cuts import cuts
 from codegen.operations import CONST, INPUT
 
 if TYPE_CHECKING:
@@ -89,7 +88,8 @@ def _parts(graph: Graph, units: Sequence[Pack], blocks: dict[int, Block], length
                 last[number[arg]] = max(last[number[arg]], k)
     angles = {index for block in blocks.values() for index in block.members}
     spans = [(k, last[k], len(unit)) for k, unit in enumerate(units) if unit[0] not in angles]
-    starts = cuts(spans, len(units), lengths.part) if len(units) > lengths.whole else []
+    numbers = {abs(value.constant) for value in graph.values if value.op == CONST}
+    starts = lengths.parts(spans, len(units), len(numbers))
     part, at = [], 0
     for index in range(len(graph.values)):
         at = number.get(index, at)

@@ -20,11 +20,8 @@ if TYPE_CHECKING:
 
 LANES = (1, 2, 4, 8, 16)
 
-TURNS = 32
-"""So many states, in groups of lanes, take turns in every part of a function: its code is fetched once for all."""
-
 KEPT = 1 << 15
-"""So many reals of them fit into a cache at hand, beside the code."""
+"""So many reals of the states that take turns fit into a cache at hand, beside the code."""
 
 TOLERANCE = Port("tol", (), "residual at which the iteration stops (m/s^2, rad/s^2)")
 MOST = Port("max_iter", (), "largest number of iterations")

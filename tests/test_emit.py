@@ -60,7 +60,7 @@ def operators(source: str) -> Count:
 @pytest.mark.parametrize("trig", ["fast", "libm"])
 @pytest.mark.parametrize("graph", [PENDULUM, one_of_each(), pendulum()], ids=["pendulum", "each", "written"])
 def test_the_count_is_the_number_of_operators(graph: Graph, longest: int, trig: str, dtype: str) -> None:
-    style = Style(dtype, trig, lengths=Lengths(longest, longest))
+    style = Style(dtype, trig, lengths=Lengths(longest, longest, longest))
     assert operators(emit_source(header(), kernel(graph), style)) == count(graph)
 
 
@@ -81,7 +81,7 @@ def program(graph: Graph, inputs: list[np.ndarray], real: str) -> str:
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("language", [("-std=c99",), ("-x", "c++", "-std=c++17")], ids=["c99", "c++17"])
 @pytest.mark.parametrize("dtype", list(BACKENDS))
-@pytest.mark.parametrize("style", [Style(lengths=Lengths(7, 7), lanes=4), Style(trig="libm")], ids=["lanes", "libm"])
+@pytest.mark.parametrize("style", [Style(lengths=Lengths(7, 7, 7), lanes=4), Style(trig="libm")], ids=["lanes", "libm"])
 def test_every_operation_in_c(
     tmp_path: Path, compiler: str, language: tuple[str, ...], dtype: str, style: Style
 ) -> None:
@@ -108,7 +108,7 @@ def test_outputs_may_be_inputs(tmp_path: Path, compiler: str, longest: int) -> N
     values += [Value("sub", (5, 6)), Value("add", (7, 0))]
     ports = (Port("x", (3,)),), (Port("y", (3,)),)
     graph = Graph("turn", *ports, tuple(values), ((8, 0, 1),))
-    files = emit_folder(header(), (kernel(graph),), Style(lengths=Lengths(longest, longest)))
+    files = emit_folder(header(), (kernel(graph),), Style(lengths=Lengths(longest, longest, longest)))
     files["main.c"] = (
         '#include <stdio.h>\n#include "arm.h"\nint main(void) { double x[3] = {1.5, 2.5, 0.3};\n'
         'arm_turn(x, x); printf("%.17g %.17g %.17g", x[0], x[1], x[2]); return 0; }\n'
@@ -144,7 +144,7 @@ def test_the_text_does_not_depend_on_hash_seeds() -> None:
         "from graph_cases import header, kernel, pendulum\n"
         "from codegen import passes\nfrom codegen.emission.cuts import Lengths\n"
         "from codegen.emission.emit import Style, emit_folder\n"
-        "files = emit_folder(header(), (kernel(passes.run(pendulum())),), Style(lengths=Lengths(5, 5), lanes=8))\n"
+        "files = emit_folder(header(), (kernel(passes.run(pendulum())),), Style(lengths=Lengths(5, 5, 5), lanes=8))\n"
         "print(hashlib.sha256(repr(list(files.items())).encode()).hexdigest())\n"
     )
     here = Path(__file__).resolve().parent
@@ -192,7 +192,7 @@ def test_hostile_names_reach_c_harmlessly(tmp_path: Path) -> None:
     values = tuple(Value(INPUT, port=k, element=0) for k in range(size))
     values += (Value("sin", (0,)), Value("add", (1, 2)), Value("mul", (size, 5)))
     graph = Graph("main", ports, (Port(evil, (3,)),), values, ((size, size + 1, size + 2),))
-    files = emit_folder(info, (kernel(graph),), Style(lengths=Lengths(2, 2), lanes=4, built=evil))
+    files = emit_folder(info, (kernel(graph),), Style(lengths=Lengths(2, 2, 2), lanes=4, built=evil))
     written(files, tmp_path)
     code = "".join(text for name, text in files.items() if name.endswith((".c", ".h")))
     assert "evil;" not in re.sub(r"/\*.*?\*/", "", code, flags=re.DOTALL)

@@ -39,7 +39,7 @@ def pointer(array: Any) -> ctypes.c_void_p:
 @pytest.mark.parametrize("longest", [2000, 5], ids=["whole", "in turns"])
 def test_both_layouts_in_c(tmp_path: Path, longest: int, dtype: str, lanes: int, compiler: str) -> None:
     """9 angles leave a remainder of every transposition; gaps between states and the end of `work` stay as they are."""
-    made, style = kernel(turning(9)), Style(dtype, lanes=lanes, lengths=Lengths(longest, longest))
+    made, style = kernel(turning(9)), Style(dtype, lanes=lanes, lengths=Lengths(longest, longest, longest))
     room = emit_kernel(header(), made, style).work(lanes)
     written(emit_folder(header(), (made,), style), tmp_path)
     sources = ["arm_turning.c", "arm_turning_lanes.c"]
@@ -75,7 +75,7 @@ def test_both_layouts_in_c(tmp_path: Path, longest: int, dtype: str, lanes: int,
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8])
 @pytest.mark.parametrize("graph", [one_of_each(), PENDULUM], ids=["each", "pendulum"])
 def test_every_operation_in_lanes(tmp_path: Path, graph: Graph, lanes: int, compiler: str) -> None:
-    artifact = emit_artifact(header(), kernel(graph), Style(lanes=lanes, lengths=Lengths(9, 9)))
+    artifact = emit_artifact(header(), kernel(graph), Style(lanes=lanes, lengths=Lengths(9, 9, 9)))
     artifact, extension = compile_extension([artifact], tmp_path, toolchain(compiler=compiler))
     f = load(artifact, tmp_path / extension)
     rng = np.random.default_rng(0)

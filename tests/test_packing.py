@@ -224,7 +224,9 @@ int main(void)
 """
     results = []
     for name, flags in (("plain", ["-DARM_PLAIN"]), ("packed", [])):
-        files = emit_folder(header(), (made,), Style(dtype, lengths=Lengths(longest, longest))) | {"main.c": program}
+        files = emit_folder(header(), (made,), Style(dtype, lengths=Lengths(longest, longest, longest))) | {
+            "main.c": program
+        }
         folder = written(files, tmp_path / name)
         options = ["-std=c99", "-O1", *WARNINGS, *flags]
         compiled(compiler, folder, *options, "main.c", "arm_aba.c", "-o", "main", "-lm")

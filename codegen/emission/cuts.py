@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,17 +28,24 @@ class Lengths:
     """How long C functions may be.
 
     They stay whole up to so many statements with so many different `numbers` among them; others come in parts of up to
-    `part` statements, in which `turns` groups of states take turns, each as many as there are lanes.
+    `part` statements, or `in_step` where limbs go in step. In parts `turns` groups of states take turns, each as many
+    as there are lanes.
     """
 
     whole: int = LONGEST
     part: int = LONGEST
+    in_step: int = LONGEST
     numbers: float = math.inf
     turns: int = TURNS
 
     def __str__(self) -> str:
         whole = f"up to {self.whole} statements and {self.numbers} numbers"
-        return f"functions of {whole}, parts of {self.part}, {self.turns} turns"
+        return f"functions of {whole}, parts of {self.part} ({self.in_step} in step), {self.turns} turns"
+
+    @property
+    def of_limbs(self) -> Lengths:
+        """Those of functions whose limbs go in step."""
+        return replace(self, part=self.in_step)
 
     def parts(self, spans: Sequence[tuple[int, int, int]], length: int, numbers: int) -> list[int]:
         """The cuts of a function (see `cuts`); none if it stays whole."""

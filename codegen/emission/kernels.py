@@ -183,15 +183,15 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     head = f"{macro}_{'STATUS' if kernel.can_fail else 'FUNCTION'}({name})"
     status = next((a.name for a in given if a.port == STATUS), "")
 
-    def written(program: Packed) -> Body:
-        made = _functions(name, head, macro, program, given, language, style.lengths)
+    def written(program: Packed, lengths: Lengths) -> Body:
+        made = _functions(name, head, macro, program, given, language, lengths)
         return _returning(made, macro, status) if status else made
 
     if isinstance(kernel, LoopKernel):
         first = _loop(header, kernel, style, head, given)
         first = _returning(first, macro, status) if status else first
     else:
-        first = written(Packed(kernel.graph, ()))
+        first = written(Packed(kernel.graph, ()), style.lengths)
     emitted = Emitted(
         symbol=name,
         algorithm=kernel.name,
@@ -208,7 +208,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     yield emitted
     packed = kernel.packed() if isinstance(kernel, Kernel) else None
     if packed:
-        second = written(packed)
+        second = written(packed, style.lengths.of_limbs)
         plain = Variant(first.functions, first.workspace, f"#if !{macro}_PACKS", "#endif")
         in_step = Variant(second.functions, second.workspace, f"#if {macro}_PACKS", "#endif")
         yield replace(emitted, variants=(plain, in_step))

@@ -1,4 +1,4 @@
-"""The committed counts: what every algorithm costs for every bundled tree-structured robot.
+"""The committed counts: what every algorithm costs, for every bundled robot and for the papers' robots with contacts.
 
 `python -m opcount.baseline` prints what has changed against baseline.json and exits with 1 if a total rose;
 `--write` writes today's counts. A test holds every total to the committed one.
@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING
 from codegen.algorithms import ALGORITHMS
 from codegen.cli.table import Cell, Table
 from codegen.description import bundled, load
+from codegen.errors import UnsuitedError
 from codegen.operations import KINDS
 from opcount.count import STAGES, both
+from opcount.studies.measured import PAPER, Held
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,13 +28,30 @@ if TYPE_CHECKING:
 FILE = Path(__file__).with_name("baseline.json")
 HEADER = ("robot", "algorithm", "stage", "baseline", "now", "change", "percent")
 
-Key = tuple[str, str, str]  # robot, algorithm, stage
+SCENARIOS = {
+    **PAPER,
+    "mini_cheetah F3^4": Held("mini_cheetah", tuple(f"{leg}_foot_contact:3" for leg in ("FL", "FR", "HL", "HR"))),
+    "tello_humanoid F6^2": Held("tello_humanoid", ("left-foot:6", "right-foot:6")),
+}
+"""Robots with contacts by names: the papers', and two that have loops as well."""
+
+Key = tuple[str, str, str]  # robot or scenario, algorithm, stage
 Counts = dict[Key, dict[str, int]]  # operations by class, and their total
 
 
-def trees() -> tuple[str, ...]:
-    """The bundled robots that are trees."""
-    return tuple(name for name in bundled() if not load(name).loops)
+def work() -> tuple[tuple[str, str], ...]:
+    """What is counted: algorithms without contacts for bundled robots, and those with contacts for scenarios, by names.
+
+    What serves loops alone is counted for robots that have them.
+    """
+    groups = {name: {"common", "loops"} if load(name).loops else {"common"} for name in bundled()}
+    groups |= {name: {"constrained", "delassus", "damped"} for name in SCENARIOS}
+    return tuple(
+        (name, algorithm)
+        for name, wanted in groups.items()
+        for algorithm, entry in ALGORITHMS.items()
+        if entry.group in wanted
+    )
 
 
 def read(file: Path = FILE) -> Counts:
@@ -61,19 +80,23 @@ def written(counts: Mapping[Key, Mapping[str, int]]) -> str:
     return "{\n" + ",\n".join(blocks) + "\n}\n"
 
 
-def measure(work: Iterable[tuple[str, str]]) -> Counts:
-    """Today's counts of (robot, algorithm) pairs, in the order given, on all processors."""
+def measure(pairs: Iterable[tuple[str, str]]) -> Counts:
+    """Today's counts of pairs as `work` has them, in the order given, on all processors."""
     counts: Counts = {}
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for part in pool.map(measure_one, work):
+        for part in pool.map(measure_one, pairs):
             counts.update(part)
     return counts
 
 
-def measure_one(work: tuple[str, str]) -> Counts:
-    """Today's counts of one robot and algorithm at both stages."""
-    robot, algorithm = work
-    counted = both(robot, algorithm)
+def measure_one(pair: tuple[str, str]) -> Counts:
+    """Today's counts of one robot or scenario and algorithm at both stages; none if they do not suit each other."""
+    robot, algorithm = pair
+    held = SCENARIOS.get(robot, Held(robot, ()))
+    try:
+        counted = both(held.model(), algorithm, contacts=held.contacts)
+    except UnsuitedError:
+        return {}
     return {
         (robot, algorithm, stage): {
             **{kind: getattr(counted[stage], kind) for kind in KINDS},
@@ -106,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help="write today's counts to baseline.json")
     args = parser.parse_args(argv)
     before = read() if FILE.exists() else {}
-    now = measure([(robot, name) for robot in trees() for name, entry in ALGORITHMS.items() if entry.group == "common"])
+    now = measure(work())
     changed = differences(before, now)
     if args.write:
         FILE.write_text(written(now), encoding="utf-8")

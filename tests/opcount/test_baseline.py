@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMMITTED = baseline.read()
-WORK = [
-    (robot, name) for robot in baseline.trees() for name, entry in codegen.ALGORITHMS.items() if entry.group == "common"
-]
+WORK = baseline.work()
 
 
 @pytest.mark.parametrize(("robot", "algorithm"), WORK)
@@ -28,7 +26,12 @@ def test_no_count_rises(robot: str, algorithm: str) -> None:
 
 
 def test_the_baseline_holds_nothing_that_is_gone() -> None:
-    assert {key[:2] for key in COMMITTED} == set(WORK)
+    assert {key[:2] for key in COMMITTED} <= set(WORK)
+
+
+def test_every_bundled_robot_and_every_algorithm_is_counted() -> None:
+    assert {name for name, *_ in COMMITTED} == {*codegen.bundled(), *baseline.SCENARIOS}
+    assert {algorithm for _, algorithm, _ in COMMITTED} == set(codegen.ALGORITHMS)
 
 
 def test_the_file_is_written_as_it_is_read(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The passes: one idea per file, each `Graph -> Graph`, none of them aware of robots.
 
-`DEFAULT` simplify, `ORDER` arrange what is left; a pass may be added anywhere in either. `run` checks what each one
-changes, and repeats the simplifications until nothing changes.
+`DEFAULT` simplify, `ORDER` arrange what is left; a pass may be added anywhere in either. `run` repeats the
+simplifications until nothing changes, and checks what comes out.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT, order: tuple[Pass, ...
         if step not in settled:
             after = step(graph)
             if after is not graph:
-                graph, settled = verify(after), settled if step is drop_dead else set()
+                graph, settled = after, settled if step is drop_dead else set()
             settled.add(step)
+    verify(graph)
     for step in order:
-        graph = verify(step(graph))
-    return graph
+        graph = step(graph)
+    return verify(graph)

@@ -47,7 +47,7 @@ def test_both_layouts_in_c(tmp_path: Path, longest: int, dtype: str, lanes: int,
     compiled(compiler, tmp_path, *flags, "-shared", "-fPIC", *sources, "-lm", "-o", "arm.so")
     library = ctypes.CDLL(str(tmp_path / "arm.so"))
     step = 11
-    for n in (0, 1, lanes - 1, lanes, lanes + 1, 3 * lanes, (2 * TURNS + 1) * lanes + 1):
+    for n in (0, 1, lanes - 1, lanes, lanes + 1, 3 * lanes, 4 * TURNS + lanes + 1):
         x = np.random.default_rng(n).uniform(-9, 9, (n, step)).astype(dtype)
         wanted = np.sin(x[:, :9].astype(float)), np.cos(x[:, :9].astype(float))
         work = np.empty(room + 1, dtype)
@@ -79,7 +79,7 @@ def test_every_operation_in_lanes(tmp_path: Path, graph: Graph, lanes: int, comp
     artifact, extension = compile_extension([artifact], tmp_path, toolchain(compiler=compiler))
     f = load(artifact, tmp_path / extension)
     rng = np.random.default_rng(0)
-    inputs = [rng.uniform(0.1, 0.9, ((TURNS + 2) * lanes + 3, *port.shape)) for port in graph.inputs]
+    inputs = [rng.uniform(0.1, 0.9, (2 * TURNS + 2 * lanes + 3, *port.shape)) for port in graph.inputs]
     got = f(*inputs)
     for array, wanted in zip(got if isinstance(got, tuple) else (got,), interpret(graph, *inputs), strict=True):
         np.testing.assert_allclose(array, wanted, rtol=1e-13, atol=1e-15)

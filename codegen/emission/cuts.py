@@ -16,8 +16,9 @@ LONGEST = 2000
 """Statements per C function: compilers take less time for several of this length than for one, and their stack frames
 stay so small that instructions are short, which large functions live on."""
 
-TURNS = 4
-"""So many groups of states, a lane each, take turns in every part of a function: its code is fetched once for all."""
+TURNS = 32
+"""So many states, in groups of lanes, take turns in every part of a function: its code is fetched once for all. Of
+floats, of which a register holds twice as many, it is twice as many."""
 
 _PLACES = 160
 """Among how many places a cut is chosen for every part of greatest length."""
@@ -28,8 +29,7 @@ class Lengths:
     """How long C functions may be.
 
     They stay whole up to so many statements with so many different `numbers` among them; others come in parts of up to
-    `part` statements, or `in_step` where limbs go in step. In parts `turns` groups of states take turns, each as many
-    as there are lanes.
+    `part` statements, or `in_step` where limbs go in step. In parts `turns` states take turns.
     """
 
     whole: int = LONGEST

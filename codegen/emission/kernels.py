@@ -92,7 +92,7 @@ class Emitted:
     """The C text of one kernel, before the header exists, in variants of which one is compiled; lanes take the first.
 
     `helpers` are the lines that make the functions of operations which are no operators, `calls` the parts of the
-    function that lanes run, none if it is whole, `turns` how many groups of states may take turns in them.
+    function that lanes run, none if it is whole, `turns` how many states may take turns in them.
     """
 
     symbol: str
@@ -132,7 +132,7 @@ class Emitted:
         """
         own = sum(argument.port.size for argument in self.arguments)
         size = own + self.variants[0].workspace
-        groups = min(self.turns, KEPT // (size * lanes)) if self.calls and lanes > 1 else 1
+        groups = min(self.turns // lanes, KEPT // (size * lanes)) if self.calls and lanes > 1 else 1
         return (groups, size) if groups > 1 else (1, own)
 
     def work(self, lanes: int) -> int:
@@ -200,7 +200,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         variants=(Variant(first.functions, first.workspace),),
         helpers=tuple(language.helper(op) for op in OPERATIONS if op in used),
         calls=first.calls,
-        turns=style.lengths.turns,
+        turns=style.turns,
         can_fail=kernel.can_fail,
         count=kernel.count,
         written=kernel.written,

@@ -47,6 +47,11 @@ class Style:
         lanes = f", {self.lanes} lanes" if self.lanes > 1 else ""
         return f"{self.dtype}, {self.trig} angles{lanes}, {self.lengths}"
 
+    @property
+    def turns(self) -> int:
+        """How many states take turns in the parts of functions: their registers are what counts."""
+        return self.lengths.turns * (2 if self.dtype == "float32" else 1)
+
     def language(self, prefix: str) -> Language:
         """The C that this style is written in, with this prefix."""
         return Language(BACKENDS[self.dtype], prefix, self.trig)

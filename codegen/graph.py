@@ -83,6 +83,15 @@ class Graph:
                 uses[index] += 1
         return uses
 
+    def read(self) -> tuple[range, ...]:
+        """Of every input, the elements from the first to the last that anything uses."""
+        ends = [(port.size, 0) for port in self.inputs]
+        for value, uses in zip(self.values, self.uses(), strict=True):
+            if value.op == INPUT and uses:
+                first, last = ends[value.port]
+                ends[value.port] = min(first, value.element), max(last, value.element + 1)
+        return tuple(range(*pair) for pair in ends)
+
 
 def verify(graph: Graph) -> Graph:
     """The same graph; ValueError if it is malformed in any way."""

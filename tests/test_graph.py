@@ -25,6 +25,14 @@ def test_pendulum_means_what_it_says() -> None:
         np.testing.assert_allclose(got, wanted, rtol=1e-14)
 
 
+def test_what_is_read_of_the_inputs() -> None:
+    """The second of four elements is named and not used, the third is a result, of the other input nothing is."""
+    values = tuple(Value(INPUT, port=0, element=element) for element in (1, 2, 3))
+    ports = Port("q", (4,)), Port("v", (2,))
+    graph = Graph("some", ports, (Port("a", (2,)),), (*values, Value("neg", (2,))), ((1, 3),))
+    assert [list(elements) for elements in graph.read()] == [[2, 3], []]
+
+
 def test_interpret_broadcasts_batches() -> None:
     q = np.linspace(-1, 1, 12).reshape(2, 3, 2)
     v = np.array([[0.1, 0.2]])

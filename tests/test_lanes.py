@@ -71,6 +71,14 @@ def test_both_layouts_in_c(tmp_path: Path, longest: int, dtype: str, lanes: int,
             assert work[-1] == 7
 
 
+def test_what_states_bring_and_keep_is_little() -> None:
+    """A floating base's place is not fetched, and outputs take the room of inputs."""
+    emitted = emit_kernel(header(), kernel(codegen.graphs(codegen.load("go1"), "rnea")[1]), Style(lanes=8))
+    assert [(a.name, place) for a, place in emitted.places()] == [("q", 0), ("v", 19), ("a", 37), ("tau", 0)]
+    assert emitted.arguments[0].used == range(3, 19)
+    assert emitted.work(8) == 8 * (1 + 8 + 55)
+
+
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8])
 @pytest.mark.parametrize("graph", [one_of_each(), PENDULUM], ids=["each", "pendulum"])

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from codegen.backends import BACKENDS
 from codegen.backends.angles import INCLUDES as ANGLE_INCLUDES
 from codegen.backends.angles import angle_slots
@@ -41,6 +43,9 @@ __all__ = [
 
 SCALAR = Style()
 
+SHORT = 16
+"""Bytes of the shortest SIMD registers, of which longer ones are rows."""
+
 
 def emit_source(header: Header, kernel: AnyKernel, style: Style = SCALAR) -> str:
     """The C99 source of one kernel."""
@@ -67,11 +72,11 @@ def emit_real(header: Header, style: Style) -> str:
 
 def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
     """The C source of a kernel for many states, `style.lanes` at a time."""
-    rows, place = [], 0
-    for number, a in enumerate(emitted.arguments):
-        rows.append({"number": number, "name": a.name, "written": a.written, "size": a.port.size, "place": place})
-        place += a.port.size
-    places = {row["name"]: f"block + {row['place']}" for row in rows} | {"w": f"block + {place}"}
+    rows = [
+        {"number": number, "name": a.name, "written": a.written, "size": a.port.size, "used": a.used, "place": place}
+        for number, (a, place) in enumerate(emitted.places())
+    ]
+    places = {row["name"]: f"block + {row['place']}" for row in rows} | {"w": f"block + {emitted.span}"}
     whole = Call(f"{emitted.symbol}_lanes", tuple(a.name for a in emitted.arguments))
     groups, size = emitted.groups(style.lanes)
     parts = emitted.calls if groups > 1 else (whole,)
@@ -82,7 +87,7 @@ def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
         lanes=style.lanes,
         f=BACKENDS[style.dtype].suffix,
         widths=[width for width in (8, 4, 2, 1) if width < style.lanes],
-        swaps=list(_swaps(style.lanes)),
+        swaps=list(_swaps(style.lanes, SHORT // np.dtype(style.dtype).itemsize)),
         arguments=rows,
         groups=groups,
         size=size,
@@ -92,16 +97,23 @@ def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
     )
 
 
-def _swaps(lanes: int) -> Iterator[tuple[int, int, list[int], list[int]]]:
-    """The transposition of a square: pairs of rows, and which elements of the two each row takes."""
-    distance = lanes // 2
-    while distance:
-        for first in range(lanes):
-            if not first & distance:
-                low = [k if not k & distance else lanes + k - distance for k in range(lanes)]
-                high = [k + distance if not k & distance else lanes + k for k in range(lanes)]
-                yield first, first + distance, low, high
-        distance //= 2
+def _swaps(lanes: int, short: int) -> Iterator[tuple[int, int, list[int], list[int]]]:
+    """The transposition of a square: pairs of rows, and which elements of the two each row takes.
+
+    Below `short`, the elements in 128 bits, rows exchange neighbours. Whole runs of that length are then divided into
+    even and odd ones, for which SIMD units have instructions without a table of places.
+    """
+    distance = 1
+    while distance < lanes:
+        run, both = min(distance, short), range(2 * lanes)
+        for first in (row for row in range(lanes) if not row & distance):
+            if run < short:
+                low = [k if not k & run else lanes + k - run for k in range(lanes)]
+                high = [k + run if not k & run else lanes + k for k in range(lanes)]
+            else:
+                low, high = ([k for k in both if bool(k & run) is odd] for odd in (False, True))
+            yield first, first + distance, low, high
+        distance *= 2
 
 
 def _header(header: Header, emitted: list[Emitted], sources: str, style: Style) -> str:

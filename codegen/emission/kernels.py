@@ -11,7 +11,7 @@ from codegen.counting import Count
 from codegen.emission.sheet import ITERATIONS, KEPT, LEFT, Header, Kernel, LoopKernel, Style
 from codegen.emission.statements import statements
 from codegen.emission.text import render
-from codegen.graph import STATUS
+from codegen.graph import STATUS, Graph
 from codegen.names import comment, identifier, identifiers
 from codegen.operations import CONST, INPUT, OPERATIONS
 from codegen.packing import Packed
@@ -21,18 +21,19 @@ if TYPE_CHECKING:
 
     from codegen.backends import Language
     from codegen.emission.cuts import Lengths
-    from codegen.graph import Graph, Port
+    from codegen.graph import Port
 
 AnyKernel = Kernel | LoopKernel
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One pointer argument of a C function."""
+    """One pointer argument of a C function; of an input, `used` are the elements between the first and last read."""
 
     name: str
     port: Port
     written: bool
+    used: range
 
     @property
     def declaration(self) -> str:
@@ -125,12 +126,24 @@ class Emitted:
     def macro(self) -> str:
         return self.symbol.upper()
 
+    def places(self) -> Iterator[tuple[Argument, int]]:
+        """Where arguments lie in what a call on many states keeps: outputs, which come last, in place of inputs."""
+        place = {False: 0, True: 0}
+        for argument in self.arguments:
+            yield argument, place[argument.written]
+            place[argument.written] += argument.port.size
+
+    @property
+    def span(self) -> int:
+        """Reals of all arguments where they lie so."""
+        return max(place + argument.port.size for argument, place in self.places())
+
     def groups(self, lanes: int) -> tuple[int, int]:
         """What a call on many states keeps: how many groups of so many lanes, and how many reals of every state.
 
         Those are the arguments and, where groups take turns in the parts of the function, the workspace.
         """
-        own = sum(argument.port.size for argument in self.arguments)
+        own = self.span
         size = own + self.variants[0].workspace
         groups = min(self.turns // lanes, KEPT // (size * lanes)) if self.calls and lanes > 1 else 1
         return (groups, size) if groups > 1 else (1, own)
@@ -165,7 +178,10 @@ def arguments(graph: Graph | AnyKernel) -> tuple[Argument, ...]:
     ]
     names = identifiers(taken)
     written = [False] * len(graph.inputs) + [True] * len(graph.outputs)
-    return tuple(Argument(*row) for row in zip(names, ports, written, strict=True))
+    # The arguments of an iteration that its first stage does not take are read by the loop.
+    read = (graph if isinstance(graph, Graph) else graph.graphs[0]).read()
+    used = (*read, *(range(port.size) for port in ports[len(read) :]))
+    return tuple(Argument(*row) for row in zip(names, ports, written, used, strict=True))
 
 
 def emit_kernel(header: Header, kernel: AnyKernel, style: Style) -> Emitted:

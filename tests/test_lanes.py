@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import platform
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ from test_angles import turning
 
 import codegen
 from codegen import passes
-from codegen.compiler import compile_extension, toolchain
+from codegen.compiler import WHOLE, compile_extension, toolchain
 from codegen.emission.cuts import TURNS, Lengths
 from codegen.emission.emit import Style, emit_artifact, emit_folder
 from codegen.emission.kernels import emit_kernel
@@ -69,6 +71,16 @@ def test_both_layouts_in_c(tmp_path: Path, longest: int, dtype: str, lanes: int,
             kept = given.T if columns else given[:, :9]
             np.testing.assert_allclose(kept, wanted[0], rtol=4 * np.finfo(dtype).eps)
             assert work[-1] == 7
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="flags of x86-64")
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_registers_are_used_whole_on_every_processor(tmp_path: Path, compiler: str) -> None:
+    written(emit_folder(header(), (kernel(PENDULUM),), Style(lanes=8)), tmp_path)
+    flags = ["-std=c99", "-O2", "-march=skylake-avx512", *WHOLE, *WARNINGS, "-S"]
+    compiled(compiler, tmp_path, *flags, "arm_pendulum_lanes.c", "-o", "arm.s")
+    registers = re.findall(r"%([yz]mm)", (tmp_path / "arm.s").read_text())
+    assert registers.count("zmm") > 5 * registers.count("ymm")
 
 
 def test_what_states_bring_and_keep_is_little() -> None:

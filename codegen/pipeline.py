@@ -108,6 +108,7 @@ def build(
     dtype: str = "float64",
     target: str = "native",
     trig: str = "fast",
+    compiler: str | None = None,
 ) -> Function:
     """A compiled callable of one algorithm (or `auto`: the cheapest forward dynamics), specialised to one robot.
 
@@ -118,10 +119,11 @@ def build(
     every tip); those with a gain kp add their target poses to the arguments. `iterations` the steps of a proximal
     algorithm; None leaves them to the arguments `tol` and `max_iter`, and `iterations` and `residual` come out.
     `target` says where the code runs: `native` (this processor), `x86-64-v3` (all with AVX2) or `portable` (all of
-    this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`.
+    this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`. `compiler` is the name or path
+    of a C compiler (default: RIGIDC_CC, else clang, gcc or cc, whichever is there first), for which the text is cut.
     RobotError for a name that does not exist, BuildError if no compiler works.
     """
-    tools = toolchain(target)
+    tools = toolchain(target, compiler=compiler)
     style = _style(dtype, trig, tools)
     task = _task(robot, algorithm, frames, external, parameters, contacts, iterations)
     assert stand_in(task).signature  # names are checked before the cache is asked

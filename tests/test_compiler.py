@@ -14,6 +14,7 @@ import pytest
 from compilers import COMPILERS
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 
+import codegen
 from codegen.compiler import compile_extension, module_name, toolchain
 from codegen.emission.cuts import LONGEST, Lengths
 from codegen.emission.emit import Style, emit_artifact
@@ -41,6 +42,13 @@ def test_every_compiler_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     f = load(artifact, tmp_path / extension)
     q, v = np.array([0.4, 1.1]), np.array([-0.3, 0.2])
     np.testing.assert_allclose(f(q, v).h, pendulum_by_hand(q, v)[1], rtol=1e-14)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_callable_by_a_compiler_of_choice(monkeypatch: pytest.MonkeyPatch, compiler: str) -> None:
+    monkeypatch.setenv("RIGIDC_CC", "/no/such/cc")
+    f = codegen.build(codegen.load("iiwa"), "fk", compiler=compiler)
+    assert f"processors by {compiler} " in dict(f.artifact.files)["iiwa.h"]
 
 
 def test_rigidc_cc_may_carry_flags(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import codegen
+from codegen.compiler import TARGETS
 from codegen.contacts import contact_of
 from codegen.errors import BuildError, RobotError
 from codegen.model import Contact
@@ -55,7 +56,7 @@ Entry = tuple[str, Scenario, int, list[Contestant]]  # robot, scenario, operatio
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the bench; 1 if a peer disagrees with us, 2 if there is nothing to run."""
     args = _arguments(argv)
-    tools = compilers()
+    tools = compilers(args.target)
     if not tools:
         return _refused("no C compiler was found; install clang or gcc, or set RIGIDC_CC to the path of one")
     workshop = Workshop(args.out.absolute() / "work")
@@ -94,6 +95,9 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--iterations", type=int, default=3, metavar="N", help="steps of proximal algorithms (3)")
     parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="time for each contest (1)")
     parser.add_argument("--states", type=int, default=64, metavar="N", help="random states that calls go round (64)")
+    parser.add_argument(
+        "--target", choices=TARGETS, default=TARGETS[0], help="processors that our own C is for (native)"
+    )
     parser.add_argument("--out", type=Path, default=Path("build/bench"), metavar="DIR", help="(build/bench)")
     args = parser.parse_args(argv)
     unknown = [name for name in args.algorithms or () if name not in peers.EVERY]
@@ -140,7 +144,7 @@ def enter(
     entries: list[Entry] = []
     absent: list[str] = []
     for contest in contests:
-        function = ours.built(contest.model, contest.algorithm, contest.contacts, contest.iterations)
+        function = ours.built(contest.model, contest.algorithm, contest.contacts, contest.iterations, tools[0])
         names = tuple(port.name for port in function.inputs)
         given = scenario(contest.model, contest.algorithm, names, states, contest.contacts, contest.iterations)
         found, missing = peers.entered(given, tools, workshop)
@@ -183,7 +187,7 @@ def facts(
     return (
         ("machine", f"{processor_name()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"),
         ("core", str(core) if core else "its limits are not measured on this processor"),
-        ("compilers", ", ".join(map(str, tools))),
+        ("compilers", f"{', '.join(map(str, tools))}; rigidc's C is for {tools[0].target}"),
         ("run", f"{place}{load}; {states} random states in turn, {seconds:g} s for each contest, readings interleaved"),
         ("batch", f"all {states} states in one call of the C batch entry, one thread, states in rows (in columns)"),
     )

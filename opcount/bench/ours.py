@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def contestants(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> tuple[Contestant, ...]:
-    """The text of our callables, compiled by one compiler with the flags of our callables.
+    """The text of our callables for one compiler, compiled with the flags of our callables.
 
     Scalar code and lanes lie in shared objects of their own, so that the size of the one is not that of both.
     """
-    made = built(scenario.model, scenario.algorithm, scenario.contacts, scenario.iterations).artifact
+    made = built(scenario.model, scenario.algorithm, scenario.contacts, scenario.iterations, compiler).artifact
     name = f"{scenario.model.name}_{scenario.algorithm}_{compiler.family}"
-    command = [compiler.c, *toolchain(compiler=compiler.c).flags]
+    command = [compiler.c, *toolchain(compiler.target, compiler=compiler.c).flags]
     files, label = dict(made.files), f"rigidc {compiler.family}"
     scalar = workshop.shared(name, command, files, f"{made.symbol}.c")
     lanes = workshop.shared(f"{name}_lanes", command, files, f"{made.symbol}_lanes.c")
@@ -35,6 +35,8 @@ def contestants(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> t
     )
 
 
-def built(model: Model, algorithm: str, contacts: tuple[Contact, ...], iterations: int) -> Function:
+def built(model: Model, algorithm: str, contacts: tuple[Contact, ...], iterations: int, compiler: Compiler) -> Function:
     """Our callable."""
-    return codegen.build(model, algorithm, contacts=contacts, iterations=iterations)
+    return codegen.build(
+        model, algorithm, contacts=contacts, iterations=iterations, target=compiler.target, compiler=compiler.c
+    )

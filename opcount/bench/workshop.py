@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,22 +27,23 @@ class Absent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A C compiler and its C++ sibling ("" if there is none), and what they call themselves."""
+    """A C compiler and its C++ sibling ("" if there is none), what they call themselves, and what our C is for."""
 
     family: str
     c: str
     cxx: str
     version: str
+    target: str = "native"
 
     def __str__(self) -> str:
         return f"{self.family} {self.version}"
 
 
-def compilers() -> tuple[Compiler, ...]:
+def compilers(target: str = "native") -> tuple[Compiler, ...]:
     """The newest clang and the newest gcc on the path, or the one compiler that RIGIDC_CC names."""
     asked = os.environ.get("RIGIDC_CC", "").split()
     found = [_compiler(asked[0])] if asked else [_compiler(_newest(family)) for family in ("clang", "gcc")]
-    return tuple(compiler for compiler in found if compiler)
+    return tuple(replace(compiler, target=target) for compiler in found if compiler)
 
 
 def _newest(family: str) -> str:

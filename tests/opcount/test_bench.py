@@ -267,9 +267,11 @@ def test_a_short_run_from_the_command_line(
 
     monkeypatch.setattr(pinocchio_peer, "includes", away)
     monkeypatch.setenv("RIGIDC_CC", compilers()[0].c)
-    assert bench.main(["iiwa", "-a", "crba", "--seconds", "0", "--states", "8", "--out", str(tmp_path / "out")]) == 0
+    options = ["--seconds", "0", "--states", "8", "--target", "portable", "--out", str(tmp_path / "out")]
+    assert bench.main(["iiwa", "-a", "crba", *options]) == 0
     printed = capsys.readouterr().out
     assert "CasADi C" in printed
+    assert "for portable" in printed
     content = json.loads((tmp_path / "out" / "bench.json").read_text())
     labels = content["contests"][0]["nanoseconds"]
     assert len(labels) == 4

@@ -72,6 +72,17 @@ def test_lanes_fill_a_register_of_the_target() -> None:
     assert toolchain("native").lanes(8) in (2, 4, 8)
 
 
+def test_gcc_looks_for_less(tmp_path: Path) -> None:
+    """`cc` is told by what it leads to; an unknown compiler gets no flags of gcc's."""
+    for name, own in (("gcc-12", True), ("clang-14", False), ("strange", False)):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+        (tmp_path / "cc").unlink(missing_ok=True)
+        (tmp_path / "cc").symlink_to(tmp_path / name)
+        wanted = own and sys.platform != "darwin"
+        assert ("-fno-tree-pre" in toolchain(compiler=str(tmp_path / "cc")).flags) is wanted
+
+
 def test_clang_gets_shorter_parts(tmp_path: Path) -> None:
     found = {}
     for name in ("gcc", "clang", "clang-19"):

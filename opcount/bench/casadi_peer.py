@@ -1,7 +1,7 @@
 """C that CasADi generates from the straightforward version.
 
-It is compiled with the flags of our own callables, which suit it better than -O3 does: clang contracts nothing
-across CasADi's statements otherwise, and gcc gains nothing by -O3.
+It is compiled with the flags that every build of our own C wants, which suit it better than -O3 does: clang contracts
+nothing across CasADi's statements otherwise, and gcc gains nothing by -O3.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from codegen.compiler import toolchain
+from codegen.compiler import machine_flags
+from codegen.emission.flags import FLAGS
 from opcount.bench import straightforward, straightforward_held
 from opcount.bench.calls import casadi
 from opcount.bench.workshop import Absent
@@ -30,7 +31,9 @@ def contestants(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> t
     model, algorithm = scenario.model, scenario.algorithm
     function, text = source(model, algorithm, scenario.contacts, scenario.iterations)
     name = f"{model.name}_{algorithm}_casadi_{compiler.family}"
-    library = workshop.shared(name, [compiler.c, *toolchain(compiler=compiler.c).flags], {f"{algorithm}.c": text})
+    library = workshop.shared(
+        name, [compiler.c, "-std=c99", *FLAGS, *machine_flags("native")], {f"{algorithm}.c": text}
+    )
     return (casadi(f"CasADi C {compiler.family}", scenario, workshop.driver(compiler), library, function),)
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 TARGETS = ("native", "x86-64-v3", "portable")
 
-_CLANG = Lengths(whole=5000, part=450, in_step=700, numbers=72, turns=16)
+_CLANG = Lengths(whole=5000, part=320, in_step=640, numbers=72, turns=16)
 """clang loads a number once per function and keeps it, on the stack in the end: where there are many, it wants short
 parts, and short parts want fewer states at a time."""
 

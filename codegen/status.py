@@ -40,8 +40,8 @@ def _tests(graph: Graph) -> list[int]:
     known: dict[Value, int] = {}
     first: list[int] = []
     for index, value in enumerate(values):
-        args = tuple(first[arg] for arg in value.args)
-        first.append(known.setdefault(value._replace(args=args), index))
+        args = tuple([first[arg] for arg in value.args])
+        first.append(known.setdefault(value if args == value.args else value._replace(args=args), index))
         if living[index] and value.op == CONST and value.constant == HUGE and _divides(graph, index):
             found[len(values)] = None
         if living[index] and value.op == "mul":

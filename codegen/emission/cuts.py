@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,12 @@ CALL = 8
 LONGEST = 2000
 """Statements per C function: compilers take less time for several of this length than for one, and their stack frames
 stay so small that instructions are short, which large functions live on."""
+
+IN_STEP = 1000
+"""The same where limbs go in step: frames then hold vectors."""
+
+HUGE = 20_000
+"""Statements beyond which parts are no longer than those: what a compiler takes grows faster than their length."""
 
 TURNS = 32
 """So many states, in groups of lanes, take turns in every part of a function: its code is fetched once for all. Of
@@ -29,12 +36,13 @@ class Lengths:
     """How long C functions may be.
 
     They stay whole up to so many statements with so many different `numbers` among them; others come in parts of up to
-    `part` statements, or `in_step` where limbs go in step. In parts `turns` states take turns.
+    `part` statements, or `in_step` where limbs go in step and where there are very many. In parts `turns` states take
+    turns.
     """
 
     whole: int = LONGEST
     part: int = LONGEST
-    in_step: int = LONGEST
+    in_step: int = IN_STEP
     numbers: float = math.inf
     turns: int = TURNS
 
@@ -50,7 +58,8 @@ class Lengths:
     def parts(self, spans: Sequence[tuple[int, int, int]], length: int, numbers: int) -> list[int]:
         """The cuts of a function (see `cuts`); none if it stays whole."""
         stays = length <= self.whole and numbers <= self.numbers
-        return [] if stays else cuts(spans, length, self.part)
+        longest = self.part if length <= HUGE else min(self.part, self.in_step)
+        return [] if stays else cuts(spans, length, longest)
 
 
 def cuts(spans: Sequence[tuple[int, int, int]], length: int, longest: int) -> list[int]:
@@ -63,11 +72,15 @@ def cuts(spans: Sequence[tuple[int, int, int]], length: int, longest: int) -> li
     kept = _kept(spans, length)
     step = max(1, longest // _PLACES)
     places = [0, *range(step, length, step), length]
-    least, before = [0] + [0] * (len(places) - 1), [0] * len(places)
+    least, before = [0] * len(places), [0] * len(places)
+    near: deque[int] = deque()  # where the part before a place may begin: further on, only at higher cost
     for k in range(1, len(places)):
-        reach = [j for j in range(max(0, k - _PLACES - 1), k) if places[k] - places[j] <= longest]
-        best = min(reach, key=least.__getitem__)
-        least[k], before[k] = least[best] + kept[places[k]] + CALL, best
+        while near and least[near[-1]] > least[k - 1]:
+            near.pop()
+        near.append(k - 1)
+        while places[k] - places[near[0]] > longest:
+            near.popleft()
+        least[k], before[k] = least[near[0]] + kept[places[k]] + CALL, near[0]
     found, k = [], before[-1]
     while k:
         found.append(places[k])

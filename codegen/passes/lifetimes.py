@@ -15,7 +15,7 @@ from codegen.operations import CONST, INPUT
 from codegen.passes.angles import in_front, pairs, reordered
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 def shorten_lifetimes(graph: Graph) -> Graph:
@@ -27,8 +27,10 @@ def short_lived(graph: Graph) -> list[int]:
     """That order."""
     front, needs = in_front(graph), _registers(graph)
     results = list(dict.fromkeys(index for result in graph.results for index in result))
+    together = {member: members for members in pairs(graph).values() for member in members}
+    operands = [value.args for value in graph.values]
     ways = product((results, results[::-1]), (False, True))
-    orders = [_depth_first(graph, needs, front, roots, mirrored) for roots, mirrored in ways]
+    orders = [_depth_first(operands, needs, together, front, roots, mirrored) for roots, mirrored in ways]
     return min(orders, key=lambda order: kept(graph, order))
 
 
@@ -43,12 +45,15 @@ def kept(graph: Graph, order: Sequence[int]) -> int:
 
 
 def _depth_first(
-    graph: Graph, needs: Sequence[int], front: Sequence[int], roots: Sequence[int], mirrored: bool
+    operands: Sequence[tuple[int, ...]],
+    needs: Sequence[int],
+    together: Mapping[int, Sequence[int]],
+    front: Sequence[int],
+    roots: Sequence[int],
+    mirrored: bool,
 ) -> list[int]:
-    """All values: those in front, then what each root depends on, right before it."""
-    placed = [False] * len(graph.values)
-    operands = [value.args for value in graph.values]
-    together = {member: members for members in pairs(graph).values() for member in members}
+    """All values: those in front, then what each root depends on, right before it; some come `together`."""
+    placed = [False] * len(operands)
     order = list(front)
     for index in front:
         placed[index] = True

@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 6f01330df9bbf811564c4492a8204ba1bf82a90b6a7e9336393005ab22e506c5 (SHA-256 of the sources)
+ * Content: 86401516e3ac7419ef7a2f7547f0834d1066a5de58d8c3d91de4c6c25079d4cd (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -39,7 +39,7 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "6f01330df9bbf811564c4492a8204ba1bf82a90b6a7e9336393005ab22e506c5"
+#define SOLO12_CONTENT "86401516e3ac7419ef7a2f7547f0834d1066a5de58d8c3d91de4c6c25079d4cd"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration
@@ -70,7 +70,7 @@ void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
  */
 void solo12_aba(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *tau, SOLO12_REAL *a);
 /* Reals that solo12_aba keeps on the stack to hand values between its parts; the caller owns none. */
-#define SOLO12_ABA_WORKSPACE 83
+#define SOLO12_ABA_WORKSPACE 70
 
 #ifdef __cplusplus
 }

@@ -185,32 +185,48 @@ SOLO12_APART void solo12_far_angles(const R *x, R *s, R *c, int n, int all)
     }
 }
 
+/* So many blocks are reduced before the first polynomial: what waits for a long chain keeps a processor from looking
+ * ahead. For one state the next instructions wait for the sines themselves.
+ */
+#define SOLO12_ROUND (SOLO12_WIDTH > 1 ? 16 : 1)
+
 /* Of n blocks. */
 SOLO12_INLINE void solo12_angles(const BLOCK *x, BLOCK *s, BLOCK *c, int n)
 {
     BITS beyond = { 0 };
-    for (int k = 0; k < (SOLO12_OWN_ANGLES ? n : 0); ++k) {
-        /* x = m pi/2 + high + low; products of m and the first two parts of pi/2 are exact. */
-        const D a = SOLO12_CONVERT(x[k], D);
-        const D shifted = a*0.6366197723675814 + 6755399441055744.0;
-        const D m = shifted - 6755399441055744.0;
-        const D near = a - m*1.5707963267923333;
-        const D high = near - m*2.5633441514780767e-12;
-        const D low = ((near - high) - m*2.5633441514780767e-12) - m*1.1644211747377496e-22;
-        const D z = high*high;
-        const D zz = z*z;
-        const D most = 1.0 - 0.5*z;
-        const D odd = (-0.1666666666666663 + z*0.008333333333322108) + zz*((-0.0001984126982958018 + z*2.7557313618029185e-06) + zz*(-2.5050747220770088e-08 + z*1.5896197814307756e-10));
-        const D even = (0.041666666666666595 + z*-0.001388888888887304) + zz*((2.4801587288841424e-05 + z*-2.755731417624637e-07) + zz*(2.0875700416867704e-09 + z*-1.1358513987529083e-11));
-        const D sine = high + (high*z*odd + low*most);
-        const D cosine = most + (zz*even + (((1.0 - most) - 0.5*z) - high*low));
-        /* The two low bits of m, which stand lowest in `shifted`, exchange the two and give the signs. */
-        const BITS turn = solo12_bits(shifted), first = solo12_bits(sine), second = solo12_bits(cosine);
-        const BITS exchange = (first ^ second) & (UINT64_C(0) - (turn & UINT64_C(1)));
-        s[k] = SOLO12_CONVERT(solo12_number(first ^ exchange ^ ((turn & UINT64_C(2)) << 62)), BLOCK);
-        c[k] = SOLO12_CONVERT(solo12_number(second ^ exchange ^ (((turn + UINT64_C(1)) & UINT64_C(2)) << 62)), BLOCK);
-        /* From 16 bits on something is set where m is not within +-2^15, as it is not if |x| > 1e5 or is no number. */
-        beyond |= turn - UINT64_C(0x4337ffffffff8000);
+    for (int start = 0; start < (SOLO12_OWN_ANGLES ? n : 0); start += SOLO12_ROUND) {
+        const int size = n - start < SOLO12_ROUND ? n - start : SOLO12_ROUND;
+        D shifts[SOLO12_ROUND], lows[SOLO12_ROUND], highs[SOLO12_ROUND];
+        for (int k = 0; k < size; ++k) {
+            /* x = m pi/2 + high + low; products of m and the first two parts of pi/2 are exact. */
+            const D a = SOLO12_CONVERT(x[start + k], D);
+            const D shifted = a*0.6366197723675814 + 6755399441055744.0;
+            const D m = shifted - 6755399441055744.0;
+            const D near = a - m*1.5707963267923333;
+            const D high = near - m*2.5633441514780767e-12;
+            shifts[k] = shifted;
+            highs[k] = high;
+            lows[k] = ((near - high) - m*2.5633441514780767e-12) - m*1.1644211747377496e-22;
+        }
+        for (int k = 0; k < size; ++k) {
+            const D high = highs[k];
+            const D low = lows[k];
+            const D z = high*high;
+            const D zz = z*z;
+            const D most = 1.0 - 0.5*z;
+            const D odd = (-0.1666666666666663 + z*0.008333333333322108) + zz*((-0.0001984126982958018 + z*2.7557313618029185e-06) + zz*(-2.5050747220770088e-08 + z*1.5896197814307756e-10));
+            const D even = (0.041666666666666595 + z*-0.001388888888887304) + zz*((2.4801587288841424e-05 + z*-2.755731417624637e-07) + zz*(2.0875700416867704e-09 + z*-1.1358513987529083e-11));
+            const D sine = high + (high*z*odd + low*most);
+            const D cosine = most + (zz*even + (((1.0 - most) - 0.5*z) - high*low));
+            /* The two low bits of m, which stand lowest in `shifted`, exchange the two and give the signs. */
+            const BITS turn = solo12_bits(shifts[k]), first = solo12_bits(sine), second = solo12_bits(cosine);
+            const BITS exchange = (first ^ second) & (UINT64_C(0) - (turn & UINT64_C(1)));
+            const BITS lower = (turn & UINT64_C(2)) << 62, upper = ((turn + UINT64_C(1)) & UINT64_C(2)) << 62;
+            s[start + k] = SOLO12_CONVERT(solo12_number(first ^ exchange ^ lower), BLOCK);
+            c[start + k] = SOLO12_CONVERT(solo12_number(second ^ exchange ^ upper), BLOCK);
+            /* From 16 bits on something is set where m is not within +-2^15, as it is not if |x| > 1e5 or is no number. */
+            beyond |= turn - UINT64_C(0x4337ffffffff8000);
+        }
     }
     uint64_t any = 0;
 #if SOLO12_BLOCK > 1

@@ -158,7 +158,9 @@ def _command(asked: str) -> tuple[str, ...]:
             words = []
         found = shutil.which(words[0]) if words else None
         if not found:
-            raise BuildError(f"the C compiler {asked!r} was not found; name one that is installed (compiler=, or RIGIDC_CC)")
+            raise BuildError(
+                f"the C compiler {asked!r} was not found; name one that is installed (compiler=, or RIGIDC_CC)"
+            )
         return (found, *words[1:])
     for name in ("clang", "gcc", "cc"):
         found = shutil.which(name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from compilers import COMPILERS, WARNINGS, compiled, written
+from compilers import COMPILERS, WARNINGS, compiled, output, written
 from graph_cases import header, kernel, one_of_each, pendulum
 from test_angles import turning
 
@@ -81,6 +81,21 @@ def test_registers_are_used_whole_on_every_processor(tmp_path: Path, compiler: s
     compiled(compiler, tmp_path, *flags, "arm_pendulum_lanes.c", "-o", "arm.s")
     registers = re.findall(r"%([yz]mm)", (tmp_path / "arm.s").read_text())
     assert registers.count("zmm") > 5 * registers.count("ymm")
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("lanes", [1, 4, 16])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_workspace_is_aligned_as_its_lanes(tmp_path: Path, dtype: str, lanes: int, compiler: str) -> None:
+    """GCC and clang take an alignment that is asked for even where it is less than the type's own."""
+    written(emit_folder(header(), (kernel(PENDULUM),), Style(dtype, lanes=lanes)), tmp_path)
+    text = """#define ARM_WIDE
+#include "arm_real.h"
+int main(void) { T w[3] ARM_ALIGNED = {{0}}; return (int)(__alignof__(w)%sizeof(T)) + (sizeof w == 0); }
+"""
+    (tmp_path / "aligned.c").write_text(text.replace("{{0}}", "{0}" if lanes == 1 else "{{0}}"))
+    compiled(compiler, tmp_path, "-std=c99", "-D_GNU_SOURCE", "aligned.c", "-lm", "-o", "aligned")
+    output(tmp_path / "aligned")
 
 
 def test_what_states_bring_and_keep_is_little() -> None:

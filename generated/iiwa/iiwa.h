@@ -20,7 +20,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: 5915b627f2b8634b974921ab72ce3c821478624a37ce3789d413e6a5f9dfb25b (SHA-256 of the sources)
+ * Content: 90afa9ac849771dc3c088d3292cc963a5a2d6ce33a414a3288afed3693742e04 (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -33,7 +33,7 @@ extern "C" {
 #define IIWA_REAL double
 #define IIWA_NQ 7
 #define IIWA_NV 7
-#define IIWA_CONTENT "5915b627f2b8634b974921ab72ce3c821478624a37ce3789d413e6a5f9dfb25b"
+#define IIWA_CONTENT "90afa9ac849771dc3c088d3292cc963a5a2d6ce33a414a3288afed3693742e04"
 
 /* rnea: inverse dynamics
  *   in  q[7] (7): configuration

@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 86401516e3ac7419ef7a2f7547f0834d1066a5de58d8c3d91de4c6c25079d4cd (SHA-256 of the sources)
+ * Content: 6fa044a3e8c2755fa49a1a8f6f4e2e27f13dddadc361c958fc20d79a0a9e84c2 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -39,7 +39,7 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "86401516e3ac7419ef7a2f7547f0834d1066a5de58d8c3d91de4c6c25079d4cd"
+#define SOLO12_CONTENT "6fa044a3e8c2755fa49a1a8f6f4e2e27f13dddadc361c958fc20d79a0a9e84c2"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration

@@ -42,9 +42,9 @@ typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), ma
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
-/* Eight reals at a time may be stored where an aligned array begins. */
+/* Eight reals at a time may be stored where an aligned array begins; no T wants less than it has by itself. */
 #if defined(__GNUC__)
-#define SOLO12_ALIGNED __attribute__((aligned(8*sizeof(R))))
+#define SOLO12_ALIGNED __attribute__((aligned(sizeof(T) > 8*sizeof(R) ? sizeof(T) : 8*sizeof(R))))
 #define SOLO12_INLINE static inline __attribute__((always_inline))
 #define SOLO12_APART static __attribute__((noinline, unused))
 #define SOLO12_SPARE static __attribute__((unused))

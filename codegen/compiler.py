@@ -54,7 +54,7 @@ _GCC = (
     "-fno-code-hoisting",
 )
 """What gcc does without: it looks for expressions that occur twice, which the passes of a graph have left none of, and
-makes values live longer where it believes that it found some. That takes a quarter of its time."""
+makes values live longer where it believes that it found some. That takes up to a quarter of its time."""
 
 WHOLE = ("-mprefer-vector-width=512",)
 """clang cuts vectors of 512 bits in two where Intel's processors were once slow with them."""
@@ -132,7 +132,7 @@ def toolchain(target: str = "native", *, compiler: str | None = None, api: bool 
 
 def _family(command: Sequence[str]) -> str:
     """`clang`, `gcc` or neither, by the name of the compiler or of the file that it leads to."""
-    names = Path(command[0]).name + Path(command[0]).resolve().name
+    names = f"{Path(command[0]).name} {Path(command[0]).resolve().name}"
     clang = "clang" in names or sys.platform == "darwin"
     return "clang" if clang else "gcc" if "gcc" in names else ""
 

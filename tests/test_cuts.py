@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codegen.emission.cuts import CALL, cuts
+from codegen.emission.cuts import CALL, HUGE, Lengths, cuts
 
 LENGTH = 12
 
@@ -45,3 +45,15 @@ def test_long_functions_are_cut_into_parts_of_bounded_length() -> None:
     length, longest = 10_007, 2000
     chosen = cuts([(k, min(k + 50 + k % 7, length - 1), 1) for k in range(length)], length, longest)
     assert all(0 < b - a <= longest for a, b in pairwise((0, *chosen, length)))
+
+
+def test_a_part_may_be_of_greatest_length() -> None:
+    """Only in the middle nothing is kept; cuts anywhere else would leave a hundred."""
+    assert cuts([(0, 449, 100), (450, 899, 100)], 900, 450) == [450]
+
+
+def test_parts_of_very_long_functions_are_shorter() -> None:
+    lengths = Lengths()
+    for length, longest in ((HUGE, lengths.part), (HUGE + 1, lengths.in_step)):
+        ends = (0, *lengths.parts([], length, 0), length)
+        assert longest - longest // 10 < max(b - a for a, b in pairwise(ends)) <= longest

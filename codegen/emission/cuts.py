@@ -47,7 +47,8 @@ class Lengths:
     turns: int = TURNS
 
     def __str__(self) -> str:
-        whole = f"up to {self.whole} statements and {self.numbers} numbers"
+        whole = f"up to {self.whole} statements"
+        whole += "" if math.isinf(self.numbers) else f" and {self.numbers} numbers"
         return f"functions of {whole}, parts of {self.part} ({self.in_step} in step), {self.turns} turns"
 
     @property

@@ -17,6 +17,8 @@ import numpy as np
 from codegen.geometry import ROUNDING, Inertia, Pose, axis_rotation, clean, mat3, times, vec3
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from codegen.model import Body, Model
@@ -31,8 +33,11 @@ class Canonical(NamedTuple):
     moves: tuple[Pose, ...]
 
 
-def canonical(model: Model) -> Canonical:
-    """Re-frame every body; joint-space quantities of the result are those of `model`."""
+def canonical(model: Model, bases: Mapping[int, Pose] | None = None) -> Canonical:
+    """Re-frame every body; joint-space quantities of the result are those of `model`.
+
+    `bases` are the frames in which floating bodies are to be followed, if not their own; joints have to follow suit.
+    """
     children: dict[int, list[Body]] = {i: [] for i in range(-1, len(model.bodies))}
     for body in model.bodies:
         children[body.parent].append(body)
@@ -40,14 +45,14 @@ def canonical(model: Model) -> Canonical:
     bodies: list[Body] = []
     for i, body in enumerate(model.bodies):
         seen = (moves[body.parent].inverse() if body.parent >= 0 else Pose()) @ body.placement
-        move = Pose()
+        move, placement = (bases or {}).get(i, Pose()), seen
         if body.joint.type in SINGLE_AXIS:
             turn = aligning_turn(times(seen.R, np.array(body.joint.axis)))
             C = clean(times(seen.R.T, turn))
             move = Pose(mat3(C), vec3(_slide(body, seen, C, children[i])))
+            placement = seen @ move
         moves.append(move)
         axis = vec3(clean(times(move.R.T, np.array(body.joint.axis))))
-        placement = seen @ move
         bodies.append(
             replace(
                 body,
@@ -79,18 +84,17 @@ def _slide(body: Body, seen: Pose, C: NDArray[np.float64], children: list[Body])
     """Where along the joint's free directions the new origin goes, so that fewest offsets remain."""
     axis = np.array(body.joint.axis)
     if body.joint.type == "prismatic":
-        slide = -times(seen.R.T, seen.p)
+        slides = [-times(seen.R.T, seen.p)]
     else:
         along = times(seen.R, axis)
         k = int(np.argmax(np.abs(along)))
-        slide = axis * (-seen.p[k] / along[k])
+        slides = [axis * (-seen.p[k] / along[k]), *(axis * (axis @ child.placement.p) for child in children)]
 
     def offsets(move: NDArray[np.float64]) -> int:
         own = int(np.count_nonzero(clean(seen.p + times(seen.R, move))))
         return own + sum(int(np.count_nonzero(clean(times(C.T, child.placement.p - move)))) for child in children)
 
-    still = np.zeros(3)
-    return slide if offsets(slide) < offsets(still) else still
+    return min((np.zeros(3), *slides), key=offsets)
 
 
 def _clean_pose(pose: Pose) -> Pose:

@@ -36,6 +36,7 @@ from codegen.spatial import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from codegen.joints import JointType
     from codegen.model import Body, Model
     from codegen.tree import Swept
 
@@ -64,6 +65,7 @@ class Turned:
 
 def on_hinges(
     model: Model,
+    joints: Sequence[JointType],
     positions: Mapping[int, SX],
     offsets: Sequence[SX | None],
     inertias: Sequence[RigidInertia],
@@ -80,7 +82,7 @@ def on_hinges(
     for b, (body, own) in enumerate(zip(model.bodies, inertias, strict=True)):
         steps = placement_steps(body.placement, offsets[b])
         if body.joint.type != "revolute":
-            found.append((Transform(steps + model.joints[b].transform(positions[b])), own))
+            found.append((Transform(steps + joints[b].transform(positions[b])), own))
             continue
         k, sign = unit_axis(body.joint.axis)
         turn, carried = Turned(k, sign, positions[b]), [other for other in model.bodies if other.parent == b]

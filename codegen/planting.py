@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from casadi import SX, diagcat
 
+from codegen.basing import Based
 from codegen.closing import closings, independent_rows
 from codegen.frames import Canonical, canonical
 from codegen.geometry import Pose, times
@@ -36,20 +37,23 @@ def symbolic_tree(
     contacts: Sequence[Contact] = (),
     turned: bool = True,
     swept: Swept = "inertias",
+    bases: Mapping[int, Based] | None = None,
 ) -> Tree:
     """The tree of `model` at configuration q (symbols); `parameters` replace numbers of the model by symbols.
 
     With `turned`, all rows of contacts are along the axes that the contacts name (see `codegen.holding`); `swept` is
-    what the axes of bodies and the regrouping of their inertias are chosen for.
+    what the axes of bodies and the regrouping of their inertias are chosen for; `bases` are joints in place of floating
+    ones, by bodies, whose coordinates are then those of the tree.
     """
-    parameters = parameters or {}
-    reframed = canonical(model)
+    parameters, bases = parameters or {}, bases or {}
+    reframed = canonical(model, {b: joint.pose for b, joint in bases.items()})
     inner = reframed.model
+    joints = tuple(bases.get(b, joint) for b, joint in enumerate(inner.joints))
     fixed = [_offset(model, reframed, b, parameters) for b in range(len(inner.bodies))]
 
     def transform(b: int, at: SX) -> Transform:
         steps = placement_steps(inner.bodies[b].placement, fixed[b])
-        return Transform(steps + inner.joints[b].transform(at))
+        return Transform(steps + joints[b].transform(at))
 
     own = _spanning(model, reframed, q, transform)
     positions = {
@@ -59,7 +63,7 @@ def symbolic_tree(
     looked_at = {contact.frame.name for contact in contacts} | {contact.axes for contact in contacts} - {"", "world"}
     loaded = {name.partition(":")[2] for name in parameters if name.startswith("payload:")}
     used = {inner.frame(name).body for name in (*frames, *external, *looked_at, *loaded)}
-    described = on_hinges(inner, positions, fixed, inertias, used, swept)
+    described = on_hinges(inner, joints, positions, fixed, inertias, used, swept)
     owner = {b: i for i, node in enumerate(inner.nodes) for b in node.bodies}
     parts = tuple(
         Part(
@@ -71,7 +75,7 @@ def symbolic_tree(
             joint.subspace(positions[b]),
             described[b][1],
         )
-        for b, (body, joint) in enumerate(zip(inner.bodies, inner.joints, strict=True))
+        for b, (body, joint) in enumerate(zip(inner.bodies, joints, strict=True))
     )
     X = tuple(_node_transform(inner, parts, i) for i in range(len(inner.nodes)))
     S = tuple(Subspace(X[i], tuple(parts[b].S for b in node.bodies), own[i].G) for i, node in enumerate(inner.nodes))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from casadi import SX, Function, reshape, sqrt, sumsqr, vec, vertcat
 
 from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm
-from codegen.algorithms.iteration import Iteration, flat
+from codegen.algorithms.iteration import Iteration, changed, flat
 from codegen.algorithms.wanted import all_inwards, outwards, wanted
+from codegen.basing import Based, based, recoordinated
 from codegen.direct import direct_operators
 from codegen.errors import RobotError
 from codegen.graph import Graph, Port, from_casadi
@@ -193,9 +195,15 @@ def _run(task: Task) -> tuple[list[SX], Any]:
     if entry.view:
         model, q = entry.view(model), q_of(entry.view(model), model, q)
     turned = (entry.group != "constrained" and "x" not in entry.outputs) or bool({"R", "weight"} & set(task.parameters))
-    tree = symbolic_tree(model, q, frames, task.external, parameters, contacts, turned, entry.swept)
+    bases = based(model, contacts, entry.joint_space, "v" in entry.inputs) if entry.based else {}
+    tree = symbolic_tree(model, q, frames, task.external, parameters, contacts, turned, entry.swept, bases)
+    own = {"v": Based.motion, "tau": Based.force}
+    given |= {name: recoordinated(tree, bases, own[name], given[name]) for name in own.keys() & given.keys()}
     inputs = {**given, **before(tree, task, given)} if contacts else given
-    return symbols, outwards(tree, entry.run(tree, *(inputs[name] for name in entry.inputs[1:])), entry.outputs)
+    results = entry.run(tree, *(inputs[name] for name in entry.inputs[1:]))
+    change = dict.fromkeys(("lam", "x"), partial(outwards, tree))
+    change["a"] = partial(recoordinated, tree, bases, Based.outwards)
+    return symbols, changed(results, entry.outputs, change)
 
 
 def before(tree: Tree, task: Task, given: dict[str, SX]) -> dict[str, SX]:

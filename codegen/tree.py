@@ -6,7 +6,7 @@ algorithms carry one element more, for the world, at their end, and no recursion
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -76,9 +76,15 @@ class Held:
         """Number of rows m of the contact."""
         return int(self.rows.stop - self.rows.start)
 
-    def inertia(self, weight: SX) -> ArticulatedInertia:
-        """K' weight K for one weight or a diagonal of them (m): what a stiff contact adds to its body's inertia."""
+    def inertia(self, weight: SX) -> RigidInertia | ArticulatedInertia:
+        """K' weight K for one weight or a diagonal of them (m): what a stiff contact adds to its body's inertia.
+
+        A point that is held wholly adds a mass there, and a weld one that resists turns, too.
+        """
         if weight.size1() == 1 < self.size:
+            rigid = RigidInertia.of(self.square)
+            if rigid is not None:
+                return rigid.times(weight)
             A = weight * self.square
         else:
             A = self.body_force @ diag(weight) @ self.body_force.T
@@ -170,6 +176,10 @@ class Tree:
             for i, dofs in enumerate(self.dofs)
             for dof in range(dofs.start, dofs.stop)
         )
+
+    def dofs_of(self, nodes: Iterable[int]) -> list[int]:
+        """Places in v of some nodes' coordinates."""
+        return [dof for i in nodes for dof in range(self.nv)[self.dofs[i]]]
 
     def path(self, i: int) -> tuple[int, ...]:
         """Node i and its ancestors, from i to the root."""

@@ -56,7 +56,7 @@ class Algorithm:
 
     `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
     (robots with contacts), `loops` (the baselines for robots with loops). `view` makes of the
-    robot the one that the algorithm runs on.
+    robot the one that the algorithm runs on. With `joint_space` it factorises the joint-space inertia matrix.
     """
 
     name: str
@@ -66,6 +66,12 @@ class Algorithm:
     title: str
     group: str = "common"
     view: Callable[[Model], Model] | None = None
+    joint_space: bool = False
+
+    @property
+    def based(self) -> bool:
+        """Whether a floating base may be followed in another frame: forces go in and accelerations come out, if any."""
+        return self.group != "loops" and {*self.outputs} <= {"a", "lam", "W", "Winv", "x"} and "a" not in self.inputs
 
     @property
     def swept(self) -> Swept:
@@ -145,7 +151,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("rnea", rnea, STATE_AND_MOTION, ("tau",), "inverse dynamics"),
         Algorithm("crba", crba, Q, ("M",), "joint-space inertia matrix"),
         Algorithm("aba", aba, STATE_AND_FORCE, ("a",), "forward dynamics, O(n)"),
-        Algorithm("ltl", ltl, STATE_AND_FORCE, ("a",), "forward dynamics by CRBA and LTL"),
+        Algorithm("ltl", ltl, STATE_AND_FORCE, ("a",), "forward dynamics by CRBA and LTL", joint_space=True),
         Algorithm("minverse", minverse, Q, ("Minv",), "inverse inertia matrix"),
         Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold"),
         Algorithm("difference", difference, ("q0", "q1"), ("dv",), "difference of two configurations"),
@@ -154,10 +160,14 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("pv_soft", pv_soft, (*HELD, "R"), SOLUTION, "softly constrained dynamics, O(n + m)", "constrained"),
         Algorithm("prox_pv", prox_pv, PROXIMAL, SOLUTION, "constrained dynamics, proximal PV", "constrained"),
         Algorithm("constrained_aba", constrained_aba, PROXIMAL, SOLUTION, "proximal, O(n + m)", "constrained"),
-        Algorithm("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL", "constrained"),
-        Algorithm("prox_ltls", prox_ltls, PROXIMAL, SOLUTION, "proximal by stiffened LTL", "constrained"),
-        Algorithm("prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky", "constrained"),
-        Algorithm("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus"),
+        Algorithm("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL", "constrained", joint_space=True),
+        Algorithm(
+            "prox_ltls", prox_ltls, PROXIMAL, SOLUTION, "proximal by stiffened LTL", "constrained", joint_space=True
+        ),
+        Algorithm(
+            "prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky", "constrained", joint_space=True
+        ),
+        Algorithm("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus", joint_space=True),
         Algorithm("kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", "delassus"),
         Algorithm("efpa", efpa, Q, ("W",), "Delassus matrix by extended force propagators", "delassus"),
         Algorithm("pv_osim", pv_osim, Q, ("W",), "Delassus matrix by the PV sweep", "delassus"),

@@ -2,8 +2,9 @@
 
 Wensing, Featherstone, Orin, A reduced-order recursive algorithm for the computation of the operational-space inertia
 matrix, ICRA 2012; over clusters, Chignoli et al. (arXiv 2311.13732), sec. VIII: O(n + m d + m^2). Accelerations go
-outwards only to where paths part; the joint where two contacts meet, and those that a contact moves alone, add
-y' D^-1 y. Spatial vectors [angular; linear] in body frames; gravity plays no part.
+outwards only to where paths part; the joint where two contacts meet, those that a contact moves alone, and where they
+meet near the root the few further in, add y' D^-1 y. Spatial vectors [angular; linear] in body frames; gravity plays
+no part.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from codegen.algorithms.delassus import assembled
 from codegen.algorithms.sweeps import articulated
 from codegen.spatial import zeros
 from codegen.tree import Tree
+
+NEAR = 12  # freedoms between a meeting and the root: accelerations on the way there and back cost more than y' D^-1 y
 
 
 def efpa(tree: Tree) -> SX:
@@ -38,6 +41,8 @@ def efpa(tree: Tree) -> SX:
         for o, other in enumerate(tree.contacts[: e + 1]):
             meeting = shared[0] if o == e else tree.closest(other.node, contact.node)
             alone = path[: path.index(meeting)] if o == e else ()
-            both = [half[o, i].T @ scaled[e, i] for i in (*alone, meeting) if i >= 0]
-            blocks[o, e] = [F[o, parent[meeting]].T @ A[e, parent[meeting]], *both] if meeting >= 0 else []
+            further = tree.path(parent[meeting]) if meeting >= 0 else ()
+            near = sum(S[i].size for i in further) <= NEAR
+            both = [half[o, i].T @ scaled[e, i] for i in (*alone, meeting, *(further if near else ())) if i >= 0]
+            blocks[o, e] = both if near else [F[o, parent[meeting]].T @ A[e, parent[meeting]], *both]
     return assembled(tree, blocks)

@@ -1,33 +1,46 @@
 """proxLTLs: constrained forward dynamics by the LTL factorisation of the stiffened inertia matrix.
 
 Sathya and Carpentier 2024 (hal-04443056), eq. 16 and 24: M + mu J'J by CRBA over links with mu K'K added to their
-inertias, factorised once; the multipliers follow lam+ = lam + mu (k - J a). Gravity enters through the resting motion.
+inertias, factorised once; the multipliers follow lam+ = lam + mu (k - J a). J is not formed: J a and J' lam are sweeps.
+Gravity enters through the resting motion.
 """
 
 from __future__ import annotations
 
-from casadi import SX
+from casadi import SX, vertcat, vertsplit
 
 from codegen.algorithms.crba import composite
-from codegen.algorithms.delassus import jacobian_transpose
 from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.motion import resting, shortfall
-from codegen.algorithms.rnea import inverse
-from codegen.algorithms.sweeps import stiffened
-from codegen.spatial import ltdl
+from codegen.algorithms.motion import forces, resting, shortfall
+from codegen.algorithms.sweeps import carried_along, loaded, pushed, seen, stiffened
+from codegen.spatial import ltdl, zeros
 from codegen.tree import Tree
+
+Nodes = dict[int, SX]
 
 
 def prox_ltls(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    a0, motion = resting(tree, v)
-    s, b = shortfall(tree, motion, k), tau - inverse(tree, motion, a0, f_ext)
-    M, Jt = ltdl(composite(tree, stiffened(tree, mu)), tree.dof_parent), jacobian_transpose(tree)
-    y = M.solve(b + Jt @ (lam0 + mu * s))
+    (a0, motion), support = resting(tree, v), tree.support
+    s, M = shortfall(tree, motion, k), ltdl(composite(tree, stiffened(tree, mu)), tree.dof_parent)
+    p = loaded(tree, pushed(tree, forces(tree, motion, f_ext), lam0 + mu * s), tree.inwards)
+    free = M.scale(M.half(tau - vertcat(*[p[i] for i in tree.outwards])))
 
-    # one step: what the contacts still lack, pushed at once
-    def step(lam: SX, y: SX) -> tuple[SX, SX]:
-        push = mu * (s - Jt.T @ y)
-        return lam + push, y + M.solve(Jt @ push)
+    # what the contacts lack: J y by a sweep over the nodes that carry them
+    def lack(y: Nodes) -> SX:
+        return s - seen(tree, carried_along(tree, y, support))
 
-    return Iteration((lam0, y), step, lambda lam, y: s - Jt.T @ y, lambda lam, y: (a0 + y, lam + mu * (s - Jt.T @ y)))
+    # one step: it pushes again, J' by a sweep over the same nodes, and only they feel it
+    def step(lam: SX, y: Nodes) -> tuple[SX, Nodes]:
+        push, still = mu * lack(y), {i: zeros(S.size) for i, S in enumerate(tree.S)}
+        felt = loaded(tree, pushed(tree, tree.stack([zeros(6) for _ in tree.parts]), push), support[::-1])
+        dy = tree.split(M.solve(-vertcat(*({**still, **felt}).values())))
+        return lam + push, {i: y[i] + dy[i] for i in support}
+
+    # at the end, the joints that carry no contact
+    def finish(lam: SX, y: Nodes) -> tuple[SX, SX]:
+        known = dict(zip(tree.dofs_of(support), vertsplit(vertcat(*y.values())), strict=True))
+        return a0 + M.back(free, known), lam + mu * lack(y)
+
+    start = tree.split(M.back(free))
+    return Iteration((lam0, {i: start[i] for i in support}), step, lambda lam, y: lack(y), finish)

@@ -6,14 +6,40 @@ Singular constraints converge to the least-squares solution. Gravity enters thro
 
 from __future__ import annotations
 
-from casadi import SX
+from itertools import accumulate
 
-from codegen.algorithms.dual import dual, proximal, with_multipliers
+from casadi import SX, diagcat, vertcat
+
+from codegen.algorithms.bundling import worth_bundling
 from codegen.algorithms.iteration import Iteration
+from codegen.algorithms.motion import forces, resting, shortfall
+from codegen.algorithms.reduced import reduced
+from codegen.algorithms.shared import Shared, proximal, split
+from codegen.algorithms.streams import gathered
+from codegen.algorithms.sweeps import accelerated, articulated, transmitted
+from codegen.spatial import zeros
 from codegen.tree import Tree
 
 
 def prox_pv(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    problem = dual(tree, v, tau, f_ext, k)
-    return proximal(problem.W, problem.missing, mu, lam0, lambda lam: with_multipliers(tree, problem, lam))
+    (a0, motion), A, (nodes, blocks) = resting(tree, v), articulated(tree, tree.I), split(tree)
+    u = transmitted(tree, A, forces(tree, motion, f_ext), dict(enumerate(tree.split(tau))), tree.inwards)
+    met = gathered(tree, A, worth_bundling(tree), nodes)
+    own = shortfall(tree, motion, k) - met.seen({i: A[i].D.solve(u[i]) for i in tree.support if i not in nodes})
+    Y, D = [met.at(tree, i) for i in nodes], [A[i].D.A for i in nodes]
+    system = Shared(
+        reduced(tree, A, met, roots=False),
+        vertcat(zeros(0, tree.m), *Y),
+        diagcat(zeros(0, 0), *D),
+        vertcat(zeros(0), *[u[i] for i in nodes]),
+        own,
+        blocks,
+    )
+
+    def accelerations(lam: SX, nu: SX) -> SX:
+        ends = accumulate(tree.S[i].size for i in nodes)
+        known = {i: nu[end - tree.S[i].size : end] for i, end in zip(nodes, ends, strict=True) if tree.parent[i] < 0}
+        return a0 + accelerated(tree, A, u, met.pushed([lam[contact.rows] for contact in tree.contacts]), known)
+
+    return proximal(system, mu, lam0, accelerations)

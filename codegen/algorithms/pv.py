@@ -10,12 +10,22 @@ from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.dual import dual, with_multipliers
+from codegen.algorithms.bundling import worth_bundling
+from codegen.algorithms.motion import forces, resting, shortfall
+from codegen.algorithms.reduced import reduced
+from codegen.algorithms.rooted import by_branches
+from codegen.algorithms.streams import gathered
+from codegen.algorithms.sweeps import accelerated, articulated, transmitted
 from codegen.tree import Tree
 
 
 def pv(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> tuple[SX, SX]:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations k."""
-    problem = dual(tree, v, tau, f_ext, k)
-    lam = problem.W.semidefinite_solver()(problem.missing)
-    return with_multipliers(tree, problem, lam), lam
+    (a0, motion), A = resting(tree, v), articulated(tree, tree.I)
+    u = transmitted(tree, A, forces(tree, motion, f_ext), dict(enumerate(tree.split(tau))), tree.inwards)
+    met = gathered(tree, A, worth_bundling(tree))
+    free = met.seen({i: A[i].D.solve(u[i]) for i in tree.support})
+    roots = {i: (A[i].D.inverse(), met.at(tree, i)) for i in tree.support if tree.parent[i] < 0}
+    W = by_branches(tree, reduced(tree, A, met), reduced(tree, A, met, roots=False), roots)
+    lam = W.solve(shortfall(tree, motion, k) - free)
+    return a0 + accelerated(tree, A, u, met.pushed([lam[contact.rows] for contact in tree.contacts])), lam

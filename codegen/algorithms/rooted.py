@@ -7,13 +7,12 @@ pivots are those of W in this order, so nothing else need be regular; blocks bet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from casadi import SX, sum1, vertcat
 
-from codegen.spatial import LDL, ldl, mirrored, semidefinite_ldl, zeros
+from codegen.spatial import LDL, mirrored, semidefinite_ldl, zeros
 from codegen.tree import Tree
 
 Block = tuple[list[int], LDL, SX]  # rows of a branch, their factors, L^-1 of what makes the root move
@@ -36,51 +35,33 @@ class Rooted:
     L: SX
     roots: tuple[Root, ...]
 
-    def __matmul__(self, lam: SX) -> SX:
-        """W lam."""
-        seen = self.L @ lam
-        for root in self.roots:
-            seen += root.Y.T @ (root.Omega @ (root.Y @ lam))
-        return seen
-
-    def solver(self, damping: SX) -> Callable[[SX], SX]:
-        """The function b -> (W + damping)^-1 b, for a damping matrix (diagonal, m x m); factorised once."""
-        return self._solver([(root.Y, _held(self.W + damping, self.L + damping, root, ldl)) for root in self.roots])
-
-    def semidefinite_solver(self) -> Callable[[SX], SX]:
-        """The function b -> W^-1 b, that leaves out rows which depend on others; factorised once."""
-        in_turn = []
+    def solve(self, b: SX) -> SX:
+        """W^-1 b; rows that depend on others are left out."""
+        x = zeros(b.size1())
         for root in self.roots:
             first = [self.W[r, r] for r in root.branches[0]]
             size = sum1(vertcat(*first, *[self.L[r, r] for rows in root.branches[1:] for r in rows]))
-            in_turn.append((root.Y, _held(self.W, self.L, root, partial(semidefinite_ldl, size=size))))
-        return self._solver(in_turn)
-
-    @staticmethod
-    def _solver(in_turn: Sequence[tuple[SX, Sequence[Block]]]) -> Callable[[SX], SX]:
-
-        def solve(b: SX) -> SX:
-            x = zeros(b.size1())
-            for Y, blocks in in_turn:
-                a, f, halves = zeros(Y.size1()), zeros(Y.size1()), []
-                # forwards: what the root does when the rows so far are held; backwards: what the rows after push
-                for rows, block, H in blocks:
-                    halves.append(block.half(b[rows] - Y[:, rows].T @ a))
-                    a += H.T @ block.scale(halves[-1])
-                for (rows, block, H), half in zip(reversed(blocks), reversed(halves), strict=True):
-                    x[rows] = block.back(block.scale(half - H @ f))
-                    f += Y[:, rows] @ x[rows]
-            return x
-
-        return solve
+            blocks = _held(self.W, self.L, root, size)
+            a, f, halves = zeros(root.Y.size1()), zeros(root.Y.size1()), []
+            # forwards: what the root does when the rows so far are held; backwards: what the rows after push
+            for rows, block, H in blocks:
+                halves.append(block.half(b[rows] - root.Y[:, rows].T @ a))
+                a += H.T @ block.scale(halves[-1])
+            for (rows, block, H), half in zip(reversed(blocks), reversed(halves), strict=True):
+                x[rows] = block.back(block.scale(half - H @ f))
+                f += root.Y[:, rows] @ x[rows]
+        return x
 
 
-def _held(W: SX, L: SX, root: Root, factorised: Callable[[SX], LDL]) -> list[Block]:
-    """Branch after branch: its rows, their factors while those before are held, and L^-1 of what moves the root."""
+def _held(W: SX, L: SX, root: Root, size: SX) -> list[Block]:
+    """Branch after branch: its rows, their factors while those before are held, and L^-1 of what moves the root.
+
+    Pivots vanish beside `size`.
+    """
     Omega, blocks = root.Omega, []
     for n, rows in enumerate(root.branches):
         G = Omega @ root.Y[:, rows]
-        block = factorised(L[rows, rows] + root.Y[:, rows].T @ G if n else W[rows, rows])
+        block = semidefinite_ldl(L[rows, rows] + root.Y[:, rows].T @ G if n else W[rows, rows], size)
         H = block.half(G.T)
         Omega -= mirrored(H.T @ block.scale(H))
         blocks.append((rows, block, H))

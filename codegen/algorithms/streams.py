@@ -25,7 +25,7 @@ class Streams:
     """By streams, contacts first and bundles from tips to root: where they start (node, forces there), the bundle that
     takes them up and their forces in it; by nodes, the joint forces y (n x c) of the streams that pass.
 
-    `L` is the part of W between two streams that the joints which both of them passed give, but for the roots.
+    `L` is the part of W between two streams that the joints which both of them passed give, but for those left `apart`.
     """
 
     start: dict[Key, tuple[int, SX]]
@@ -46,8 +46,8 @@ class Streams:
         y = self.y[i].get(a)
         return self.reaching(i, self.bundle[a]) @ self.forces[a] if y is None else y
 
-    def at_root(self, tree: Tree, i: int) -> SX:
-        """Joint forces (n x m) of all contacts' unit multipliers at a root i."""
+    def at(self, tree: Tree, i: int) -> SX:
+        """Joint forces (n x m) of all contacts' unit multipliers at a node i without bundles."""
         felt = [
             self.reaching(i, ("contact", e)) if i in tree.path(contact.node) else zeros(tree.S[i].size, contact.size)
             for e, contact in enumerate(tree.contacts)
@@ -63,19 +63,23 @@ class Streams:
         return {i: horzcat(*passing.values()) @ vertcat(*[along[a] for a in passing]) for i, passing in self.y.items()}
 
     def seen(self, x: Mapping[int, SX]) -> SX:
-        """Y' x (m): what the contacts' rows see of joints that yield by x, each on its own."""
+        """Y' x (m): what the contacts' rows see of some joints that yield by x, each on its own."""
         seen = {a: zeros(K.size2()) for a, (_, K) in self.start.items()}
-        for i, passing in self.y.items():
-            for a, y in passing.items():
-                seen[a] += y.T @ x[i]
+        for i, x_i in x.items():
+            for a, y in self.y[i].items():
+                seen[a] += y.T @ x_i
         for a, bundle in reversed(self.bundle.items()):
             seen[a] += self.forces[a].T @ seen[bundle]
         return vertcat(zeros(0), *[row for (kind, _), row in seen.items() if kind == "contact"])
 
 
-def gathered(tree: Tree, A: Articulated, bundled: Collection[int]) -> Streams:
-    """The streams of all contacts, bundled beyond the joints of the nodes `bundled`."""
+def gathered(tree: Tree, A: Articulated, bundled: Collection[int], apart: Collection[int] | None = None) -> Streams:
+    """The streams of all contacts, bundled beyond the joints of the nodes `bundled`.
+
+    What joints `apart` give is left out of L; if not said which, it is that of the roots.
+    """
     met = Streams({}, {}, {}, {}, {}, {})
+    left_out = {i for i in tree.support if tree.parent[i] < 0} if apart is None else set(apart)
     active: list[dict[Key, SX]] = [{} for _ in (*tree.outwards, -1)]
     for e, contact in enumerate(tree.contacts):
         met.start["contact", e] = contact.node, contact.force
@@ -85,7 +89,7 @@ def gathered(tree: Tree, A: Articulated, bundled: Collection[int]) -> Streams:
         met.y[i] = {a: tree.S[i].T @ F for a, F in active[i].items()}
         half = met.half[i] = {a: A[i].D.half(y) for a, y in met.y[i].items()}
         scaled = {a: A[i].D.scale(y) for a, y in half.items()}
-        for n, b in enumerate(half if tree.parent[i] >= 0 else ()):
+        for n, b in enumerate(() if i in left_out else half):
             for a in list(half)[: n + 1]:
                 met.L[a, b] = met.coupling(a, b) + half[a].T @ scaled[b]
         felt = {a: A[i].force(F, -A[i].D.back(scaled[a])) for a, F in active[i].items()}

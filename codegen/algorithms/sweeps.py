@@ -63,6 +63,37 @@ def rolled_out(
     return y, a
 
 
+def accelerated(
+    tree: Tree, A: Articulated, u: Mapping[int, SX], pushed: Mapping[int, SX], known: Mapping[int, SX] | None = None
+) -> SX:
+    """Joint accelerations (nv) under the joint forces u and what is `pushed`; those of some roots may be known."""
+    known = known or {}
+    u = {i: u_i + pushed[i] if i in pushed else u_i for i, u_i in u.items()}
+    others = [i for i in tree.outwards if i not in known]
+    y, _ = rolled_out(tree, A, u, others, {i: tree.S[i] @ y_i for i, y_i in known.items()})
+    y.update(known)
+    return vertcat(*[y[i] for i in tree.outwards])
+
+
+def loaded(tree: Tree, p: Sequence[SX], nodes: Iterable[int]) -> dict[int, SX]:
+    """The force sweep with all joints locked: what joints of `nodes` (children first) bear of forces p."""
+    p, y = list(p), {}
+    # leaves to root: force on the subtree that hangs on each joint
+    for i in nodes:
+        y[i] = tree.S[i].T @ p[i]
+        p[tree.parent[i]] += tree.X[i].force(p[i])
+    return y
+
+
+def carried_along(tree: Tree, y: Mapping[int, SX], nodes: Iterable[int]) -> dict[int, SX]:
+    """The acceleration sweep at given joint accelerations y: what they give `nodes` (parents first)."""
+    a = {-1: zeros(6)}
+    # root to leaves: accelerations add up
+    for i in nodes:
+        a[i] = tree.X[i] @ a[tree.parent[i]] + tree.S[i] @ y[i]
+    return a
+
+
 def joint_forces(tree: Tree, contact: Held, A: Articulated | None = None) -> dict[int, SX]:
     """S' K' of a contact (n_i x m) at every node of its path: joint forces of its unit multipliers.
 

@@ -9,12 +9,9 @@ classical one that the sweeps hold. Gravity plays no part.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
 
 from casadi import DM, SX, vertcat
 
-from codegen.algorithms.iteration import Iteration
 from codegen.algorithms.poses import velocities, world_poses
 from codegen.spatial import cross3, so3_log, zeros
 from codegen.tree import Held, Tree
@@ -59,20 +56,10 @@ def all_inwards(tree: Tree, x: SX) -> SX:
     return vertcat(*[inwards(held, x) for held in tree.contacts]) if any_turned(tree) else x
 
 
-def outwards(tree: Tree, results: Any, names: tuple[str, ...]) -> Any:
-    """An algorithm's results, `lam` and `x` of the sweeps' rows turned into those of the user's."""
-    if not any_turned(tree):
-        return results
-    if isinstance(results, Iteration):
-        return replace(results, finish=lambda *state: outwards(tree, results.finish(*state), names))
-    if not isinstance(results, tuple):
-        return outwards(tree, (results,), names)
-
-    def turned(x: SX) -> SX:
-        parts = ((held.turn, x[held.rows]) for held in tree.contacts)
-        return vertcat(*[part if turn is None else turn @ part for turn, part in parts])
-
-    return tuple(turned(x) if name in ("lam", "x") else x for name, x in zip(names, results, strict=True))
+def outwards(tree: Tree, x: SX) -> SX:
+    """Values (m) of the sweeps' rows, as those of the user have them."""
+    parts = ((held.turn, x[held.rows]) for held in tree.contacts)
+    return vertcat(*[part if turn is None else turn @ part for turn, part in parts]) if any_turned(tree) else x
 
 
 def any_turned(tree: Tree) -> bool:

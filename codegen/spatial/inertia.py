@@ -69,6 +69,18 @@ class RigidInertia:
         flat = [d for d in diagonal if I.is_constant() and abs(float(half - d)) <= ROUNDING * abs(float(half))]
         return cls(m, h, I, flat[0] if flat else half)
 
+    @classmethod
+    def of(cls, A: SX) -> RigidInertia | None:
+        """The body whose inertia A (6 x 6, numbers) is; None if it is none of a rigid body."""
+        m, H = A[3, 3], A[:3, 3:]
+        if not (A.is_constant() and is_equal(A[3:, 3:], m * SX.eye(3)) and is_equal(H, -H.T)):
+            return None
+        return cls.about_origin(m, vertcat(H[2, 1], H[0, 2], H[1, 0]), A[:3, :3])
+
+    def times(self, x: SX) -> RigidInertia:
+        """This inertia times a number."""
+        return RigidInertia(x * self.m, x * self.h, x * self.I, x * self.half)
+
     @overload
     def __add__(self, other: RigidInertia) -> RigidInertia: ...
     @overload

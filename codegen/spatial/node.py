@@ -119,7 +119,7 @@ class NodeInertia:
         columns = bodies(S.columns)
         return vertcat(*[part @ column for part, column in zip(self.parts, columns, strict=True)])
 
-    def stiffened(self, body: int, added: ArticulatedInertia) -> NodeInertia:
+    def stiffened(self, body: int, added: Inertia) -> NodeInertia:
         """The stack with an inertia added to one of its bodies (by place)."""
         return NodeInertia(tuple(part + added if b == body else part for b, part in enumerate(self.parts)))
 

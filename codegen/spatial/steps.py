@@ -137,7 +137,7 @@ class Turn:
 
 def placement_steps(pose: Pose, translation: SX | None = None) -> tuple[Step, ...]:
     """A constant placement as a shift and single-axis turns; `translation` may replace the offset."""
-    turns = (AxisTurn(k, SX(c), SX(s)) for k, c, s in axis_turns(pose.R))
+    turns = (AxisTurn(k, constant(c), constant(s)) for k, c, s in axis_turns(pose.R))
     offset = constant(pose.p) if translation is None else translation
     return (Shift(offset), *turns) if offset.nnz() else tuple(turns)
 

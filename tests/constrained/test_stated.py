@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -18,9 +19,12 @@ from codegen.cli.samples import samples
 from codegen.contacts import contact_of
 from codegen.counting import count
 from codegen.errors import RobotError
+from codegen.geometry import Pose, mat3
 from codegen.interpret import interpret
+from codegen.model import Frame
 from codegen.oracle import ORACLE, constrained
 from codegen.oracle.stated import logarithm
+from codegen.pipeline import graphs
 from codegen.planting import symbolic_tree
 from codegen.spatial import so3_log
 from codegen.task import Task, trace
@@ -235,7 +239,7 @@ def test_points_and_frames_held_wholly_turn_outside_the_sweeps(monkeypatch):
     for algorithm in ("pv_early", "constrained_aba", "prox_pv", "pv_soft"):
         own, outside = total(algorithm, feet), total(algorithm, world)
         with monkeypatch.context() as patched:
-            patched.setattr("codegen.task.symbolic_tree", lambda *given: symbolic_tree(*given[:6], True))
+            patched.setattr("codegen.task.symbolic_tree", lambda *given: symbolic_tree(*given[:6], True, *given[7:]))
             inside = total(algorithm, world)
         assert own < outside < own + 400 < inside + 100
         assert outside < inside
@@ -372,3 +376,15 @@ def test_against_pinocchio():
     a, *_ = interpret(trace(Task(robot, "pv", contacts=held)), q, v, tau, target)
     theirs = peer_solution(robot, held, kinds, [pin.SE3(R[n], target[n]) for n in range(3)], q, v, tau)
     assert worst(a[None], theirs[None]) < 1e-8
+
+
+def test_quarter_turns_keep_zeros():
+    """A weld along other axes of the same link costs what it did."""
+    talos = codegen.load("talos")
+    turn = Pose(mat3([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), (0.0, 0.0, 0.0))
+    sole = talos.frame("left_sole_link")
+    turned = replace(talos, frames=(*talos.frames, Frame("turned", sole.body, sole.placement @ turn)))
+    plain, other = (
+        count(graphs(turned, "pv_osimr", contacts=(f"{frame}:6",))[1]).total for frame in ("left_sole_link", "turned")
+    )
+    assert abs(plain - other) < 0.01 * plain

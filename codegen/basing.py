@@ -1,0 +1,168 @@
+"""The frame in which a floating base is followed: any on the body will do, and some cost less than others.
+
+A base that moves freely has the same dynamics wherever on it a frame stands and however that is turned; velocities and
+forces change coordinates on their way in, accelerations on their way out.
+
+- Its origin goes where fewest offsets remain to what the base carries.
+- More than two limbs that are alike keep offsets along the same axes: they are computed in step (`codegen.packing`),
+  which is worth more.
+- What a hinge transmits has no moment about its axis. An axis of the frame that lies on the hinge, first among the
+  base's motions, so leaves zeros in all that the factors of the base's inertia make of forces from beyond; in factors
+  that begin with the last row, as those of the joint-space inertia matrix, it goes last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+from casadi import SX
+
+from codegen.geometry import ROUNDING, Pose, clean, mat3, vec3
+from codegen.spatial import Transform, cross3, placement_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from codegen.joints import JointType
+    from codegen.model import Contact, Model
+    from codegen.spatial import Step
+    from codegen.tree import Tree
+
+INERTIA, FORCES, BORDER = 33, 4, 12  # operations per offset along one axis: of an inertia, a force, a base's own motion
+PAIR = 2  # limbs that are alike and still in step if their offsets differ; more are not, and take longer
+NEVER = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Based:
+    """A floating joint of whose body another frame is followed, at `pose` in the one that `joint` moves.
+
+    Its velocity v is [angular; linear] along the frame's axes, or with `linear_first` the other way round.
+    """
+
+    joint: JointType
+    pose: Pose
+    linear_first: bool
+    nq: ClassVar[int] = 7
+    nv: ClassVar[int] = 6
+
+    def neutral(self) -> NDArray[np.float64]:
+        return self.joint.neutral()
+
+    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
+        return self.joint.random(rng, lower, upper)
+
+    def transform(self, q: SX) -> tuple[Step, ...]:
+        return (*self.joint.transform(q), *placement_steps(self.pose))
+
+    def subspace(self, q: SX) -> SX:
+        order = (3, 4, 5, 0, 1, 2) if self.linear_first else range(6)
+        return SX.eye(6)[:, list(order)]
+
+    def drift(self, q: SX, v: SX) -> SX:
+        twist = self.subspace(q) @ v
+        return cross3(twist[:3], twist[3:])
+
+    def integrate(self, q: SX, dv: SX) -> SX:
+        return self.joint.integrate(q, self.outwards(q, dv))
+
+    def difference(self, q0: SX, q1: SX) -> SX:
+        return self.motion(q0, self.joint.difference(q0, q1))
+
+    def motion(self, q: SX, v: SX) -> SX:
+        """Velocity or acceleration coordinates of `joint`, as this one has them."""
+        return self.subspace(q).T @ (Transform(placement_steps(self.pose)) @ (self.joint.subspace(q) @ v))
+
+    def force(self, q: SX, tau: SX) -> SX:
+        """Joint forces of `joint`, as this one feels them."""
+        back = Transform(placement_steps(self.pose.inverse()))
+        return self.subspace(q).T @ back.force(self.joint.subspace(q) @ tau)
+
+    def outwards(self, q: SX, v: SX) -> SX:
+        """Velocity or acceleration coordinates of this joint, as `joint` has them."""
+        back = Transform(placement_steps(self.pose.inverse()))
+        return self.joint.subspace(q).T @ (back @ (self.subspace(q) @ v))
+
+
+class Limb(NamedTuple):
+    """What a base carries on one body: where, axis k if it is a free hinge along one (else -1), freedoms, held rows."""
+
+    p: NDArray[np.float64]
+    axis: int
+    freedoms: int
+    rows: int
+
+
+def based(model: Model, contacts: Sequence[Contact], joint_space: bool, moves: bool) -> dict[int, Based]:
+    """By bodies that float in the world, the joints that follow the cheapest frame, where that is not their own.
+
+    With `joint_space` for algorithms that factorise the joint-space inertia matrix; with `moves` velocities and forces
+    have to change coordinates. Left alone are linear velocities along the world's axes (`mujoco`) and
+    armatures, which belong to coordinates.
+    """
+    if model.convention != "pinocchio":
+        return {}
+    found, alone = {}, {node.bodies[0] for node in model.nodes if len(node.bodies) == 1}
+    for b, body in enumerate(model.bodies):
+        if b in alone and body.joint.type == "floating" and body.parent < 0 and not body.joint.armature:
+            pose = _cheapest(tuple(_limbs(model, b, alone, contacts)), joint_space, moves)
+            if pose is not None:
+                found[b] = Based(model.joints[b], pose, joint_space)
+    return found
+
+
+def recoordinated(tree: Tree, bases: Mapping[int, Based], change: Callable[[Based, SX, SX], SX], x: SX) -> SX:
+    """A joint-space vector (nv), with the coordinates of the bases changed."""
+    x = SX(x)
+    for b, joint in bases.items():
+        own = tree.dofs[tree.parts[b].node]
+        x[own] = change(joint, tree.parts[b].q, x[own])
+    return x
+
+
+def _limbs(model: Model, base: int, alone: Collection[int], contacts: Sequence[Contact]) -> Iterable[Limb]:
+    """What the base carries; the joints of bodies `alone` in their nodes are in no loop."""
+    held = [(model.frame(contact.frame.name).body, len(contact.rows)) for contact in contacts]
+    for c, body in enumerate(model.bodies):
+        if body.parent == base:
+            beyond = {c}
+            for d, other in enumerate(model.bodies):
+                if other.parent in beyond:
+                    beyond.add(d)
+            axis = clean(body.placement.R @ np.array(body.joint.axis))
+            hinge = body.joint.type == "revolute" and c in alone and not body.joint.armature
+            k = int(np.argmax(np.abs(axis))) if hinge and np.count_nonzero(axis) == 1 else -1
+            freedoms = sum(model.joints[d].nv for d in beyond)
+            yield Limb(body.placement.p, k, freedoms, sum(rows for d, rows in held if d in beyond))
+
+
+def _cheapest(limbs: Sequence[Limb], joint_space: bool, moves: bool) -> Pose | None:
+    """Where the base's frame costs least, if not where it is."""
+    last, m = 2 if joint_space else 0, sum(limb.rows for limb in limbs)
+    places = [sorted({0.0, *(float(limb.p[n]) for limb in limbs)}, key=lambda x: (abs(x), x)) for n in range(3)]
+    far = [np.abs(np.subtract.outer([limb.p[n] for limb in limbs], places[n])) > ROUNDING for n in range(3)]
+    offset = [INERTIA + FORCES * (limb.freedoms if joint_space else limb.rows) for limb in limbs]
+    away = [offset @ far[n] + BORDER * moves * (np.array(places[n]) != 0.0) for n in range(3)]
+    # by places along x, y, z: what offsets cost, less what zeros of the limbs whose hinges lie on axis k save
+    cost = np.array([np.add.outer(np.add.outer(away[0], away[1]), away[2])] * 3)
+    stays = int(cost[last, 0, 0, 0])
+    for n, limb in enumerate(limbs):
+        if limb.axis >= 0:
+            on = [np.ones(len(places[k]), bool) if k == limb.axis else ~far[k][n] for k in range(3)]
+            saved = 2 * limb.freedoms**2 if joint_space else 2 * m * limb.rows
+            cost[limb.axis] -= saved * np.multiply.outer(np.multiply.outer(on[0], on[1]), on[2])
+            stays -= saved if joint_space and limb.axis == last and all(a[0] for a in on) else 0
+    for limb in limbs:
+        alike = [n for n, other in enumerate(limbs) if other[1:] == limb[1:]]
+        if len(alike) > PAIR:
+            mixed = [far[k][alike].any(axis=0) != far[k][alike].all(axis=0) for k in range(3)]
+            cost[:, mixed[0], :, :] = cost[:, :, mixed[1], :] = cost[:, :, :, mixed[2]] = NEVER
+    if cost.min() >= stays:
+        return None
+    k, *at = (int(n) for n in np.unravel_index(np.argmin(cost), cost.shape))
+    turn = np.eye(3)[:, [(k + n - last) % 3 for n in range(3)]]
+    return Pose(mat3(turn), vec3([places[n][at[n]] for n in range(3)]))

@@ -1,0 +1,81 @@
+"""The damped dual system by motions of shared joints (`codegen.algorithms.shared`): whatever they are, one solution."""
+
+from __future__ import annotations
+
+import pytest
+from casadi import SX
+from scenarios import PAPER, TOLERANCE, of, with_corners, worst
+
+import codegen
+from codegen.algorithms import shared
+from codegen.counting import count
+from codegen.planting import symbolic_tree
+from codegen.task import Task, trace
+
+TALOS = next(case for case in PAPER if case.name == "talos F6^2 H6^2")
+
+
+def split(model, contacts):
+    return shared.split(symbolic_tree(model, SX.sym("q", model.nq), contacts=contacts, turned=False))
+
+
+@pytest.fixture
+def by(monkeypatch):
+    """Make the n-th of the ways to split the cheapest."""
+
+    def prefer(n):
+        seen = []
+
+        def cost(*given):
+            seen.append(given)
+            return len(seen) - 1 != n
+
+        monkeypatch.setattr(shared, "_cost", cost)
+
+    return prefer
+
+
+@pytest.mark.parametrize("algorithm", ["prox_pv", "prox_ltl"])
+@pytest.mark.parametrize("way", ["no motions", "those of roots", "those of all shared joints"])
+def test_one_solution(by, way, algorithm):
+    given = of(TALOS)
+    by(["no motions", "those of roots", "those of all shared joints"].index(way))
+    a, lam = given.solved(algorithm)
+    expected = given.expected()
+    assert worst(a, expected[0]) < TOLERANCE[algorithm]
+    assert worst(lam, expected[1]) < TOLERANCE[algorithm]
+
+
+def test_hands_and_feet_share_torso_and_base():
+    given = of(TALOS)
+    nodes, blocks = split(given.model, given.contacts)
+    assert [given.model.bodies[given.model.nodes[i].bodies[0]].joint.name for i in nodes] == [
+        "floating_base",
+        "torso_1_joint",
+        "torso_2_joint",
+    ]
+    assert sorted(map(len, blocks)) == [6, 6, 6, 6]
+
+
+def test_the_cheapest_way_is_taken(by):
+    """By the operations of the graph, of which the choice knows sizes alone."""
+    given = of(TALOS)
+    task = Task(given.model, "prox_pv", contacts=given.contacts)
+    chosen = count(trace(task)).total
+    for n in range(3):
+        by(n)
+        assert chosen <= count(trace(task)).total
+
+
+def test_no_block_is_held_by_damping_alone():
+    """Rows on the base itself, and eighteen rows of a foot behind five hinges."""
+    go1 = codegen.load("go1")
+    assert split(go1, (go1.contact("trunk", 6), go1.contact("FL_foot", 3)))[0] == ()
+    model, corners = with_corners(codegen.load("tello_humanoid"), "left-foot")
+    contacts = (*(model.contact(corner, 3) for corner in corners), model.contact("left-foot", 6))
+    assert split(model, contacts)[0] == ()
+
+
+def test_one_contact_shares_nothing():
+    iiwa = codegen.load("iiwa")
+    assert split(iiwa, (iiwa.contact("lbr_iiwa_link_7"),)) == ((), ([0, 1, 2, 3, 4, 5],))

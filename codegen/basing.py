@@ -101,10 +101,10 @@ def based(model: Model, contacts: Sequence[Contact], joint_space: bool, moves: b
     """By bodies that float in the world, the joints that follow the cheapest frame, where that is not their own.
 
     With `joint_space` for algorithms that factorise the joint-space inertia matrix; with `moves` velocities and forces
-    have to change coordinates. Left alone are linear velocities along the world's axes (`mujoco`) and
-    armatures, which belong to coordinates.
+    have to change coordinates. Left alone are armatures, which belong to coordinates, and linear velocities along the
+    world's axes (`mujoco`).
     """
-    if model.convention != "pinocchio":
+    if moves and model.convention != "pinocchio":
         return {}
     found, alone = {}, {node.bodies[0] for node in model.nodes if len(node.bodies) == 1}
     for b, body in enumerate(model.bodies):

@@ -78,12 +78,23 @@ def test_fixed_bases_have_none(robot):
     assert based(codegen.load(robot), (), False, True) == {}
 
 
-def test_armatures_and_world_axes_are_left_alone():
-    go1 = codegen.load("go1")
-    base = go1.bodies[0]
+def test_armatures_and_velocities_along_world_axes_are_left_alone():
+    talos = codegen.load("talos")
+    base = talos.bodies[0]
     heavy = replace(base, joint=replace(base.joint, armature=0.1))
-    assert based(replace(go1, bodies=(heavy, *go1.bodies[1:])), (), False, True) == {}
-    assert based(replace(go1, convention="mujoco"), (), False, True) == {}
+    assert based(replace(talos, bodies=(heavy, *talos.bodies[1:])), (), False, True) == {}
+    assert based(replace(talos, convention="mujoco"), (), False, True) == {}
+
+
+def test_a_matrix_of_contacts_does_not_ask_for_the_convention():
+    talos = codegen.load("talos")
+    q = talos.random(np.random.default_rng(0))[0]
+    other = q[[0, 1, 2, 6, 3, 4, 5, *range(7, talos.nq)]]  # the quaternion, its real part first
+    W, same = (
+        interpret(graphs(replace(talos, convention=convention), "pv_osim", contacts=HELD)[1], given)[0]
+        for convention, given in (("pinocchio", q), ("mujoco", other))
+    )
+    np.testing.assert_allclose(same, W, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("linear_first", [False, True])

@@ -1,7 +1,8 @@
 """proxLTL: constrained forward dynamics by the LTL factorisation and a proximal dual solver.
 
 Sathya and Carpentier 2024 (hal-04443056), eq. 13 (Carpentier, Budhiraja, Mansard, RSS 2021): the Delassus matrix by
-LTL-OSIM, and (W + 1/mu) lam+ = missing + lam / mu. Gravity enters through the resting motion.
+LTL-OSIM, and (W + 1/mu) lam+ = missing + lam / mu, by the motions of joints that contacts share
+(`codegen.algorithms.shared`). Gravity enters through the resting motion.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """proxPV: constrained forward dynamics by the Popov-Vereshchagin sweeps around a proximal dual solver.
 
-Sathya and Carpentier 2024 (hal-04443056), Algorithm 4: (W + 1/mu) lam+ = missing + lam / mu, W factorised once.
-Singular constraints converge to the least-squares solution. Gravity enters through the resting motion.
+Sathya and Carpentier 2024 (hal-04443056), Algorithm 4: (W + 1/mu) lam+ = missing + lam / mu, factorised once, by the
+motions of joints that contacts share (`codegen.algorithms.shared`). Singular constraints converge to the least-squares
+solution. Gravity enters through the resting motion.
 """
 
 from __future__ import annotations

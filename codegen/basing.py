@@ -4,8 +4,8 @@ A base that moves freely has the same dynamics wherever on it a frame stands and
 forces change coordinates on their way in, accelerations on their way out.
 
 - Its origin goes where fewest offsets remain to what the base carries.
-- More than two limbs that are alike keep offsets along the same axes: they are computed in step (`codegen.packing`),
-  which is worth more.
+- Limbs that are alike are computed in step (`codegen.packing`): their offsets count once, and more than two of them
+  keep offsets along the same axes.
 - What a hinge transmits has no moment about its axis. An axis of the frame that lies on the hinge, first among the
   base's motions, so leaves zeros in all that the factors of the base's inertia make of forces from beyond; in factors
   that begin with the last row, as those of the joint-space inertia matrix, it goes last.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from codegen.spatial import Step
     from codegen.tree import Tree
 
-INERTIA, FORCES, BORDER = 33, 4, 12  # operations per offset along one axis: of an inertia, a force, a base's own motion
+INERTIA, FORCES, BORDER = 33, 4, 20  # operations per offset along one axis: of an inertia, a force, a base's own motion
 PAIR = 2  # limbs that are alike and still in step if their offsets differ; more are not, and take longer
 NEVER = 10**9
 
@@ -145,21 +145,24 @@ def _cheapest(limbs: Sequence[Limb], joint_space: bool, moves: bool) -> Pose | N
     last, m = 2 if joint_space else 0, sum(limb.rows for limb in limbs)
     places = [sorted({0.0, *(float(limb.p[n]) for limb in limbs)}, key=lambda x: (abs(x), x)) for n in range(3)]
     far = [np.abs(np.subtract.outer([limb.p[n] for limb in limbs], places[n])) > ROUNDING for n in range(3)]
-    offset = [INERTIA + FORCES * (limb.freedoms if joint_space else limb.rows) for limb in limbs]
+    alike = [[n for n, other in enumerate(limbs) if other[1:3] == limb[1:3]] for limb in limbs]
+    offset = [
+        (INERTIA + FORCES * (limb.freedoms if joint_space else limb.rows)) / len(own)
+        for limb, own in zip(limbs, alike, strict=True)
+    ]
     away = [offset @ far[n] + BORDER * moves * (np.array(places[n]) != 0.0) for n in range(3)]
     # by places along x, y, z: what offsets cost, less what zeros of the limbs whose hinges lie on axis k save
     cost = np.array([np.add.outer(np.add.outer(away[0], away[1]), away[2])] * 3)
-    stays = int(cost[last, 0, 0, 0])
+    stays = cost[last, 0, 0, 0]
     for n, limb in enumerate(limbs):
         if limb.axis >= 0:
             on = [np.ones(len(places[k]), bool) if k == limb.axis else ~far[k][n] for k in range(3)]
             saved = 2 * limb.freedoms**2 if joint_space else 2 * m * limb.rows
             cost[limb.axis] -= saved * np.multiply.outer(np.multiply.outer(on[0], on[1]), on[2])
             stays -= saved if joint_space and limb.axis == last and all(a[0] for a in on) else 0
-    for limb in limbs:
-        alike = [n for n, other in enumerate(limbs) if other[1:] == limb[1:]]
-        if len(alike) > PAIR:
-            mixed = [far[k][alike].any(axis=0) != far[k][alike].all(axis=0) for k in range(3)]
+    for own in alike:
+        if len(own) > PAIR:
+            mixed = [far[k][own].any(axis=0) != far[k][own].all(axis=0) for k in range(3)]
             cost[:, mixed[0], :, :] = cost[:, :, mixed[1], :] = cost[:, :, :, mixed[2]] = NEVER
     if cost.min() >= stays:
         return None

@@ -84,17 +84,18 @@ def _slide(body: Body, seen: Pose, C: NDArray[np.float64], children: list[Body])
     """Where along the joint's free directions the new origin goes, so that fewest offsets remain."""
     axis = np.array(body.joint.axis)
     if body.joint.type == "prismatic":
-        slides = [-times(seen.R.T, seen.p)]
+        slide = -times(seen.R.T, seen.p)
     else:
         along = times(seen.R, axis)
         k = int(np.argmax(np.abs(along)))
-        slides = [axis * (-seen.p[k] / along[k]), *(axis * (axis @ child.placement.p) for child in children)]
+        slide = axis * (-seen.p[k] / along[k])
 
     def offsets(move: NDArray[np.float64]) -> int:
         own = int(np.count_nonzero(clean(seen.p + times(seen.R, move))))
         return own + sum(int(np.count_nonzero(clean(times(C.T, child.placement.p - move)))) for child in children)
 
-    return min((np.zeros(3), *slides), key=offsets)
+    still = np.zeros(3)
+    return slide if offsets(slide) < offsets(still) else still
 
 
 def _clean_pose(pose: Pose) -> Pose:

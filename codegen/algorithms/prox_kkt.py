@@ -1,8 +1,9 @@
 """Constrained forward dynamics by the sparse proximal Cholesky factorisation of the KKT matrix.
 
 Carpentier, Budhiraja, Mansard, Proximal and sparse resolution of constrained dynamic equations, RSS 2021: factorise
-[[-1/mu, J], [J', M]] with the constraints at the root of the tree, so that the joints' rows keep its sparsity. (There,
-mu multiplies the identity; here it is the penalty, as in the 2024 paper.) Gravity enters through the resting motion.
+[[-1/mu, J], [J', M]] with constraints above the joints that they load, so that the joints' rows keep the tree's
+sparsity: there all at the root, here each above the joints that it alone loads, if they can follow it. (There, mu
+multiplies the identity; here it is the penalty, as in the 2024 paper.) Gravity enters through the resting motion.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from codegen.algorithms.delassus import jacobian_transpose
 from codegen.algorithms.iteration import Iteration
 from codegen.algorithms.motion import resting, shortfall
 from codegen.algorithms.rnea import inverse
-from codegen.spatial import above, diagonal, ltdl_above
+from codegen.spatial import diagonal, ltdl_above, nested
 from codegen.tree import Tree
 
 
@@ -23,11 +24,23 @@ def prox_kkt(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> 
     (a0, motion), m = resting(tree, v), tree.m
     s, b, Jt = shortfall(tree, motion, k), tau - inverse(tree, motion, a0, f_ext), jacobian_transpose(tree)
     KKT = vertcat(horzcat(diagonal(-1 / mu, m), Jt.T), horzcat(Jt, crba(tree)))
-    factors = ltdl_above(KKT, above(tree.dof_parent, Jt))
+    order, pattern = nested(tree.dof_parent, Jt, _below(tree))
+    factors, back = ltdl_above(KKT[order, order], pattern), [order.index(row) for row in range(len(order))]
 
     # one step: the KKT system again, its damping undone by the last multipliers
     def step(lam: SX, y: SX) -> tuple[SX, SX]:
-        solution = factors.solve(vertcat(s + lam / mu, b))
+        solution = factors.solve(vertcat(s + lam / mu, b)[order])[back]
         return -solution[:m], solution[m:]
 
     return Iteration(step(lam0, b), step, lambda lam, y: s - Jt.T @ y, lambda lam, y: (a0 + y, lam))
+
+
+def _below(tree: Tree) -> dict[int, int]:
+    """By rows, the first joint that their contact alone loads; left out where those joints have too few freedoms."""
+    below = {}
+    for contact in tree.contacts:
+        others = {i for other in tree.contacts if other is not contact for i in tree.path(other.node)}
+        own = [i for i in tree.path(contact.node) if i not in others]
+        if sum(tree.S[i].size for i in own) >= min(6, contact.size):
+            below.update(dict.fromkeys(range(contact.rows.start, contact.rows.stop), tree.dofs[own[-1]].start))
+    return below

@@ -28,7 +28,7 @@ def prox_ltl(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> 
     own = [dof for dof in tree.dofs_of(tree.support) if dof not in both]
     L, free = Y[own, :].T @ M.scale(Y)[own, :], Y[own, :].T @ M.scale(u)[own, :]
     D = diag(vertcat(SX(0, 1), *[M.d[dof] for dof in both]))
-    system = Shared(mirrored(L), Y[both, :], D, u[both], shortfall(tree, motion, k) - free, blocks)
+    system = Shared(mirrored(L), Y[both, :], D, u[both, :], shortfall(tree, motion, k) - free, blocks)
 
     def accelerations(lam: SX, nu: SX) -> SX:
         y = M.scale(u + Y @ lam)

@@ -5,7 +5,7 @@ are kept structural wherever they are known.
 """
 
 from codegen.spatial.axes import constant, cross3, diagonal, others, skew3, unit_axis, without_rows, zeros
-from codegen.spatial.branched import LTDL, above, ltdl, ltdl_above
+from codegen.spatial.branched import LTDL, ltdl, ltdl_above, nested
 from codegen.spatial.freed import FreeJoint, freed
 from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, yielding
 from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse, so3_log
@@ -30,7 +30,6 @@ __all__ = [
     "Subspace",
     "Transform",
     "Turn",
-    "above",
     "constant",
     "cross3",
     "diagonal",
@@ -40,6 +39,7 @@ __all__ = [
     "ltdl",
     "ltdl_above",
     "mirrored",
+    "nested",
     "others",
     "placement_steps",
     "reflections",

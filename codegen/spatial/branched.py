@@ -62,15 +62,32 @@ def ltdl(M: SX, parent: Sequence[int]) -> LTDL:
     return ltdl_above(M, [ancestors(parent, r) for r in range(len(parent))])
 
 
-def above(parent: Sequence[int], Jt: SX) -> list[tuple[int, ...]]:
-    """The pattern of [[., J], [J', M]]: constraints at the root, each above all joints that it loads (J': n x m)."""
+def nested(parent: Sequence[int], Jt: SX, below: Mapping[int, int]) -> tuple[list[int], list[tuple[int, ...]]]:
+    """An order of the rows of [[., J], [J', M]] (J': n x m), and the pattern of the matrix in that order.
+
+    A constraint stands right above the joint `below` it, to which alone (and what hangs on it) it then leads, or at
+    the root, above all joints that it loads.
+    """
     n, m = Jt.size1(), Jt.size2()
     loads = [{c for c in range(m) if not Jt[r, c].is_zero()} for r in range(n)]
     for r in reversed(range(n)):
         for a in ancestors(parent, r)[:1]:
             loads[a] |= loads[r]
-    joints = [(*(m + a for a in ancestors(parent, r)), *sorted(loads[r], reverse=True)) for r in range(n)]
-    return [*(tuple(reversed(range(c))) for c in range(m)), *joints]
+    order = [c for c in range(m) if c not in below]
+    for r in range(n):
+        order += [*(c for c in range(m) if below.get(c) == r), m + r]
+    place = {row: at for at, row in enumerate(order)}
+    pattern = []
+    for row in order:
+        if row < m:
+            top = below.get(row)
+            beside = [c for c in range(row) if below.get(c) == top]
+            left = [*beside, *(m + a for a in (() if top is None else ancestors(parent, top)))]
+        else:
+            own = {row - m, *ancestors(parent, row - m)}
+            left = [*(m + a for a in own if a != row - m), *(c for c in loads[row - m] if below.get(c, row - m) in own)]
+        pattern.append(tuple(sorted((place[r] for r in left), reverse=True)))
+    return order, pattern
 
 
 def ltdl_above(M: SX, pattern: Sequence[Sequence[int]]) -> LTDL:

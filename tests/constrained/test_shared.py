@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from casadi import SX
 from scenarios import PAPER, TOLERANCE, of, with_corners, worst
@@ -79,3 +81,16 @@ def test_no_block_is_held_by_damping_alone():
 def test_one_contact_shares_nothing():
     iiwa = codegen.load("iiwa")
     assert split(iiwa, (iiwa.contact("lbr_iiwa_link_7"),)) == ((), ([0, 1, 2, 3, 4, 5],))
+
+
+def test_multipliers_nested_in_the_tree_fill_in_less(monkeypatch):
+    """Right above the joints that a contact alone loads they meet few others; above the whole tree, all of them."""
+    given = of(TALOS)
+    task = Task(given.model, "prox_kkt", contacts=given.contacts)
+    inside = count(trace(task)).total
+    monkeypatch.setattr(sys.modules["codegen.algorithms.prox_kkt"], "_below", lambda _: {})
+    assert inside < 0.8 * count(trace(task)).total
+    a, lam = given.solved("prox_kkt")
+    expected = given.expected()
+    assert worst(a, expected[0]) < TOLERANCE["prox_kkt"]
+    assert worst(lam, expected[1]) < TOLERANCE["prox_kkt"]

@@ -62,12 +62,14 @@ def proximal(system: Shared, mu: SX, lam0: SX, accelerations: Callable[[SX, SX],
 
 
 def split(tree: Tree) -> tuple[tuple[int, ...], tuple[list[int], ...]]:
-    """The nodes of nu, and the blocks of rows that share no others: none, the roots or all that are shared, by cost.
+    """The nodes of nu, and the blocks of rows that share no others: of all that are shared those up to some depth.
 
-    Joints that contacts do not share must be able to follow them; damping alone in a block would cost digits.
+    The cheapest depth, none at all being one; but joints that contacts do not share must be able to follow them:
+    damping alone in a block would cost digits.
     """
     common = [i for i in tree.support if sum(i in tree.path(contact.node) for contact in tree.contacts) > 1]
-    choices = ((), tuple(i for i in common if tree.parent[i] < 0), tuple(common))
+    depth = {i: len(tree.path(i)) for i in common}
+    choices = [tuple(i for i in common if depth[i] <= most) for most in (0, *sorted(set(depth.values())))]
     able = [(nodes, blocks) for nodes in choices if _able(tree, nodes, blocks := _blocks(tree, nodes))]
     return min(able, key=lambda choice: _cost(tree, common, *choice))
 

@@ -23,7 +23,9 @@ def prox_ltls(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) ->
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
     (a0, motion), support = resting(tree, v), tree.support
     s, M = shortfall(tree, motion, k), ltdl(composite(tree, stiffened(tree, mu)), tree.dof_parent)
-    p = loaded(tree, pushed(tree, forces(tree, motion, f_ext), lam0 + mu * s), tree.inwards)
+    # small forces first: the first push, mu s, is far larger than what it leaves
+    held = pushed(tree, pushed(tree, forces(tree, motion, f_ext), lam0), mu * s)
+    p = loaded(tree, held, tree.inwards)
     free = M.scale(M.half(tau - vertcat(*[p[i] for i in tree.outwards])))
 
     # what the contacts lack: J y by a sweep over the nodes that carry them

@@ -10,7 +10,7 @@ from casadi import SX, diagcat
 from codegen.basing import Based
 from codegen.closing import closings, independent_rows
 from codegen.frames import Canonical, canonical
-from codegen.geometry import Pose, times
+from codegen.geometry import clean, times
 from codegen.hinges import on_hinges
 from codegen.holding import holding
 from codegen.loops import Spanning, constraints, free, spanning
@@ -137,9 +137,9 @@ def _offset(model: Model, reframed: Canonical, b: int, parameters: Mapping[str, 
     symbol = parameters.get(f"offset:{body.joint.name}")
     if symbol is None:
         return None
-    parent = reframed.moves[body.parent] if body.parent >= 0 else Pose()
-    slide = times(body.placement.R, reframed.moves[b].p) - parent.p
-    return constant(parent.R.T) @ (symbol + constant(slide))
+    turn = reframed.moves[body.parent].R.T if body.parent >= 0 else np.eye(3)
+    slide = reframed.model.bodies[b].placement.p - times(turn, body.placement.p)
+    return constant(turn) @ symbol + constant(clean(slide))
 
 
 def _inertias(model: Model, parameters: Mapping[str, SX], swept: Swept) -> tuple[RigidInertia, ...]:

@@ -25,7 +25,7 @@ def wanted(tree: Tree, v: SX, k: SX, given: Mapping[str, SX]) -> SX:
         n, body = held.contact, pose[held.body]
         axes, w = held.axes.vector(body.E), held.axes.vector(motion[held.body][:3])
         linear = held.axes.vector(motion[held.body][3:] + cross3(motion[held.body][:3], held.origin))
-        Rn = R[3 * n : 3 * n + 3, :] if R is not None else SX.eye(3)
+        Rn = R[3 * n : 3 * n + 3, :] if R is not None else axes.T  # points turn with the frame where no turn is wanted
         error, rate, arm = zeros(6), vertcat(w, linear), Rn @ held.point
         if p is not None:
             gap = held.axes.vector(held.origin) + axes @ (body.p - p[n, :].T - arm)

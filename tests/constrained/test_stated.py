@@ -15,6 +15,7 @@ from scenarios import DELASSUS, HARD, TOLERANCE, worst
 
 import codegen
 from codegen.algorithms import ALGORITHMS, BEHIND
+from codegen.basing import based
 from codegen.cli.samples import samples
 from codegen.contacts import contact_of
 from codegen.counting import count
@@ -287,6 +288,28 @@ def test_targets_are_arguments_where_gains_need_them():
         "target_rotation",
         "target_velocity",
     ]
+
+
+@pytest.mark.parametrize("given", [("target_velocity",), ("kd", "target_velocity")])
+def test_points_of_a_frame_that_only_a_velocity_is_wanted_of(given):
+    """No turn is wanted: points turn with the frame itself."""
+    robot = codegen.load("iiwa", base="floating")
+    tool = robot.contact("lbr_iiwa_link_7", 3, points=[(0.1, 0.07, -0.2)], kd=2.0)
+    assert compared(robot, (tool,), "pv", given) < TOLERANCE["pv"]
+
+
+def test_where_a_floating_base_starts_as_an_argument():
+    """Targets are in the world, wherever the base's own frame, or the one that it is followed in, is placed."""
+    robot, offset = codegen.load("atlas"), np.array([0.3, -0.2, 0.5])
+    feet = (robot.contact("l_foot", 3, kp=3.0), robot.contact("r_foot", 3, axes="world", kp=1.0))
+    assert based(robot, feet, joint_space=False, moves=True)
+    q, v, tau = robot.random(1)
+    target = np.random.default_rng(1).standard_normal((2, 3))
+    task = Task(robot, "pv", contacts=feet, parameters=(f"offset:{robot.joint_names[0]}",))
+    a, *_ = interpret(trace(task), q, v, tau, target, offset)
+    given = {task.parameters[0]: offset, "target_position": target}
+    expected = ORACLE["pv"](robot, q, v, tau, contacts=feet, parameters=given)
+    assert worst(a[None], expected[0][None]) < TOLERANCE["pv"]
 
 
 @pytest.mark.parametrize(("algorithm", "axes"), [("constrained_aba", ""), ("pv", "world")])

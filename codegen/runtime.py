@@ -201,11 +201,17 @@ class Function:
         )
 
     def _spread(self, states: int, batched: list[tuple[Array, int]], threads: int) -> None:
-        """Evaluate so many states, given as arrays and their steps, on several threads: full lanes for each."""
-        lanes = self.artifact.lanes
+        """Evaluate so many states, given as arrays and their steps, on several threads: full lanes for each.
+
+        A state that comes alone takes the kernel for one; in a batch none does, whichever thread it falls to.
+        """
+        lanes, bound = self.artifact.lanes, self._bound
+        flat = [(array.reshape(-1), step) for array, step in batched]
+        if states == 1:
+            bound.single(*(bound.view(bound.pointer, array) for array, _ in flat))
+            return
         share = -(-states // (lanes * threads)) * lanes
         spans = [(start, min(share, states - start)) for start in range(0, states, share)] if states else []
-        flat = [(array.reshape(-1), step) for array, step in batched]
         workers = [threading.Thread(target=self._evaluate, args=(flat, *span)) for span in spans[1:]]
         for worker in workers:
             worker.start()
@@ -215,14 +221,10 @@ class Function:
             worker.join()
 
     def _evaluate(self, flat: list[tuple[Array, int]], start: int, states: int) -> None:
-        """Evaluate consecutive states; alone, a state takes the kernel for one."""
+        """Evaluate consecutive states of a batch."""
         bound = self._bound
         view, pointer = bound.view, bound.pointer
-        pointers = [view(pointer, array[start * step :]) for array, step in flat]
-        if states == 1:
-            bound.single(*pointers)
-            return
-        arguments = [word for p, (_, step) in zip(pointers, flat, strict=True) for word in (p, step)]
+        arguments = [word for array, step in flat for word in (view(pointer, array[start * step :]), step)]
         bound.batch(states, *arguments, view(pointer, np.empty(self.artifact.work, bound.dtype)))
 
     def _converted(self, port: Port, given: Any) -> Array:

@@ -148,6 +148,16 @@ def test_a_state_does_not_depend_on_the_others() -> None:
         np.testing.assert_array_equal(f(*[column[:n] for column in states]), f(*states)[:n])
 
 
+def test_a_state_that_a_thread_has_for_itself() -> None:
+    """One more than full lanes: the last thread gets it alone, and computes it as it would with others."""
+    robot = codegen.load("solo12")
+    f = codegen.build(robot, "aba")
+    for count in (f.artifact.lanes + 1, 2 * f.artifact.lanes + 1):
+        states = [np.array(column) for column in zip(*[robot.random(k) for k in range(count)], strict=True)]
+        for threads in (2, 3):
+            np.testing.assert_array_equal(f(*states, threads=threads), f(*states))
+
+
 def test_threads_are_checked() -> None:
     robot = codegen.load("iiwa")
     f, (q, *_) = codegen.build(robot, "crba"), robot.random(0)

@@ -25,18 +25,25 @@ def binding(artifact: Artifact) -> tuple[str, str]:
     if sys.implementation.name != "cpython":
         return declarations, declarations
     flags = ["READ"] * len(artifact.inputs) + ["WRITTEN"] * len(artifact.outputs)
+    real = "double" if artifact.dtype == "float64" else "float"
     ports = [
-        {"nd": len(port.shape), "shape": ", ".join(map(str, port.shape)) or "0", "flags": flag}
+        {"nd": len(port.shape), "size": port.size, "shape": ", ".join(map(str, port.shape)) or "0", "flags": flag}
         for port, flag in zip((*artifact.inputs, *artifact.outputs), flags, strict=True)
     ]
-    kernel = f"{symbol}({', '.join(f'p{k + 1}' for k in range(len(ports)))})"
+    places = [f"({real} *)p[{k}]" for k in range(len(ports))]
+    kernel = f"{symbol}({', '.join(places)})"
+    steps = ", ".join(f"{place}, s[{k}]" for k, place in enumerate(places))
     source = render(
         "binding.c.jinja",
         symbol=symbol,
         declarations=declarations,
-        real="double" if artifact.dtype == "float64" else "float",
+        real=real,
         ports=ports,
+        inputs=len(artifact.inputs),
+        rank=max(1, *(len(port.shape) for port in (*artifact.inputs, *artifact.outputs))),
         kernel=f"status = {kernel}" if declarations.startswith("int ") else kernel,
+        batch=f"{symbol}_aos((size_t)states, {steps}, work)",
+        work=artifact.work,
     )
     return f"{declarations}size_t {symbol}_function(size_t array, size_t data);\n", source
 

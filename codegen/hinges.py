@@ -7,6 +7,8 @@ are turned about the hinge. So they may stand at any angle, even at one that the
   inertia alone is turned by its angle, not all that hangs on it, and the next hinge turns by the sum of both angles.
 - A body that only spins about its hinge looks the same from axes that stay still.
 - At a tip, where only inertia counts, axes stand so that the first moment across the hinge lies along one of them.
+- Where forces are swept, too, a tip's inertia is turned by itself, unless a zero product of inertia with the hinge's
+  axis would be filled.
 
 Needs canonical frames (`codegen.frames`) and regrouped inertias (`codegen.regroup`). Bodies that somebody looks at, by
 a frame or a contact, keep their own axes.
@@ -15,7 +17,7 @@ a frame or a contact, keep their own axes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,6 +60,10 @@ class Turned:
         """The turn as a change of frame."""
         return AxisTurn(self.k, cos(self.angle), self.sign * sin(self.angle))
 
+    def one_way(self, fixed: float) -> Turned:
+        """The same with sign 1, `fixed` further about the axis: nothing that is turned by it is negated."""
+        return Turned(self.k, 1.0, self.sign * self.angle + fixed)
+
     def after(self, other: Turned, fixed: float) -> Turned:
         """Both turns, and a fixed one, as one."""
         return Turned(self.k, self.sign, self.angle + (self.sign * other.sign) * other.angle + self.sign * fixed)
@@ -91,7 +97,7 @@ def on_hinges(
             turn, steps = turn.after(base, _about(k, body)), _turned_shift(base, body, offsets[b])
         last: tuple[Step, ...] = (turn.step,)
         if b not in looked_at and not carried:
-            last, own = _at_tip(turn, own)
+            last, own = _at_tip(turn, own, swept)
         elif (
             b not in looked_at and all(_parallel(body, other) for other in carried) and _across(own, k) >= LEAST[swept]
         ):
@@ -125,8 +131,16 @@ def _across(inertia: RigidInertia, k: int) -> int:
     return sum(not inertia.h[n].is_zero() for n in others(k))
 
 
-def _at_tip(turn: Turned, inertia: RigidInertia) -> tuple[tuple[Step, ...], RigidInertia]:
-    """The last steps to a body that carries nothing, and its inertia there: its first moment lies along one axis."""
+def _at_tip(turn: Turned, inertia: RigidInertia, swept: Swept) -> tuple[tuple[Step, ...], RigidInertia]:
+    """The last steps to a body that carries nothing, and its inertia there."""
+    steps, there = _along_first_moment(turn, inertia)
+    carried, k = Transform(steps).inertia(there), turn.k
+    filled = carried.I[k, :].nnz() > there.I[k, :].nnz()
+    return (steps, there) if swept == "inertias" or filled else ((), carried)
+
+
+def _along_first_moment(turn: Turned, inertia: RigidInertia) -> tuple[tuple[Step, ...], RigidInertia]:
+    """The steps to axes along one of which the first moment across the hinge lies, and the inertia there."""
     i, j = others(turn.k)
     if inertia.only_spins == turn.k:
         return (), inertia
@@ -139,5 +153,5 @@ def _at_tip(turn: Turned, inertia: RigidInertia) -> tuple[tuple[Step, ...], Rigi
     moment[np.abs(moment) < ROUNDING * np.abs(moment).max()] = 0.0
     h = SX(ahead.h)
     h[i], h[j] = math.hypot(x, y), SX(1, 1)
-    there = replace(turn, angle=turn.angle + turn.sign * angle)
+    there = turn.one_way(angle)
     return (there.step,), RigidInertia.about_origin(ahead.m, h, constant(moment))

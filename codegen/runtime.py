@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 class _Binding:
     """The compiled functions, and what every call needs at hand.
 
-    `kernel` takes the arrays of one state and gives the status, or -1 if it cannot take them as they are. `hides` says
-    that the C has a status as its last result which the caller does not see.
+    `kernel` takes the arrays of one state or (not in ABI mode) of a batch. It gives the status, of a batch 0, or -1
+    where it cannot take them as they are. `hides`: the C's last result is a status, which callers do not see.
     """
 
     kernel: Callable[..., int]
@@ -132,7 +132,7 @@ class Function:
             return self._general(self._ordered(arrays, named), out, threads)
         if named or len(arrays) != bound.given:
             arrays = self._ordered(arrays, named)
-        # One state, if everything is as the C wants it; several results have no such way into `out`.
+        # One state, if everything is as the C wants it (or a batch into `out`, where several results have no such way).
         if bound.pack is None:
             results = [empty(bound.results[0], bound.dtype) if out is None else out]
         else:
@@ -140,9 +140,27 @@ class Function:
         own = (empty((), bound.dtype),) if bound.hides else ()
         status = bound.kernel(*arrays, *results, *own)
         if status < 0:
-            return self._general(arrays, out)
+            return self._general(arrays, out) if out is not None else self._together(arrays)
         packed = results[0] if bound.pack is None else bound.pack(*results)
         if status and own:
+            raise self._singular(own[0], packed)
+        return packed
+
+    def _together(self, arrays: tuple[Any, ...]) -> Any:
+        """A batch, also by one call if everything is as the C wants it."""
+        bound, lead = self._bound, ()
+        for array, shape in zip(arrays, bound.shapes, strict=True):
+            if type(array) is ndarray and array.ndim > len(shape):
+                lead = array.shape[: array.ndim - len(shape)]
+                break
+        if not lead:
+            return self._general(arrays, None)
+        results = [empty(lead + shape, bound.dtype) for shape in bound.results]
+        own = (empty(lead, bound.dtype),) if bound.hides else ()
+        if bound.kernel(*arrays, *results, *own) < 0:
+            return self._general(arrays, None)
+        packed = results[0] if bound.pack is None else bound.pack(*results)
+        if own and own[0].any():
             raise self._singular(own[0], packed)
         return packed
 

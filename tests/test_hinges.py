@@ -8,13 +8,16 @@ from casadi import SX, Function, vec
 from mechanisms_cases import error, looked_at, mechanism, parallel, state
 
 import codegen
+from codegen import pipeline
 from codegen.algorithms import ALGORITHMS
 from codegen.counting import count
+from codegen.hinges import _along_first_moment
 from codegen.interpret import interpret
 from codegen.oracle import ORACLE
 from codegen.pipeline import graphs
 from codegen.planting import symbolic_tree
 from codegen.regroup import regrouped
+from codegen.spatial import AxisTurn
 
 TOLERANCE = 1e-11
 COMMON = ("fk", "jacobian", "rnea", "crba", "aba", "ltl", "minverse")
@@ -73,8 +76,36 @@ def test_parallel_hinges_save_turns(robot, algorithm, saved):
 
 @pytest.mark.parametrize("algorithm", ["rnea", "aba"])
 def test_a_tip_is_weighed_along_its_first_moment(algorithm):
-    """A pendulum off its axis in every way; it took 13 operations along other axes."""
-    assert count(graphs(mechanism(("revolute",), 3), algorithm)[1]).total == 9
+    """A pendulum off its axis in every way; it took 13 operations along other axes, and 9 along turning ones."""
+    assert count(graphs(mechanism(("revolute",), 3), algorithm)[1]).total == 8
+
+
+@pytest.mark.parametrize(
+    ("robot", "algorithm", "saved"),
+    [("go1", "aba", 30), ("talos", "rnea", 60), ("jvrc1", "rnea", 150), ("mini_cheetah", "aba", 25)],
+)
+def test_a_tip_is_turned_by_itself(monkeypatch, robot, algorithm, saved):
+    """Operations as emitted: shins, grippers, rotors."""
+    model = codegen.load(robot)
+    found = count(graphs(model, algorithm)[1]).total
+    monkeypatch.setattr("codegen.hinges._at_tip", lambda turn, inertia, _: _along_first_moment(turn, inertia))
+    pipeline._graphs.cache_clear()
+    before = count(graphs(model, algorithm)[1]).total
+    pipeline._graphs.cache_clear()
+    assert found <= before - saved
+
+
+def test_a_zero_product_of_inertia_with_the_axis_stays():
+    """Atlas' feet keep it, and turn their axes instead: one way or the other, limbs on both sides alike."""
+    for swept, turned in (("both", True), ("inertias", False)):
+        parts = symbolic_tree(talos := codegen.load("talos"), SX.sym("q", talos.nq), swept=swept).parts
+        steps = {body.name: part.X.steps for body, part in zip(talos.bodies, parts, strict=True)}
+        for side in ("left", "right"):
+            assert any(isinstance(step, AxisTurn) for step in steps[f"leg_{side}_6_link"]) is not turned
+    atlas = codegen.load("atlas")
+    parts = symbolic_tree(atlas, SX.sym("q", atlas.nq), swept="both").parts
+    for body, part in zip(atlas.bodies, parts, strict=True):
+        assert not body.name.endswith("_foot") or isinstance(part.X.steps[-1], AxisTurn)
 
 
 @pytest.mark.parametrize(("robot", "saved"), [("go1", 15), ("talos", 30), ("atlas_shadow", 150)])

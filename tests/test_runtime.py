@@ -105,6 +105,21 @@ def test_batches_broadcast(arm: Function, q: tuple[int, ...], v: tuple[int, ...]
         np.testing.assert_allclose(result.h[index], wanted[1], rtol=1e-13)
 
 
+def test_a_batch_takes_one_call(arm: Function, step: Function, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If its arrays are as the C wants them: no way round through Python."""
+    rng = np.random.default_rng(0)
+    cases = [(rng.standard_normal((*q, 2)), rng.standard_normal((*v, 2))) for q, v in (((5,), ()), ((), (2, 3)))]
+    cases.append((rng.standard_normal((4, 2)), rng.standard_normal((4, 2))))
+    wanted = [arm(*case, threads=2) for case in cases]
+    monkeypatch.setattr(Function, "_general", None)
+    for case, result in zip(cases, wanted, strict=True):
+        for found, known in zip(arm(*case), result, strict=True):
+            np.testing.assert_array_equal(found, known)
+    x, y = rng.standard_normal((2, 3, 3)), np.empty((2, 3, 3))
+    assert step(x, out=y) is y
+    np.testing.assert_array_equal(y, stepped(x))
+
+
 def test_batches_of_transposed_and_sliced_arrays(arm: Function) -> None:
     rng = np.random.default_rng(0)
     q = np.asfortranarray(rng.standard_normal((6, 4)))[::2, 1:3]
@@ -216,6 +231,14 @@ def test_the_kernel_takes_what_c_can_take_as_it_is(tmp_path: Path, api: bool) ->
         assert kernel(wrong, v, *out) == -1
         assert kernel(q, v, *out[:-1], wrong) == -1
     assert kernel(q, v, *fixed) == -1
+    many = [np.empty((3, *port.shape)) for port in f.outputs]
+    assert kernel(np.stack([q, q, q]), v, *many) == (0 if api else -1)
+    if api:
+        np.testing.assert_allclose(many[1][2], H, rtol=1e-13)
+    assert kernel(np.stack([q, q]), v, *many) == kernel(q, v, many[0], out[1]) == kernel(q, v, out[0], many[1]) == -1
+    both = np.empty((2, *f.outputs[0].shape)), np.empty((2, *f.outputs[1].shape))
+    shared = both[0].reshape(-1)[: 2 * q.size].reshape(2, *q.shape)
+    assert kernel(shared, v, *both) == kernel(np.stack([q, q]), both[1].reshape(-1)[: v.size], *both) == -1
     assert kernel(q, v, *out[:-1]) == kernel(q, v, *out, q) == kernel() == -1
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ ZERO: Vec3 = (0.0, 0.0, 0.0)
 IDENTITY: Mat3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 NO_MOMENT: Mat3 = (ZERO, ZERO, ZERO)
 ROUNDING = 1e-13  # what products of rotation matrices leave where an exact 0 or 1 belongs
+EPSILON, NEIGHBOURS, FINEST = float(np.finfo(float).eps), 32, 50.0  # of an angle, at most so many roundings away
 
 
 def vec3(values: ArrayLike) -> Vec3:
@@ -131,7 +133,36 @@ def _turns(R: NDArray[np.float64], k: int) -> tuple[tuple[int, float, float], ..
     left = times(axis_rotation(i, first[0], -first[1]), R)
     turns = ((i, *first), (j, left[k, k], left[i, k]), (k, left[j, j], left[j, i]))
     cleaned = ((axis, *clean(np.array([c, s]))) for axis, c, s in turns)
-    return tuple((axis, float(c), float(s)) for axis, c, s in cleaned if (c, s) != (1.0, 0.0))
+    return tuple((axis, *_of_length_one(float(c), float(s))) for axis, c, s in cleaned if (c, s) != (1.0, 0.0))
+
+
+@lru_cache(maxsize=1024)
+def _of_length_one(c: float, s: float) -> tuple[float, float]:
+    """The cosine and sine of an angle hardly other than this, whose squares add up to one far beyond rounding.
+
+    Vectors turn by both, inertias by formulas that take the sum of squares for one. What a stiff contact leaves of an
+    inertia is only right as far as these agree.
+    """
+    if 0.0 in (c, s):
+        return c, s
+    least = min(abs(c), abs(s))
+    step = EPSILON * max(least, min(1.0 / least, FINEST) / NEIGHBOURS)
+    small = least + np.arange(-NEIGHBOURS, NEIGHBOURS + 1) * step
+    large = np.sqrt((1.0 - small) * (1.0 + small))
+    (low, low_rest), (high, high_rest) = _squared(small), _squared(large)
+    best = int(np.argmin(np.abs(((high - 1.0) + low) + (high_rest + low_rest))))
+    pair = float(small[best]), float(large[best])
+    cosine, sine = pair if abs(c) < abs(s) else pair[::-1]
+    return math.copysign(cosine, c), math.copysign(sine, s)
+
+
+def _squared(x: NDArray[np.floating[Any]]) -> tuple[NDArray[np.floating[Any]], NDArray[np.floating[Any]]]:
+    """x * x, and what rounding leaves out of it (Dekker's product)."""
+    wide = 134217729.0 * x
+    head = wide - (wide - x)
+    tail = x - head
+    square = x * x
+    return square, ((head * head - square) + 2.0 * head * tail) + tail * tail
 
 
 def axis_rotation(k: int, c: float, s: float) -> NDArray[np.float64]:

@@ -7,18 +7,21 @@ are turned about the hinge. So they may stand at any angle, even at one that the
   inertia alone is turned by its angle, not all that hangs on it, and the next hinge turns by the sum of both angles.
 - A body that only spins about its hinge looks the same from axes that stay still.
 - At a tip, where only inertia counts, axes stand so that the first moment across the hinge lies along one of them.
-- Where forces are swept, too, a tip's inertia is turned by itself, unless a zero product of inertia with the hinge's
-  axis would be filled.
+- Where forces are swept, too, a tip's inertia is turned by itself if it is carried about freely, unless a zero product
+  of inertia with the hinge's axis would be filled.
 
-Needs canonical frames (`codegen.frames`) and regrouped inertias (`codegen.regroup`). Bodies that somebody looks at, by
-a frame or a contact, keep their own axes.
+- So is a tip that is held by one whole point or frame, whose axes can be turned outside the sweeps (`codegen.holding`),
+  unless it is a point and a zero of its inertia would be filled. Several points share more numbers along its own axes.
+
+Needs canonical frames (`codegen.frames`) and regrouped inertias (`codegen.regroup`). Other bodies that somebody looks
+at, by a frame or a contact, keep their own axes.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from casadi import DM, SX, cos, sin
@@ -44,7 +47,17 @@ if TYPE_CHECKING:
 
 DECIMALS = 15  # of angles, so that those of equal bodies are equal
 LEAST: dict[Swept, int] = {"inertias": 0, "both": 2, "forces": 3}  # first moments of bodies turned by themselves
+TURNS = 3  # axes about which a body may turn; motions along fewer have zeros, and turn cheaply
+WELDED = 6  # rows that gain more from axes that stay than zeros of an inertia are worth
 ROUNDING = 1e-14  # what a turn leaves of products of inertia that are none, as part of the largest entry
+
+
+class Described(NamedTuple):
+    """A body along chosen axes: the transform from its parent, its inertia, and of a held tip the turn to its own."""
+
+    X: Transform
+    inertia: RigidInertia
+    inner: AxisTurn | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +89,21 @@ def on_hinges(
     offsets: Sequence[SX | None],
     inertias: Sequence[RigidInertia],
     looked_at: Collection[int],
+    held: Mapping[int, int],
     swept: Swept,
-) -> tuple[tuple[Transform, RigidInertia], ...]:
-    """By bodies: the transform from the parent and the inertia, along axes that are chosen as above.
+) -> tuple[Described, ...]:
+    """By bodies: how they are described along axes that are chosen as above.
 
-    `offsets` may replace where placements are. Where forces are swept, bodies are turned by themselves only if they
-    have first moments along both axes across their hinges: others would lose more by it than their carriers win.
+    `held` are, by bodies that nothing else looks at, how many rows of one whole point or frame hold them. `offsets` may
+    replace where placements are. Where forces are swept, carriers are turned by themselves only if they have first
+    moments along both axes across their hinges: others would lose more by it than what carries them wins.
     """
-    found: list[tuple[Transform, RigidInertia]] = []
+    found: list[Described] = []
     behind: dict[int, Turned] = {}  # bodies that have turned against the axes they are described along
     for b, (body, own) in enumerate(zip(model.bodies, inertias, strict=True)):
         steps = placement_steps(body.placement, offsets[b])
         if body.joint.type != "revolute":
-            found.append((Transform(steps + joints[b].transform(positions[b])), own))
+            found.append(Described(Transform(steps + joints[b].transform(positions[b])), own))
             continue
         k, sign = unit_axis(body.joint.axis)
         turn, carried = Turned(k, sign, positions[b]), [other for other in model.bodies if other.parent == b]
@@ -96,13 +111,18 @@ def on_hinges(
             base = behind[body.parent]
             turn, steps = turn.after(base, _about(k, body)), _turned_shift(base, body, offsets[b])
         last: tuple[Step, ...] = (turn.step,)
-        if b not in looked_at and not carried:
-            last, own = _at_tip(turn, own, swept)
-        elif (
-            b not in looked_at and all(_parallel(body, other) for other in carried) and _across(own, k) >= LEAST[swept]
-        ):
+        inner = None
+        if not carried and b in held:
+            aside = turn.one_way(0.0).step
+            if held[b] >= WELDED or not _fills(aside, own):
+                inner, last, own = aside, (), aside.carry(own)
+        elif b in looked_at or b in held:
+            pass
+        elif not carried:
+            last, own = _at_tip(turn, own, swept if _turns(model, joints, body.parent) else "inertias")
+        elif all(_parallel(body, other) for other in carried) and _across(own, k) >= LEAST[swept]:
             behind[b], last, own = turn, (), turn.step.carry(own)
-        found.append((Transform((*steps, *last)), own))
+        found.append(Described(Transform((*steps, *last)), own, inner))
     return tuple(found)
 
 
@@ -112,6 +132,20 @@ def _parallel(body: Body, other: Body) -> bool:
         return False
     k, _ = unit_axis(body.joint.axis)
     return unit_axis(other.joint.axis)[0] == k and bool(other.placement.R[k, k] == 1.0)
+
+
+def _turns(model: Model, joints: Sequence[JointType], b: int) -> bool:
+    """Whether body b may turn about all axes, by its freedoms."""
+    freedoms = 0
+    while b >= 0:
+        freedoms, b = freedoms + joints[b].nv, model.bodies[b].parent
+    return freedoms >= TURNS
+
+
+def _fills(step: AxisTurn, inertia: RigidInertia) -> bool:
+    """Whether a turn leaves fewer zeros in an inertia."""
+    there = step.carry(inertia)
+    return there.I.nnz() > inertia.I.nnz() or there.h.nnz() > inertia.h.nnz()
 
 
 def _about(k: int, body: Body) -> float:

@@ -14,18 +14,30 @@ from casadi import DM, SX, diagcat, vertcat
 from codegen.errors import RobotError
 from codegen.geometry import IDENTITY, Pose, clean
 from codegen.model import Contact, Frame, Model
-from codegen.spatial import Transform, constant, placement_steps
+from codegen.spatial import AxisTurn, Shift, Transform, constant, placement_steps
 from codegen.tree import Held, Part
 
 WHOLE = tuple(np.eye(6)[rows] for rows in (slice(0, 3), slice(3, 6), slice(0, 6)))
 
 
+def turns_outside(contact: Contact) -> bool:
+    """Whether it holds one whole point or frame, along its own or the world's axes: then any axes serve the sweeps."""
+    along = contact.axes in ("", "world", contact.frame.name)
+    return along and len(contact.parts) == 1 and _whole(np.array(contact.rows))
+
+
 def holding(
-    model: Model, parts: Sequence[Part], owner: Mapping[int, int], contacts: Sequence[Contact], turned: bool
+    model: Model,
+    parts: Sequence[Part],
+    owner: Mapping[int, int],
+    contacts: Sequence[Contact],
+    turned: bool,
+    inner: Sequence[AxisTurn | None],
 ) -> tuple[Held, ...]:
     """The contacts on a canonical model; with `turned`, all axes go into K.
 
-    RobotError for a contact on the world itself, which is of no use to anybody.
+    `inner` are, by bodies, the turns from the axes that they are swept along to their own, where these differ; rows are
+    then along the former. RobotError for a contact on the world itself, which is of no use to anybody.
     """
     held: list[Held] = []
     for number, contact in enumerate(contacts):
@@ -34,25 +46,37 @@ def holding(
             raise RobotError(
                 f"{model.name}: the contact on {frame.name!r} holds nothing that moves; name another frame"
             )
-        turn = constant(np.eye(3)) if contact.axes in ("", frame.name) else _turn(model, parts, frame, contact.axes)
+        aside, R, E = inner[frame.body], constant(frame.placement.R), constant(np.eye(3))
+        own = aside.outward(R) if aside else E
+        if contact.axes in ("", frame.name):
+            turn = own.T
+        else:
+            turn = _turn(model, parts, frame.body, E if aside else R, contact.axes)
         bodies = model.nodes[owner[frame.body]].bodies
         for point, rows in contact.parts:
             place = frame.placement @ Pose(IDENTITY, point) if any(point) else frame.placement
-            steps = placement_steps(place)
+            origin, steps = constant(place.p), placement_steps(place)
             K, plain, outside = _rows(np.array(contact.rows[rows]), turn, turned)
-            own, numbers = Transform(steps).force(K.T), np.array(DM(Transform(steps).force(plain.T)))
-            same = outside is not None or K.is_constant() or _whole(np.array(DM(plain)))
+            whole = _whole(np.array(DM(plain)))
+            there = placement_steps(Pose(IDENTITY, place.translation)) if whole else steps  # the same along any axes
+            numbers = np.array(DM(Transform(there).force(plain.T)))
+            if aside:
+                origin = aside.outward(origin)
+                steps = (Shift(origin),)
+            force = Transform(steps).force(K.T)
+            same = outside is not None or K.is_constant() or whole
             held.append(
                 Held(
                     body=frame.body,
                     node=owner[frame.body],
                     rows=slice(start + rows.start, start + rows.stop),
                     K=K,
-                    origin=constant(place.p),
+                    origin=origin,
                     axes=Transform(steps),
-                    force=vertcat(*[own if b == frame.body else SX(6, own.size2()) for b in bodies]),
-                    body_force=own,
-                    square=constant(clean(numbers @ numbers.T)) if same else own @ own.T,
+                    own=own,
+                    force=vertcat(*[force if b == frame.body else SX(6, force.size2()) for b in bodies]),
+                    body_force=force,
+                    square=constant(clean(numbers @ numbers.T)) if same else force @ force.T,
                     scale=float(np.linalg.norm(numbers)),
                     turn=outside,
                     contact=number,
@@ -78,13 +102,12 @@ def _whole(rows: np.ndarray) -> bool:
     return any(np.array_equal(rows, whole) for whole in WHOLE)
 
 
-def _turn(model: Model, parts: Sequence[Part], frame: Frame, axes: str) -> SX:
-    """The rotation (3 x 3) that takes vectors along the frame's own axes to those along other axes."""
+def _turn(model: Model, parts: Sequence[Part], body: int, R: SX, axes: str) -> SX:
+    """The rotation (3 x 3) to other axes from those that R leads from to a body's own."""
     other = Frame("world", -1) if axes == "world" else model.frame(axes)
-    paths = [_path(parts, b) for b in (frame.body, other.body)]
+    paths = [_path(parts, b) for b in (body, other.body)]
     own, far = ([b for b in path if b not in paths[1 - n]] for n, path in enumerate(paths))
-    inner = _from_above(parts, own).T @ constant(frame.placement.R)
-    return constant(other.placement.R.T) @ (_from_above(parts, far) @ inner)
+    return constant(other.placement.R.T) @ (_from_above(parts, far) @ (_from_above(parts, own).T @ R))
 
 
 def _path(parts: Sequence[Part], b: int) -> list[int]:

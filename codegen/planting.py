@@ -12,7 +12,7 @@ from codegen.closing import closings, independent_rows
 from codegen.frames import Canonical, canonical
 from codegen.geometry import clean, times
 from codegen.hinges import on_hinges
-from codegen.holding import holding
+from codegen.holding import holding, turns_outside
 from codegen.loops import Spanning, constraints, free, spanning
 from codegen.model import Contact, Model
 from codegen.regroup import regrouped
@@ -60,10 +60,14 @@ def symbolic_tree(
         b: at for node, s in zip(inner.nodes, own, strict=True) for b, at in zip(node.bodies, s.positions, strict=True)
     }
     inertias = _inertias(inner, parameters, swept)
-    looked_at = {contact.frame.name for contact in contacts} | {contact.axes for contact in contacts} - {"", "world"}
+    on = [inner.frame(contact.frame.name).body for contact in contacts]
+    outside = swept == "both" and not turned
+    alone = {b: c for b, c in zip(on, contacts, strict=True) if outside and on.count(b) == 1 and turns_outside(c)}
+    looked_at = {name for c in contacts if c not in alone.values() for name in (c.frame.name, c.axes)} - {"", "world"}
     loaded = {name.partition(":")[2] for name in parameters if name.startswith("payload:")}
     used = {inner.frame(name).body for name in (*frames, *external, *looked_at, *loaded)}
-    described = on_hinges(inner, joints, positions, fixed, inertias, used, swept)
+    held = {b: len(c.rows) for b, c in alone.items() if b not in used}
+    described = on_hinges(inner, joints, positions, fixed, inertias, used, held, swept)
     owner = {b: i for i, node in enumerate(inner.nodes) for b in node.bodies}
     parts = tuple(
         Part(
@@ -71,9 +75,9 @@ def symbolic_tree(
             owner[b],
             joint,
             positions[b],
-            described[b][0],
+            described[b].X,
             joint.subspace(positions[b]),
-            described[b][1],
+            described[b].inertia,
         )
         for b, (body, joint) in enumerate(zip(inner.bodies, joints, strict=True))
     )
@@ -95,7 +99,7 @@ def symbolic_tree(
         gravity=parameters.get("gravity", constant(model.gravity)),
         frames=tuple(inner.frame(name) for name in frames),
         external=tuple(inner.frame(name) for name in external),
-        contacts=holding(inner, parts, owner, contacts, turned),
+        contacts=holding(inner, parts, owner, contacts, turned, [body.inner for body in described]),
     )
 
 

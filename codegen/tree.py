@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from casadi import SX, diag, diagcat, vertcat
+from casadi import SX, diag, diagcat, is_equal, trace, vertcat
 
 from codegen.joints import JointType
 from codegen.loops import Spanning, free
@@ -24,7 +24,9 @@ from codegen.spatial import (
     Subspace,
     Transform,
     constant,
+    diagonal,
     placement_steps,
+    skew3,
     zeros,
 )
 
@@ -49,11 +51,12 @@ class Part:
 class Held:
     """Rows of a contact at one point, over SX: body and node, place among the rows of all contacts, frame on the body.
 
-    `K` (m x 6) acts on motions [angular; linear] of the frame, at `origin` along `axes`; `body_force` is its
-    transpose on the body (6 x m, in the body's frame), `force` the same on the node's bodies (6 k x m), `square` their
-    product body_force body_force', `scale` the size of its numbers. `turn` (m x m, orthogonal) leads from these rows to
-    those that the user stated, where the axes of the latter move against the frame and are left out of K; else it is
-    None. `contact` numbers what the user stated, `point` is its place there.
+    `K` (m x 6) acts on motions [angular; linear] at `origin` along `axes`; `own` (3 x 3) leads there from the frame's;
+    `body_force` is its transpose on the body (6 x m, along the axes that this is swept along), `force` the same on the
+    node's bodies (6 k x m), `scale` the size of its numbers. `square` is body_force body_force', along the body's own
+    axes. `turn` (m x m, orthogonal) leads from these rows to those that the user stated, where the axes of the latter
+    move against these and are left out of K; else it is None. `contact` numbers what the user stated, `point` is its
+    place there.
     """
 
     body: int
@@ -62,6 +65,7 @@ class Held:
     K: SX
     origin: SX
     axes: Transform
+    own: SX
     force: SX
     body_force: SX
     square: SX
@@ -81,7 +85,13 @@ class Held:
 
         A point that is held wholly adds a mass there, and a weld one that resists turns, too.
         """
-        if weight.size1() == 1 < self.size:
+        if all(is_equal(weight[n], weight[0], 1) for n in range(weight.size1())) and self.size > 1:
+            weight = weight[0]
+            if not self.origin.is_constant():  # whole, or it would not move
+                resists, moves = (weight * (not part.is_zero()) for part in (self.K[:, :3], self.K[:, 3:]))
+                h = moves * self.origin
+                moment = diagonal(resists, 3) - skew3(h) @ skew3(self.origin)
+                return RigidInertia(moves, h, moment, weight * trace(self.square[:3, :3]) / 2)
             rigid = RigidInertia.of(self.square)
             if rigid is not None:
                 return rigid.times(weight)

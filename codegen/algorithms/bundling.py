@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from casadi import DM, SX, horzcat
+from casadi import DM, SX
 
 from codegen.tree import Held, Tree
 
@@ -76,8 +76,9 @@ def _mixed(tree: Tree, i: int) -> bool:
 
     Not if its own contacts hold the node wholly, nor if joints between make up for all contacts further out.
     """
-    own = [contact.force for contact in tree.contacts if contact.node == i and contact.force.is_constant()]
-    if own and np.linalg.matrix_rank(np.array(DM(horzcat(*own)))) == tree.rows[i]:
+    own = [contact for contact in tree.contacts if contact.node == i and contact.square.is_constant()]
+    squares = {c.body: sum(np.array(DM(other.square)) for other in own if other.body == c.body) for c in own}
+    if sum(np.linalg.matrix_rank(square) for square in squares.values()) == tree.rows[i]:
         return False
     further = [contact for contact in tree.contacts if i in tree.path(contact.node)]
     inner = set(tree.path(tree.parent[i]))

@@ -25,11 +25,12 @@ def wanted(tree: Tree, v: SX, k: SX, given: Mapping[str, SX]) -> SX:
         n, body = held.contact, pose[held.body]
         axes, w = held.axes.vector(body.E), held.axes.vector(motion[held.body][:3])
         linear = held.axes.vector(motion[held.body][3:] + cross3(motion[held.body][:3], held.origin))
-        Rn = R[3 * n : 3 * n + 3, :] if R is not None else axes.T  # points turn with the frame where no turn is wanted
+        Rb = axes.T @ held.own
+        Rn = R[3 * n : 3 * n + 3, :] if R is not None else Rb  # points turn with the frame where no turn is wanted
         error, rate, arm = zeros(6), vertcat(w, linear), Rn @ held.point
         if p is not None:
             gap = held.axes.vector(held.origin) + axes @ (body.p - p[n, :].T - arm)
-            error = vertcat(so3_log(Rn.T @ axes.T) if R is not None else zeros(3), gap)
+            error = vertcat(held.own @ so3_log(Rn.T @ Rb) if R is not None else zeros(3), gap)
         if V is not None:
             rate -= vertcat(axes @ V[n, 3:].T, axes @ (V[n, :3].T + cross3(V[n, 3:].T, arm)))
         still = gained(held, given["kp"], held.K @ error) + gained(held, given["kd"], held.K @ rate)

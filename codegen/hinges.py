@@ -9,7 +9,6 @@ are turned about the hinge. So they may stand at any angle, even at one that the
 - At a tip, where only inertia counts, axes stand so that the first moment across the hinge lies along one of them.
 - Where forces are swept, too, a tip's inertia is turned by itself if it is carried about freely, unless a zero product
   of inertia with the hinge's axis would be filled.
-
 - So is a tip that is held by one whole point or frame, whose axes can be turned outside the sweeps (`codegen.holding`),
   unless it is a point and a zero of its inertia would be filled. Several points share more numbers along its own axes.
 

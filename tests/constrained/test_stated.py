@@ -14,7 +14,6 @@ from pinocchio_peer import pinocchio_model, se3
 from scenarios import DELASSUS, HARD, TOLERANCE, worst
 
 import codegen
-from codegen import passes
 from codegen.algorithms import ALGORITHMS, BEHIND
 from codegen.basing import based
 from codegen.cli.samples import samples
@@ -247,47 +246,6 @@ def test_points_and_frames_held_wholly_turn_outside_the_sweeps(monkeypatch):
         assert outside < inside
     assert total("pv", [f"{foot}:kp=0" for foot in feet]) == total("pv", feet)
     assert total("pv", [f"{feet[0]}:in=FL_LOWER_LEG"]) <= total("pv", feet[:1])
-
-
-def tips(turns):
-    """Whole points, frames and turns of bodies at tips, along their own and the world's axes, with gains."""
-    model = mechanism(("revolute",) * 9, 0, base="floating", branching=0.5)
-    carriers = {body.parent for body in model.bodies}
-    first, second, third = (b for b in range(len(model.bodies)) if b not in carriers)
-    return model, (
-        model.contact(f"tool{first}", 3, axes="world", kp=2.0, kd=1.0),
-        model.contact(f"tool{second}", 6, kp=3.0),
-        model.contact(f"body{third}", turns, axes="world", spatial=True, kp=1.0)
-        if turns
-        else model.contact(f"body{third}", 3, points=[(0.1, -0.2, 0.05)], kd=2.0),
-    )
-
-
-@pytest.mark.parametrize("turns", ["", "rx,ry,rz"])
-@pytest.mark.parametrize("algorithm", [*HARD, "pv_soft"])
-def test_tips_that_do_not_turn_their_axes(algorithm, turns):
-    robot, contacts = tips(turns)
-    parts = symbolic_tree(robot, SX.sym("q", robot.nq), contacts=contacts, turned=False, swept="both").contacts
-    assert all(held.turn is not None for held in parts)
-    extra = ("lam0", "mu") if "mu" in ALGORITHMS[algorithm].inputs else ()
-    allowed = 10 * TOLERANCE.get(algorithm, 1e-8)
-    assert compared(robot, contacts, algorithm, (*GIVEN, *extra), iterations=12) < allowed
-
-
-@pytest.mark.parametrize(
-    ("robot", "feet", "algorithm", "saved"),
-    [
-        ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "prox_ltls", 0.03),
-        ("iiwa", ("lbr_iiwa_link_7:6",), "pv_early", 0.1),
-        ("atlas", ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6"), "prox_pv", 0.08),
-    ],
-)
-def test_tips_that_do_not_turn_their_axes_save_operations(monkeypatch, robot, feet, algorithm, saved):
-    model = codegen.load(robot)
-    task = Task(model, algorithm, contacts=tuple(contact_of(model, foot) for foot in feet))
-    found = count(passes.run(trace(task))).total
-    monkeypatch.setattr("codegen.planting.turns_outside", lambda _: False)
-    assert found < (1 - saved) * count(passes.run(trace(task))).total
 
 
 def test_a_sole_is_its_corners():

@@ -1,0 +1,58 @@
+"""Tips that one whole point or frame holds: swept along their carriers' axes, and nobody sees it but in the count."""
+
+from __future__ import annotations
+
+import pytest
+from casadi import SX
+from mechanisms_cases import mechanism
+from scenarios import HARD, TOLERANCE
+from test_stated import GIVEN, compared
+
+import codegen
+from codegen import passes
+from codegen.algorithms import ALGORITHMS
+from codegen.contacts import contact_of
+from codegen.counting import count
+from codegen.planting import symbolic_tree
+from codegen.task import Task, trace
+
+
+def tips(turns):
+    """Whole points, frames and turns of bodies at tips, along their own and the world's axes, with gains."""
+    model = mechanism(("revolute",) * 9, 0, base="floating", branching=0.5)
+    carriers = {body.parent for body in model.bodies}
+    first, second, third = (b for b in range(len(model.bodies)) if b not in carriers)
+    return model, (
+        model.contact(f"tool{first}", 3, axes="world", kp=2.0, kd=1.0),
+        model.contact(f"tool{second}", 6, kp=3.0),
+        model.contact(f"body{third}", turns, axes="world", spatial=True, kp=1.0)
+        if turns
+        else model.contact(f"body{third}", 3, points=[(0.1, -0.2, 0.05)], kd=2.0),
+    )
+
+
+@pytest.mark.parametrize("turns", ["", "rx,ry,rz"])
+@pytest.mark.parametrize("algorithm", [*HARD, "pv_soft"])
+def test_tips_that_do_not_turn_their_axes(algorithm, turns):
+    robot, contacts = tips(turns)
+    parts = symbolic_tree(robot, SX.sym("q", robot.nq), contacts=contacts, turned=False, swept="both").contacts
+    assert all(held.turn is not None for held in parts)
+    extra = ("lam0", "mu") if "mu" in ALGORITHMS[algorithm].inputs else ()
+    allowed = 10 * TOLERANCE.get(algorithm, 1e-8)
+    assert compared(robot, contacts, algorithm, (*GIVEN, *extra), iterations=12) < allowed
+
+
+@pytest.mark.parametrize(
+    ("robot", "feet", "algorithm", "saved"),
+    [
+        ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "prox_ltls", 0.03),
+        ("iiwa", ("lbr_iiwa_link_7:6",), "pv_early", 0.1),
+        ("atlas", ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6"), "prox_pv", 0.08),
+    ],
+)
+def test_tips_that_do_not_turn_their_axes_save_operations(monkeypatch, robot, feet, algorithm, saved):
+    model = codegen.load(robot)
+    task = Task(model, algorithm, contacts=tuple(contact_of(model, foot) for foot in feet))
+    found = count(passes.run(trace(task))).total
+    monkeypatch.setattr("codegen.planting.turns_outside", lambda _: False)
+    assert found < (1 - saved) * count(passes.run(trace(task))).total

@@ -23,7 +23,8 @@ ZERO: Vec3 = (0.0, 0.0, 0.0)
 IDENTITY: Mat3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 NO_MOMENT: Mat3 = (ZERO, ZERO, ZERO)
 ROUNDING = 1e-13  # what products of rotation matrices leave where an exact 0 or 1 belongs
-EPSILON, NEIGHBOURS, FINEST = float(np.finfo(float).eps), 32, 50.0  # of an angle, at most so many roundings away
+EPSILON = float(np.finfo(float).eps)
+NEIGHBOURS, FARTHEST = 32, 50.0  # of an angle: how many on either side, and how far at most, in units of EPSILON
 
 
 def vec3(values: ArrayLike) -> Vec3:
@@ -146,7 +147,7 @@ def _of_length_one(c: float, s: float) -> tuple[float, float]:
     if 0.0 in (c, s):
         return c, s
     least = min(abs(c), abs(s))
-    step = EPSILON * max(least, min(1.0 / least, FINEST) / NEIGHBOURS)
+    step = EPSILON * max(least, min(1.0 / least, FARTHEST) / NEIGHBOURS)
     small = least + np.arange(-NEIGHBOURS, NEIGHBOURS + 1) * step
     large = np.sqrt((1.0 - small) * (1.0 + small))
     (low, low_rest), (high, high_rest) = _squared(small), _squared(large)

@@ -60,13 +60,8 @@ def symbolic_tree(
         b: at for node, s in zip(inner.nodes, own, strict=True) for b, at in zip(node.bodies, s.positions, strict=True)
     }
     inertias = _inertias(inner, parameters, swept)
-    on = [inner.frame(contact.frame.name).body for contact in contacts]
-    outside = swept == "both" and not turned
-    alone = {b: c for b, c in zip(on, contacts, strict=True) if outside and on.count(b) == 1 and turns_outside(c)}
-    looked_at = {name for c in contacts if c not in alone.values() for name in (c.frame.name, c.axes)} - {"", "world"}
-    loaded = {name.partition(":")[2] for name in parameters if name.startswith("payload:")}
-    used = {inner.frame(name).body for name in (*frames, *external, *looked_at, *loaded)}
-    held = {b: len(c.rows) for b, c in alone.items() if b not in used}
+    apart = contacts if swept == "both" and not turned else ()
+    used, held = _looked_at(inner, (*frames, *external), parameters, contacts, apart)
     described = on_hinges(inner, joints, positions, fixed, inertias, used, held, swept)
     owner = {b: i for i, node in enumerate(inner.nodes) for b in node.bodies}
     parts = tuple(
@@ -101,6 +96,25 @@ def symbolic_tree(
         external=tuple(inner.frame(name) for name in external),
         contacts=holding(inner, parts, owner, contacts, turned, [body.inner for body in described]),
     )
+
+
+def _looked_at(
+    model: Model,
+    names: Sequence[str],
+    parameters: Mapping[str, SX],
+    contacts: Sequence[Contact],
+    apart: Sequence[Contact],
+) -> tuple[set[int], dict[int, int]]:
+    """The bodies that somebody looks at, and the rows of those that only one contact does whose axes can turn outside.
+
+    `apart` are the contacts whose axes may.
+    """
+    on = [model.frame(contact.frame.name).body for contact in contacts]
+    alone = {b: c for b, c in zip(on, contacts, strict=True) if c in apart and on.count(b) == 1 and turns_outside(c)}
+    seen = {name for c in contacts if c not in alone.values() for name in (c.frame.name, c.axes)} - {"", "world"}
+    loaded = {name.partition(":")[2] for name in parameters if name.startswith("payload:")}
+    used = {model.frame(name).body for name in (*names, *seen, *loaded)}
+    return used, {b: len(c.rows) for b, c in alone.items() if b not in used}
 
 
 def _spanning(

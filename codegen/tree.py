@@ -87,7 +87,7 @@ class Held:
         """
         if all(is_equal(weight[n], weight[0], 1) for n in range(weight.size1())) and self.size > 1:
             weight = weight[0]
-            if not self.origin.is_constant():  # whole, or it would not move
+            if not self.origin.is_constant():  # a whole point or frame on a tip that is swept along other axes
                 resists, moves = (weight * (not part.is_zero()) for part in (self.K[:, :3], self.K[:, 3:]))
                 h = moves * self.origin
                 moment = diagonal(resists, 3) - skew3(h) @ skew3(self.origin)

@@ -42,6 +42,12 @@ def test_tips_that_do_not_turn_their_axes(algorithm, turns):
     assert compared(robot, contacts, algorithm, (*GIVEN, *extra), iterations=12) < allowed
 
 
+def test_compiled():
+    robot, contacts = tips("")
+    held = codegen.build(robot, "constrained_aba", contacts=contacts, parameters=GIVEN, iterations=8)
+    assert compared(robot, contacts, "constrained_aba", GIVEN, run=held) < 1e-8
+
+
 @pytest.mark.parametrize(
     ("robot", "feet", "algorithm", "saved"),
     [

@@ -23,6 +23,7 @@ ZERO: Vec3 = (0.0, 0.0, 0.0)
 IDENTITY: Mat3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 NO_MOMENT: Mat3 = (ZERO, ZERO, ZERO)
 ROUNDING = 1e-13  # what products of rotation matrices leave where an exact 0 or 1 belongs
+SQUARE = 1e-14  # what R' R may differ from the identity by
 EPSILON = float(np.finfo(float).eps)
 NEIGHBOURS, FARTHEST = 32, 50.0  # of an angle: how many on either side, and how far at most, in units of EPSILON
 
@@ -111,6 +112,16 @@ class Inertia:
         c = skew(com)
         moment = self.about_origin + other.about_origin - mass * times(c, c.T)
         return Inertia(mass, vec3(com), mat3((moment + moment.T) / 2))
+
+
+def orthonormal(R: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rotation nearest to a matrix that few digits keep from being one; a rotation as it is.
+
+    Newton's iteration for the polar decomposition: what is missing shrinks with its square.
+    """
+    while np.abs(rest := times(R.T, R) - np.eye(3)).max() > SQUARE:
+        R = R - times(R, rest) / 2.0
+    return R
 
 
 def clean(values: NDArray[np.float64]) -> NDArray[np.float64]:

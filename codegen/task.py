@@ -13,9 +13,10 @@ from codegen.algorithms.iteration import Iteration, changed, flat
 from codegen.algorithms.wanted import all_inwards, outwards, wanted
 from codegen.basing import Based, based, recoordinated
 from codegen.direct import direct_operators
-from codegen.errors import RobotError
-from codegen.graph import Graph, Port, from_casadi
+from codegen.errors import RobotError, UnsuitedError
+from codegen.graph import Graph, Port, Value, from_casadi
 from codegen.names import identifier
+from codegen.operations import CONST
 from codegen.planting import symbolic_tree
 from codegen.spatial import constant
 from codegen.staging import NEXT, RESIDUAL, START, STATE
@@ -173,7 +174,26 @@ def _read(
 ) -> Graph:
     columns = [vec(result.T) for result in results]
     traced = Function(task.algorithm, symbols, columns, {"live_variables": False})
-    return with_status(from_casadi(traced, inputs, outputs, task.algorithm))
+    try:
+        return with_status(from_casadi(traced, inputs, outputs, task.algorithm))
+    except RobotError:
+        if still := _weightless(task):
+            raise UnsuitedError(
+                f"{task.model.name}: {task.algorithm} divides by inertias, but joint {still[0]!r}"
+                + (f" (and {len(still) - 1} more)" if len(still) > 1 else "")
+                + " moves nothing that has any; give its links mass, give the joint armature, or fix it"
+            ) from None
+        raise
+
+
+def _weightless(task: Task) -> list[str]:
+    """The joints that meet no inertia at any configuration: zeros on the diagonal of M."""
+    if task.algorithm == "crba":
+        return []
+    felt, nv = trace(Task(task.model, "crba", parameters=task.numbers)), task.model.nv
+    light = {i for i in range(nv) if felt.values[felt.results[0][i * (nv + 1)]] == Value(CONST)}
+    parts = zip(task.model.joint_names, task.model.v_slices, strict=True)
+    return [name for name, part in parts if light & {*range(part.start, part.stop)}]
 
 
 def _run(task: Task) -> tuple[list[SX], Any]:

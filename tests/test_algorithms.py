@@ -20,6 +20,7 @@ from compiled_cases import (
 from mechanisms_cases import aligned, error, mechanism, state
 
 import codegen
+from codegen.errors import UnsuitedError
 from codegen.oracle import ORACLE
 
 SINGLE = 2e-5  # float32 carries 6e-8; forward dynamics loses two digits over these chains
@@ -195,3 +196,26 @@ def test_one_joint_alone(kind, algorithm):
     """The smallest robots: one body on one joint."""
     model = mechanism((kind,), 90)
     assert worst_error(codegen.build(model, algorithm), model, algorithm, states=3) < TOLERANCE
+
+
+@pytest.mark.parametrize("algorithm", ["aba", "ltl", "minverse"])
+def test_a_joint_that_meets_no_inertia_is_named(tmp_path, algorithm):
+    """A finger that mimics another, both of no mass (Romeo's): inverse dynamics works, what divides does not."""
+    names = ("base", "arm", "finger", "thumb")
+    solid = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    path = tmp_path / "hand.urdf"
+    path.write_text(
+        '<robot name="hand">'
+        + "".join(f'<link name="{name}">{solid if name == "arm" else ""}</link>' for name in names)
+        + "".join(
+            f'<joint name="{child}" type="revolute"><parent link="{parent}"/><child link="{child}"/>{more}</joint>'
+            for parent, child, more in zip(names, names[1:], ("", "", '<mimic joint="finger"/>'), strict=False)
+        )
+        + "</robot>",
+        encoding="utf-8",
+    )
+    robot = codegen.load(path)
+    assert codegen.graphs(robot, "rnea")[1].outputs[0].size == 2
+    with pytest.raises(UnsuitedError, match=r"joint 'finger' moves nothing that has any; give its links mass"):
+        codegen.graphs(robot, algorithm)
+    assert codegen.graphs(robot, algorithm, parameters=("payload:thumb",))[1].results

@@ -52,6 +52,13 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "(the default), or by name",
     )
     group.add_argument(
+        "--snap",
+        type=tolerance,
+        metavar="RAD",
+        help="entries of rotations and axes this small (rad) are taken for zero (default 1e-11, which is rounding; "
+        "1e-5 takes 1.5708 for a right angle; 0 leaves every number as it is)",
+    )
+    group.add_argument(
         "--with-frame",
         dest="new_frames",
         metavar="NAME=FRAME:X,Y,Z[:ROLL,PITCH,YAW]",
@@ -194,11 +201,23 @@ def seconds(text: str) -> float:
     return number
 
 
+def tolerance(text: str) -> float:
+    """The type of an argument that is an angle (rad) from 0 to 0.001."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0.0 <= number <= 1e-3:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an angle (rad) from 0 to 0.001")
+    return number
+
+
 def load(args: argparse.Namespace, robot: str) -> Model:
     """The robot called `robot`, read as the arguments say."""
     from codegen import description
 
-    model = description.load(robot, base=args.base, convention=args.convention, order=args.order)
+    snap = {} if args.snap is None else {"snap": args.snap}
+    model = description.load(robot, args.base, args.convention, args.order, **snap)
     for text in args.new_frames:
         model = _with_frame(model, text)
     return model

@@ -12,9 +12,9 @@ from codegen.description.files import shown
 from codegen.description.held import hold
 from codegen.description.loops import resolve
 from codegen.description.merge import merge
-from codegen.description.validate import check
+from codegen.description.validate import check, check_bodies, listed
 from codegen.errors import RobotError
-from codegen.geometry import Inertia, vec3
+from codegen.geometry import Inertia, Pose, vec3
 from codegen.model import Body, Frame, Joint, Model
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from codegen.model import Convention, Loop
 
 SNAP = 1e-11
+NEAR = 1e-5  # rad; an angle that was meant to be a right one, stated as 1.5708 or 3.1416, is not farther off
 
 
 def assemble(
@@ -50,6 +51,8 @@ def assemble(
     description = hold(description)
     loops = resolve(description)
     tree = merge(description, root, base, order, snap)
+    together = [(link, tree.inertias[tree.links[link.name][0]]) for link in description.links]
+    check_bodies(description.where or description.name, together)
     sequence, clustered = nodes(tree.parents, _ties(description, loops, tree), tree.ranks)
     number = {old: new for new, old in enumerate(sequence)} | {-1: -1}
     model = Model(
@@ -149,9 +152,22 @@ def _remarks(description: Description, tree: Merged) -> list[str]:
     remarks = []
     still = [link.name for link in description.links if tree.links[link.name][0] < 0 and link.inertia != Inertia()]
     if still:
-        remarks.append(f"The inertia of what does not move is ignored: {', '.join(map(shown, still[:5]))}.")
+        remarks.append(f"The inertia of what does not move is ignored: {listed(still)}.")
     carrying = set(tree.parents)
-    for i, (joint, inertia) in enumerate(zip(tree.joints, tree.inertias, strict=True)):
+    for i, (joint, inertia) in enumerate(zip(tree.joints, tree.inertias[:-1], strict=True)):
         if inertia == Inertia() and i not in carrying and not joint.armature:
             remarks.append(f"Body {shown(joint.child)} moves without inertia; forward dynamics is singular there.")
+    rounded = [joint.name for joint, pose in zip(tree.joints, tree.placements, strict=True) if _rounded(joint, pose)]
+    if rounded:
+        remarks.append(
+            f"Within {NEAR:g} rad of right angles, as 1.5708 is: {listed(rounded)}; snap={NEAR:g} "
+            f"(--snap {NEAR:g}) takes them for right ones, which saves operations."
+        )
     return remarks
+
+
+def _rounded(joint: DescribedJoint, placement: Pose) -> bool:
+    """Whether angles of a joint were probably meant to be right ones: they are, but for some 1e-6 rad."""
+    turns = [snapping.rotation(placement.rotation, tolerance) for tolerance in (NEAR, SNAP)]
+    axes = [snapping.axis(joint.axis, tolerance) for tolerance in (NEAR, SNAP) if joint.type in SCALAR_JOINTS]
+    return turns[0] != turns[1] or axes[:1] != axes[1:]

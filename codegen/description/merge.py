@@ -23,7 +23,7 @@ Order = Literal["file", "name"]
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Per body: joint, parent (-1: world), joint frame, inertia, rank; per link: its body and pose there."""
+    """Per body: joint, parent (-1: world), joint frame, inertia (the world's last), rank; per link: body and pose."""
 
     joints: tuple[DescribedJoint, ...]
     parents: tuple[int, ...]
@@ -89,10 +89,10 @@ def _rooted(description: Description, root: str, base: Base | None) -> tuple[Des
 def _inertias(
     description: Description, links: dict[str, tuple[int, Pose]], bodies: int, snap: float
 ) -> tuple[Inertia, ...]:
-    sums = [Inertia()] * bodies
+    sums = [Inertia()] * (bodies + 1)
     for link in description.links:
         body, pose = links[link.name]
-        if body >= 0 and link.inertia != Inertia():
+        if link.inertia != Inertia():
             moved = link.inertia if pose == Pose() else link.inertia.moved(pose)
             sums[body] = sums[body] + moved
     return tuple(snapping.inertia(inertia, snap) for inertia in sums)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
@@ -42,7 +43,9 @@ def compiled(text: str, path: Path) -> Compiled:
         spec = mujoco.MjSpec.from_file(str(path))
         left_out = _strip(mujoco, spec, where)
         stated = [(body, tuple(map(float, body.fullinertia))) for body in spec.bodies]
-        model = spec.compile()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # on attributes that MuJoCo will take no more one day
+            model = spec.compile()
         full = {body.id: values for body, values in stated if all(map(math.isfinite, values))}
         return Compiled(model, full, tuple(left_out))
     except RobotError:
@@ -120,8 +123,12 @@ def _strip(mujoco: Any, spec: Any, where: str) -> list[str]:
         site.material = ""
     kept = {mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD, mujoco.mjtEq.mjEQ_JOINT}
     left_out = [part for part in ("actuators", "tendons") if len(getattr(spec, part))]
+    flags, off = spec.option.disableflags, mujoco.mjtDisableBit
+    if flags & off.mjDSBL_GRAVITY:
+        spec.option.gravity = [0.0, 0.0, 0.0]
+    loose = bool(flags & (off.mjDSBL_EQUALITY | off.mjDSBL_CONSTRAINT))
     for equality in list(spec.equalities):
-        if equality.type not in kept or not equality.active:
+        if equality.type not in kept or loose or not equality.active:
             left_out.append(f"equality {shown(equality.name)}")
             spec.delete(equality)
     for part in (*_PARTS, *_ASSETS):

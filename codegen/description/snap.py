@@ -1,7 +1,9 @@
 """Rounding noise taken out of a description, so that structure (zeros, right angles) survives.
 
-Rotation entries and axis components within the tolerance of 0 or +-1 become exact; lengths below 1e-12 m and
-inertia entries below 1e-12 of the trace become zero. A tolerance of 0 switches all of it off.
+Entries of rotations and components of axes within the tolerance of zero become zero, as far as a rotation is left (so
+the tolerance is an angle, in radians). Lengths below 1e-12 m become zero, and entries of inertias below 1e-12 of the
+trace, or below what the mass has at 1e-9 m. A tolerance of 0 switches all of it off. Rotations that are stated with
+few digits are made orthonormal either way.
 """
 
 from __future__ import annotations
@@ -11,20 +13,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.geometry import IDENTITY, Inertia, Mat3, Pose, Vec3, mat3, vec3
+from codegen.geometry import Inertia, Mat3, Pose, Vec3, mat3, orthonormal, vec3
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LENGTH = 1e-12
 SHARE = 1e-12
+GYRATION = 1e-9  # m; what turns a mass by a radius like this is nothing
 
 
 def pose(value: Pose, tolerance: float) -> Pose:
     """The pose with a snapped rotation and translation."""
-    if not tolerance:
-        return value
-    return Pose(rotation(value.rotation, tolerance), length(value.translation))
+    return Pose(rotation(value.rotation, tolerance), length(value.translation) if tolerance else value.translation)
 
 
 def length(value: Vec3) -> Vec3:
@@ -42,22 +43,21 @@ def axis(value: Vec3, tolerance: float) -> Vec3:
     unit = np.array(value) / math.hypot(*value)
     if not tolerance:
         return vec3(unit)
-    unit = _rounded(unit, tolerance)
+    unit = np.where(np.abs(unit) <= tolerance, 0.0, unit)
     return vec3(unit / math.hypot(*unit))
 
 
 def rotation(value: Mat3, tolerance: float) -> Mat3:
-    """The rotation, snapped and made orthonormal again."""
-    if not tolerance or value == IDENTITY:
-        return value
-    R = _rounded(np.array(value), tolerance)
-    ones = np.argwhere(np.abs(R) == 1.0)
-    if len(ones) == 1:
-        return mat3(_plane(R, *map(int, ones[0])))
-    zeros = np.argwhere(R == 0.0)
-    if len(ones) == 0 and len(zeros) == 1 and (np.array(value) != R).any():
-        return _orthonormal(R, int(zeros[0][0]))
-    return mat3(R)
+    """The rotation, orthonormal, with zeros where a rotation nearby (rad) has them."""
+    R = orthonormal(np.array(value))
+    small = np.abs(R) <= tolerance
+    if not tolerance or not small.any():
+        return mat3(R)
+    pairs = small.sum(axis=1)[:, None] + small.sum(axis=0) == 4
+    if (kept := np.argwhere(pairs & ~small)).size:
+        return mat3(_plane(R, int(kept[0][0]), int(kept[0][1]), tolerance))
+    row, column = divmod(int(np.argmin(np.abs(R))), 3)
+    return mat3(R) if R[row, column] == 0.0 else _with_zero(R, row, column)
 
 
 def inertia(value: Inertia, tolerance: float) -> Inertia:
@@ -65,34 +65,30 @@ def inertia(value: Inertia, tolerance: float) -> Inertia:
     if not tolerance:
         return value
     moment = np.array(value.moment)
-    moment[np.abs(moment) < SHARE * np.trace(moment)] = 0.0
+    moment[np.abs(moment) < max(SHARE * np.trace(moment), value.mass * GYRATION**2)] = 0.0
     return Inertia(value.mass, length(value.com), mat3(moment))
 
 
-def _rounded(values: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
-    nearest = np.rint(values)
-    return np.where(np.abs(values - nearest) <= tolerance, nearest, values)
-
-
-def _orthonormal(R: NDArray[np.float64], first: int) -> Mat3:
-    """The nearby rotation that keeps the direction of row `first`, and so the zero in that row."""
-    second, third = (first + 1) % 3, (first + 2) % 3
-    a = vec3(R[first] / math.hypot(*R[first]))
+def _with_zero(R: NDArray[np.float64], row: int, column: int) -> Mat3:
+    """The nearby rotation with this zero: its row keeps its direction otherwise."""
+    a = np.where(np.arange(3) == column, 0.0, R[row])
+    a = a / math.hypot(*a)
+    second, third = (row + 1) % 3, (row + 2) % 3
     along = sum(x * y for x, y in zip(a, R[second], strict=True))
     across = [float(y) - along * x for x, y in zip(a, R[second], strict=True)]
-    b = vec3(np.array(across) / math.hypot(*across))
-    rows = {first: a, second: b, third: vec3(np.cross(a, b))}
+    b = np.array(across) / math.hypot(*across)
+    rows = {row: vec3(a), second: vec3(b), third: vec3(np.cross(a, b))}
     return (rows[0], rows[1], rows[2])
 
 
-def _plane(R: NDArray[np.float64], row: int, column: int) -> NDArray[np.float64]:
+def _plane(R: NDArray[np.float64], row: int, column: int, tolerance: float) -> NDArray[np.float64]:
     """A rotation that keeps one axis: its 2 x 2 block holds one cosine and one sine, each stated once."""
-    sign = R[row, column]
+    sign = math.copysign(1.0, R[row, column])
     rows, columns = [i for i in range(3) if i != row], [i for i in range(3) if i != column]
     (a, b), (c, d) = R[np.ix_(rows, columns)]
     # The block is a rotation or a reflection of the plane, by the parity of the place and sign of the one.
     mirror = 1.0 if sign * (-1.0) ** (row + column) > 0.0 else -1.0
-    cosine, sine = (a + mirror * d) / 2.0, (c - mirror * b) / 2.0
+    cosine, sine = (0.0 if abs(x) <= tolerance else x for x in ((a + mirror * d) / 2.0, (c - mirror * b) / 2.0))
     size = math.hypot(cosine, sine)
     cosine, sine = cosine / size, sine / size
     out = np.zeros((3, 3))

@@ -9,12 +9,13 @@ import numpy as np
 
 from codegen.description.description import JOINT_TYPES, SCALAR_JOINTS
 from codegen.description.files import shown
+from codegen.description.snap import GYRATION
 from codegen.errors import RobotError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from codegen.description.description import DescribedJoint, Description
+    from codegen.description.description import DescribedJoint, Description, Link
     from codegen.geometry import Inertia, Pose
 
 MOST_JOINTS = 1000
@@ -36,10 +37,11 @@ def check(description: Description) -> tuple[str, list[str]]:
         _check_pose(f"{where}: frame {shown(frame.name)}", frame.placement)
     _check_finite(f"{where}: gravity", description.gravity)
     thin = [link.name for link in description.links if _check_inertia(where, link.name, link.inertia)]
-    return root, [f"No solid has such moments of inertia: {_listed(thin)}."] if thin else []
+    return root, [f"No solid has such moments of inertia: {listed(thin)}."] if thin else []
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Some names as words: the first five, and how many more there are."""
     return ", ".join(map(shown, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
@@ -99,7 +101,7 @@ def _check_tree(where: str, description: Description) -> str:
             )
     roots = [link.name for link in description.links if link.name not in above]
     if len(roots) > 1:
-        raise RobotError(f"{where}: there are {len(roots)} root links, {_listed(roots)}; connect them to one")
+        raise RobotError(f"{where}: there are {len(roots)} root links, {listed(roots)}; connect them to one")
     reached, stack = set(), roots[:]
     while stack:
         link = stack.pop()
@@ -149,9 +151,20 @@ def _check_inertia(where: str, name: str, inertia: Inertia) -> bool:
     _check_finite(words, (inertia.mass, *inertia.com, *(x for row in inertia.moment for x in row)))
     if inertia.mass < 0.0:
         raise RobotError(f"{words} has the negative mass {inertia.mass!r}; state zero or more")
-    if not any(x for row in inertia.moment for x in row):
-        return False
     low, middle, high = (float(x) for x in np.linalg.eigvalsh(inertia.moment))
-    if low < -_TOLERANCE * max(high, -low):
-        raise RobotError(f"{words} has an inertia with the negative principal moment {low:.6g}; correct it")
-    return low + middle < high * (1.0 - 1e-6)
+    return low + middle < high * (1.0 - 1e-6) - inertia.mass * GYRATION**2
+
+
+def check_bodies(where: str, stated: Sequence[tuple[Link, Inertia]]) -> None:
+    """RobotError on a link's negative moment of inertia, unless the links that it is welded to make up for it.
+
+    `stated` has every link, and the inertia of all links that move as one body with it.
+    """
+    for link, body in stated:
+        lows = [float(np.linalg.eigvalsh(inertia.moment)[0]) for inertia in (link.inertia, body)]
+        rooms = [_TOLERANCE * np.trace(inertia.moment) + inertia.mass * GYRATION**2 for inertia in (link.inertia, body)]
+        if all(low < -max(room, 0.0) for low, room in zip(lows, rooms, strict=True)):
+            raise RobotError(
+                f"{where}: link {shown(link.name)} has an inertia with the negative principal moment {lows[0]:.6g}; "
+                "correct it"
+            )

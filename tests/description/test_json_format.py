@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import jsonschema
+import numpy as np
 import pytest
 
 from codegen.description import load, read, write_json
@@ -87,6 +88,17 @@ def test_a_urdf_reads_back_equal(tmp_path: Path) -> None:
     assert read(copy) == read(urdf)
     assert load(copy) == load(urdf)
     assert load(copy, snap=0.0, base="floating").digest == load(urdf, snap=0.0, base="floating").digest
+
+
+def test_rotations_of_seven_digits_are_rotations(tmp_path: Path) -> None:
+    data = json.loads(write_json(replace(FULL, frames=())))
+    rotation = np.array(from_rpy(0.4, 0.5, 0.6))
+    data["joints"][0]["placement"] = {"rotation": rotation.round(7).tolist()}
+    for snap in (0.0, 1e-11):
+        model = load(_copy(tmp_path, json.dumps(data)), snap=snap)
+        got = next(body for body in model.bodies if body.joint.name == data["joints"][0]["name"]).placement.R
+        np.testing.assert_allclose(got, rotation, atol=1e-7)
+        np.testing.assert_allclose(got.T @ got, np.eye(3), atol=1e-14)
 
 
 def test_roll_pitch_yaw_is_accepted(tmp_path: Path) -> None:

@@ -175,6 +175,16 @@ def test_equalities_become_loops(tmp_path: Path) -> None:
         load(_write(tmp_path / "r.xml", LOOPED, f'<equality>{gear}<joint joint1="ja" joint2="jb"/></equality>'))
 
 
+@pytest.mark.parametrize(("flag", "loops"), [("gravity", 1), ("equality", 0), ("constraint", 0), ("contact", 1)])
+def test_what_a_file_switches_off_is_off(tmp_path: Path, flag: str, loops: int) -> None:
+    gear = '<equality><joint joint1="ja" joint2="jb" polycoef="0.1 3"/></equality>'
+    options = f'<compiler angle="radian"/><option gravity="1 2 -3"><flag {flag}="disable"/></option>'
+    model = load(_write(tmp_path / "r.xml", LOOPED, gear + options))
+    assert model.gravity == ((0.0, 0.0, 0.0) if flag == "gravity" else (1.0, 2.0, -3.0))
+    assert len(model.loops) == loops
+    assert loops or any("equality" in note for note in model.notes)
+
+
 def test_an_equality_without_a_second_joint_fixes_the_first(tmp_path: Path) -> None:
     equality = '<equality><joint joint1="ja" polycoef="0.25"/></equality><compiler angle="radian"/>'
     model = load(_write(tmp_path / "r.xml", LOOPED, equality), convention="mujoco")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -80,3 +81,26 @@ def test_the_smallest_rotation_from_z(axis: tuple[float, float, float]) -> None:
     np.testing.assert_allclose(R.T @ R, np.eye(3), atol=1e-15)
     # The angle of the rotation is the angle between the two directions: no smaller one does it.
     assert (np.trace(R) - 1.0) / 2.0 == pytest.approx(unit[2], abs=1e-15)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-11, 1e-5, 1e-3])
+def test_what_comes_out_is_a_rotation_and_stays_as_it_is(tolerance: float) -> None:
+    draw = random.Random(7)
+    stated = [0.0, math.pi / 2, 1.5708, -1.57, 3.1416, 3.14159265, 0.3, 1e-11, 3e-6, 8e-4]
+    for _ in range(400):
+        R = np.array(rotations.from_rpy(*draw.choices(stated, k=3)))
+        digits = draw.choice([17, 7])
+        got = snap.rotation(mat3(R.round(digits)), tolerance)
+        np.testing.assert_allclose(np.array(got).T @ np.array(got), np.eye(3), atol=1e-14)
+        np.testing.assert_allclose(got, R, atol=4 * tolerance + 10.0 ** (1 - digits) + 1e-15)
+        again = np.array(snap.rotation(got, tolerance))
+        np.testing.assert_allclose(again, got, rtol=1e-15, atol=0.0)  # zeros stay, and none come
+
+
+def test_the_tolerance_is_an_angle() -> None:
+    """Entries near one tell little: 1.5708 is 4e-6 rad off, though its sine is one within 7e-12."""
+    stated = rotations.from_rpy(1.5708, 0.0, 1.5708)
+    np.testing.assert_allclose(snap.rotation(stated, 1e-11), stated, atol=1e-15)
+    assert {abs(x) for row in snap.rotation(stated, 1e-5) for x in row} == {0.0, 1.0}
+    assert snap.axis((3e-6, 1.0, 0.0), 1e-11)[0] == pytest.approx(3e-6, rel=1e-9)
+    assert snap.axis((3e-6, 1.0, 0.0), 1e-5) == (0.0, 1.0, 0.0)

@@ -23,6 +23,9 @@ class SingularError(ArithmeticError):
         super().__init__(message)
         self.status, self.results = status, results
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.status, self.results)
+
 
 class BuildError(RuntimeError):
     """A generated source that no compiler on this machine would turn into an extension."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -132,7 +133,21 @@ def build(
         with _undisturbed():
             yield from emit_artifacts(header(robot, robot.name), kernel(resolved(task)), style)
 
-    return cached(f"{task.request} {style}", make, tools)
+    recipe = partial(
+        build,
+        robot,
+        algorithm,
+        frames=tuple(frames),
+        external=tuple(external),
+        parameters=tuple(parameters),
+        contacts=tuple(contacts),
+        iterations=iterations,
+        dtype=dtype,
+        target=target,
+        trig=trig,
+        compiler=compiler,
+    )
+    return replace(cached(f"{task.request} {style}", make, tools), recipe=recipe)
 
 
 def generate(

@@ -9,13 +9,14 @@ import math
 import threading
 from collections import namedtuple
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy import empty, ndarray
+from numpy import asarray, empty, ndarray
 
 from codegen.binding import function_of
 from codegen.errors import BuildError, SingularError
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
     Shape = tuple[int, ...]
+
+
+LARGEST_INT = 2**53  # up to here every whole number is a double
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +69,23 @@ class Function:
 
     Raises TypeError for arguments that are missing, unknown or no real numbers, ValueError for wrong shapes, and
     SingularError at states where a loop or a set of contact rows is singular, or a loop cannot be closed (`with_status`
-    never raises that).
+    never raises that). Pickled, it is the `recipe` that it was built by: another process takes it from the cache, or
+    builds it again.
     """
 
     artifact: Artifact
     _bound: _Binding
+    recipe: Callable[[], Function] | None = None
 
     def __repr__(self) -> str:
         inputs = ", ".join(map(str, self.inputs))
         outputs = ", ".join(map(str, self.outputs))
         return f"<Function {self.artifact.symbol}({inputs}) -> {outputs}, {self.dtype}, {self.count}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.recipe is None:
+            raise TypeError(f"{self.name} was not made by codegen.build, and so cannot be pickled")
+        return _made_again, (self.recipe, not self._bound.hides)
 
     @property
     def name(self) -> str:
@@ -98,7 +109,7 @@ class Function:
         """
         if not self._bound.hides:
             return self
-        return Function(self.artifact, _showing(self.artifact, self._bound, self.artifact.outputs))
+        return replace(self, _bound=_showing(self.artifact, self._bound, self.artifact.outputs))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -132,33 +143,38 @@ class Function:
             return self._general(self._ordered(arrays, named), out, threads)
         if named or len(arrays) != bound.given:
             arrays = self._ordered(arrays, named)
-        # One state, if everything is as the C wants it (or a batch into `out`, where several results have no such way).
-        if bound.pack is None:
-            results = [empty(bound.results[0], bound.dtype) if out is None else out]
+        # One state, if everything is as the C wants it.
+        if out is not None:
+            results = self._listed(out)
+        elif bound.pack is None:
+            results = [empty(bound.results[0], bound.dtype)]
         else:
-            results = [empty(shape, bound.dtype) for shape in bound.results] if out is None else []
+            results = [empty(shape, bound.dtype) for shape in bound.results]
         own = (empty((), bound.dtype),) if bound.hides else ()
         status = bound.kernel(*arrays, *results, *own)
         if status < 0:
-            return self._general(arrays, out) if out is not None else self._together(arrays)
+            return self._together(arrays, out)
         packed = results[0] if bound.pack is None else bound.pack(*results)
         if status and own:
             raise self._singular(own[0], packed)
         return packed
 
-    def _together(self, arrays: tuple[Any, ...]) -> Any:
-        """A batch, also by one call if everything is as the C wants it."""
-        bound, lead = self._bound, ()
+    def _listed(self, out: Any) -> list[Any]:
+        """The results' places as a list, unchecked."""
+        return [out] if self._bound.pack is None else list(out) if isinstance(out, tuple | list) else []
+
+    def _together(self, arrays: tuple[Any, ...], out: Any) -> Any:
+        """A batch, or Python's own numbers among the arguments, also by one call if the rest is as the C wants it."""
+        bound, lead, given = self._bound, (), []
         for array, shape in zip(arrays, bound.shapes, strict=True):
-            if type(array) is ndarray and array.ndim > len(shape):
+            if not lead and type(array) is ndarray and array.ndim > len(shape):
                 lead = array.shape[: array.ndim - len(shape)]
-                break
-        if not lead:
-            return self._general(arrays, None)
-        results = [empty(lead + shape, bound.dtype) for shape in bound.results]
+            plain = isinstance(array, float) or (type(array) is int and abs(array) <= LARGEST_INT)
+            given.append(asarray(array, bound.dtype) if plain else array)
+        results = [empty(lead + shape, bound.dtype) for shape in bound.results] if out is None else self._listed(out)
         own = (empty(lead, bound.dtype),) if bound.hides else ()
-        if bound.kernel(*arrays, *results, *own) < 0:
-            return self._general(arrays, None)
+        if bound.kernel(*given, *results, *own) < 0:
+            return self._general(arrays, out)
         packed = results[0] if bound.pack is None else bound.pack(*results)
         if own and own[0].any():
             raise self._singular(own[0], packed)
@@ -267,7 +283,7 @@ class Function:
     def _taken(self, out: Any, batch: Shape) -> list[Array]:
         """The arrays that a caller wants the results in, checked."""
         bound = self._bound
-        arrays: list[Any] = [out] if bound.pack is None else list(out) if isinstance(out, tuple | list) else []
+        arrays = self._listed(out)
         if len(arrays) != len(bound.results):
             raise TypeError(
                 f"{self.name}: out must be a tuple of {len(bound.results)} arrays, not {type(out).__name__}"
@@ -332,6 +348,9 @@ def _looking(artifact: Artifact, kernel: Callable[..., int | None], ffi: Any) ->
                 pointers.append(view(pointer, array))
             else:
                 return -1
+        results = arrays[len(artifact.inputs) :]
+        if any(np.may_share_memory(one, other) for k, one in enumerate(results) for other in results[:k]):
+            return -1
         return kernel(*pointers) or 0
 
     return call
@@ -339,10 +358,28 @@ def _looking(artifact: Artifact, kernel: Callable[..., int | None], ffi: Any) ->
 
 def _showing(artifact: Artifact, bound: _Binding, shown: tuple[Port, ...]) -> _Binding:
     """The binding whose calls give these results."""
-    names = [port.name for port in shown]
-    several: Any = namedtuple(f"{artifact.symbol}_results", names, rename=True) if len(names) > 1 else None
+    names = tuple(port.name for port in shown)
+    several = _results(f"{artifact.symbol}_results", names) if len(names) > 1 else None
     hides = len(shown) < len(artifact.outputs)
     return replace(bound, results=tuple(port.shape for port in shown), pack=several, hides=hides)
+
+
+@lru_cache(maxsize=1024)
+def _results(name: str, fields: tuple[str, ...]) -> Any:
+    """The type of several results: a named tuple that is pickled by its name and fields, as no module holds it."""
+    plain = cast("Any", namedtuple)(name, fields, rename=True)
+    own = {"__slots__": (), "__reduce__": lambda self: (_unpickled, (name, fields, tuple(self)))}
+    return type(name, (plain,), own)
+
+
+def _unpickled(name: str, fields: tuple[str, ...], values: tuple[Array, ...]) -> Any:
+    """Several results, out of a pickle."""
+    return _results(name, fields)(*values)
+
+
+def _made_again(recipe: Callable[[], Function], status: bool) -> Function:
+    """A function out of a pickle."""
+    return recipe().with_status() if status else recipe()
 
 
 def _module(extension: Path) -> tuple[Any, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 
+import codegen
 from codegen import passes
 from codegen.compiler import compile_extension, toolchain
 from codegen.counting import Count, count
@@ -137,6 +140,45 @@ def test_out_takes_the_results(arm: Function, step: Function) -> None:
     np.testing.assert_array_equal(y, np.tile(stepped([1, 1, 1]), (4, 1)))
     assert step(np.ones(3), out=y[1]) is not None
     assert step(np.ones(3), out=(y[0],)[0]).base is y
+
+
+def test_out_and_plain_numbers_take_one_call(arm: Function, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As fast as without: several results, a batch of them, and Python's own numbers where a number is wanted."""
+    monkeypatch.setattr(Function, "_general", None)
+    for lead in ((), (5,)):
+        out = np.empty((*lead, 2, 2)), np.empty((*lead, 3))
+        result = arm(np.broadcast_to(Q, (*lead, 2)).copy(), V, out=out)
+        assert result.M is out[0]
+        np.testing.assert_allclose(out[1], np.broadcast_to(H, (*lead, 3)), rtol=1e-14)
+
+
+def test_plain_numbers_are_arguments_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = (Value(INPUT, port=0, element=0), Value(INPUT, port=1, element=0), Value("add", (0, 1)))
+    ports = (Port("x", ()), Port("y", (1,)))
+    add = built(Graph("add", ports, (Port("z", (1,)),), values, ((2,),)), tmp_path)
+    known = {one: add(np.array(one, float), np.array([2.0]))[0] for one in (1, 1.5)}
+    assert add(2**60, np.array([2.0]))[0] == 2.0**60
+    with pytest.raises(TypeError, match="x must be real numbers"):
+        add(10**400, np.array([2.0]))
+    monkeypatch.setattr(Function, "_general", None)
+    for one, result in known.items():
+        assert add(one, np.array([2.0]))[0] == add(np.float64(one), np.array([2.0]))[0] == result == one + 2
+
+
+def test_results_and_functions_travel_between_processes() -> None:
+    robot = codegen.load("iiwa")
+    fk = codegen.build(robot, "fk", frames=("lbr_iiwa_link_7",))
+    q, v, _ = robot.random(1)
+    for twin in (pickle.loads(pickle.dumps(fk)), copy.deepcopy(fk)):
+        assert (repr(twin), twin.source) == (repr(fk), fk.source)
+        for one, other in zip(pickle.loads(pickle.dumps(twin(q, v))), fk(q, v), strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert pickle.loads(pickle.dumps(fk(q, v)))._fields == fk(q, v)._fields
+
+
+def test_what_has_no_recipe_is_not_pickled(arm: Function) -> None:
+    with pytest.raises(TypeError, match=r"pendulum was not made by codegen\.build"):
+        pickle.dumps(arm)
 
 
 def test_out_may_overlap_the_inputs(step: Function) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -95,6 +96,11 @@ def test_a_loop_at_a_singular_position(algorithm: str) -> None:
     states = np.stack([FLAT if k % 5 == 2 else robot.random(np.random.default_rng(k))[0] for k in range(23)])
     with pytest.raises(codegen.SingularError, match="5 of 23 states, the first number 2"):
         function(states, *rest, threads=2)
+    copied = pickle.loads(pickle.dumps(caught.value))
+    assert str(copied) == str(caught.value)
+    np.testing.assert_array_equal(copied.status, caught.value.status)
+    twin = pickle.loads(pickle.dumps(function.with_status()))
+    np.testing.assert_array_equal(twin(FLAT, *rest)[-1], 1)
     result, status = function.with_status()(states, *rest)
     np.testing.assert_array_equal(status, np.arange(23) % 5 == 2)
     for k in np.flatnonzero(status == 0):

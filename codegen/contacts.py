@@ -1,6 +1,7 @@
 """Contacts as users state them, in Python and as a text.
 
-FRAME[:ROWS][:axis=X,Y,Z][:in=AXES][:kp=NUMBER][:kd=NUMBER][:spatial], where ROWS is one of
+FRAME[:ROWS][:axis=X,Y,Z][:in=AXES][:kp=NUMBER][:kd=NUMBER][:spatial] (kp and kd: one number, or one per row, with
+commas between), where ROWS is one of
   6            the whole frame (the default), 3 its origin
   hinge-x      all but turns about the x axis (or y, z), or `hinge` about any other, which axis=X,Y,Z gives
   foot-LxW     the four corners of a sole, L long (m, along x) and W wide (along y), about the frame's origin
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,13 +50,13 @@ def stated(
 ) -> Contact:
     """The contact of `Model.contact`."""
     held, name = model.frame(frame), f"contact on {frame!r}"
-    if len(axis) and not (isinstance(rows, str) and rows == "hinge"):
+    if np.size(axis) and not (isinstance(rows, str) and rows == "hinge"):
         raise RobotError(f"{name}: only rows 'hinge' take an axis; leave it out")
     matrix, corners = _matrix(name, rows, axis)
     if corners is not None and len(points):
         raise RobotError(f"{name}: a foot has its corners; leave out the points, or write 3 for {rows!r}")
-    at = np.asarray(points if corners is None else corners, float)
-    if at.size and (at.ndim != 2 or at.shape[1] != 3 or not np.isfinite(at).all()):
+    at = _numeric(points if corners is None else corners)
+    if at is None or (at.size and (at.ndim != 2 or at.shape[1] != 3 or not np.isfinite(at).all())):
         raise RobotError(f"{name}: points must be a finite n x 3 matrix")
     if axes and axes != "world":
         model.frame(axes)
@@ -73,28 +75,34 @@ def stated(
 def contact_of(model: Model, text: str) -> Contact:
     """The contact that a text states; RobotError if it states none."""
     frame, rest = _named(model, text)
-    options: dict[str, Any] = {"axis": (), "points": (), "axes": "", "kp": 0.0, "kd": 0.0, "spatial": False}
-    rows: str | None = None
+    usual: dict[str, Any] = {"axis": (), "points": (), "axes": "", "kp": 0.0, "kd": 0.0, "spatial": False}
+    found: dict[str, Any] = {}
     while rest:
         if rest.startswith("in="):
-            named, rest = ("world", rest[9:]) if re.match(r"in=world(:|$)", rest) else _named(model, rest[3:])
-            options["axes"] = named
-            continue
-        word, _, rest = rest.partition(":")
-        if word == "spatial":
-            options["spatial"] = True
-        elif word[:3] in ("kp=", "kd="):
-            (options[word[:2]],) = _numbers(text, word, "100")
-        elif word.startswith("axis="):
-            options["axis"] = _numbers(text, word, "0,1,-1")
-        elif rows is None and word:
-            rows = word
+            word = rest
+            said, rest = ("world", rest[9:]) if re.match(r"in=world(:|$)", rest) else _named(model, rest[3:])
+            own: dict[str, Any] = {"axes": said}
         else:
+            word, _, rest = rest.partition(":")
+            own = _option(text, word)
+        if not word or own.keys() & found.keys():
             raise RobotError(
                 f"contact {text!r}: {word!r} is one too many; write FRAME:ROWS:axis=X,Y,Z:in=AXES:kp=NUMBER:kd=NUMBER"
             )
-    kind = int(rows) if rows and rows.isdigit() else rows or 6
-    return stated(model, frame, kind, **options)
+        found |= own
+    return stated(model, frame, found.pop("rows", 6), **{**usual, **found})
+
+
+def _option(text: str, word: str) -> dict[str, Any]:
+    """What one word between colons says."""
+    if word == "spatial":
+        return {"spatial": True}
+    if word[:3] in ("kp=", "kd="):
+        gains = _numbers(text, word, "100")
+        return {word[:2]: gains if len(gains) > 1 else gains[0]}
+    if word.startswith("axis="):
+        return {"axis": _numbers(text, word, "0,1,-1")}
+    return {"rows": word}
 
 
 def _named(model: Model, text: str) -> tuple[str, str]:
@@ -106,20 +114,31 @@ def _named(model: Model, text: str) -> tuple[str, str]:
 
 
 def _numbers(text: str, word: str, example: str) -> tuple[float, ...]:
-    """As many numbers as the example has behind a word's equals sign."""
+    """The numbers behind a word's equals sign; as many as in the example, if that has several."""
     name, _, given = word.partition("=")
+    wanted = example.count(",")
     try:
-        return tuple(float(number) for number, _ in zip(given.split(","), example.split(","), strict=True))
+        if wanted and given.count(",") != wanted:
+            raise ValueError
+        return tuple(float(number) for number in given.split(","))
     except ValueError:
-        kind = "three numbers" if "," in example else "number"
+        kind = "three numbers" if wanted else "number"
         raise RobotError(f"contact {text!r}: {word!r} holds no {kind}; write {name}={example}, say") from None
+
+
+def _numeric(values: Any) -> Array | None:
+    """An array of numbers, or None if these are none."""
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError):
+        return None
 
 
 def _hinge(name: str, axis: Sequence[float]) -> Array:
     """Rows across an axis, which the shortest turn takes there from the frame's own, and those of the origin."""
-    along = np.asarray(axis, float)
-    length = np.linalg.norm(along) if along.shape == (3,) else 0.0
-    if not 0 < length < np.inf:
+    along = _numeric(axis)
+    length = np.linalg.norm(along) if along is not None and along.shape == (3,) else 0.0
+    if along is None or not 0 < length < np.inf:
         raise RobotError(f"{name}: a hinge needs an axis of three finite numbers, not all zero; or write hinge-x")
     k = int(np.abs(along).argmax())
     along = along / np.copysign(length, along[k])
@@ -133,12 +152,13 @@ def _matrix(
 ) -> tuple[Array, Array | None]:
     """Rows (m x 6) of a kind, a hinge about its axis, and the corners of a foot."""
     eye = np.eye(6)
-    if isinstance(rows, int):
-        if rows not in (3, 6):
+    if isinstance(rows, Integral) or (isinstance(rows, str) and re.fullmatch("[0-9]{1,3}", rows)):
+        if int(rows) not in (3, 6):
             raise RobotError(f"{name}: rows must be {KINDS} or an m x 6 matrix, not {rows}")
-        return eye[6 - rows :], None
+        return eye[6 - int(rows) :], None
     if not isinstance(rows, str):
-        matrix = np.atleast_2d(np.asarray(rows, float))
+        found = _numeric(rows)
+        matrix = np.zeros((0, 0)) if found is None else np.atleast_2d(found)
         if matrix.ndim != 2 or matrix.shape[1] != 6 or not len(matrix) or not np.isfinite(matrix).all():
             raise RobotError(f"{name}: rows must be a finite m x 6 matrix")
         return matrix, None
@@ -161,8 +181,8 @@ def _selected(name: str, text: str, rows: str) -> Array:
 
 def _gains(name: str, gain: str, values: float | Sequence[float], rows: int) -> tuple[float, ...]:
     """One gain per row; none if all are zero."""
-    found = np.asarray(values, float)
-    if found.shape not in ((), (rows,)) or not np.isfinite(found).all() or (found < 0).any():
+    found = _numeric(values)
+    if found is None or found.shape not in ((), (rows,)) or not np.isfinite(found).all() or (found < 0).any():
         raise RobotError(f"{name}: {gain} must be a number of at least zero, or {rows} of them")
     return tuple(float(x) for x in np.broadcast_to(found, rows)) if found.any() else ()
 

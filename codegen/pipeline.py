@@ -6,10 +6,11 @@ import gc
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codegen.algorithms import ALGORITHMS
+from codegen.algorithms import ALGORITHMS, OPTIONAL, concerning
 from codegen.backends import BACKENDS, TRIG
 from codegen.cache import cached
 from codegen.choice import AUTO, Choice, cheapest, resolved, stand_in
@@ -18,8 +19,9 @@ from codegen.contacts import contact_of
 from codegen.counting import count
 from codegen.emission.emit import emit_artifacts, emit_folder
 from codegen.emission.folder import write_folder
-from codegen.emission.sheet import LANES, Header, JointRow, Kernel, LoopKernel, Style
+from codegen.emission.sheet import LANES, MOST, TOLERANCE, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.errors import RobotError
+from codegen.model import Contact
 from codegen.passes import run
 from codegen.staging import staged
 from codegen.task import Task, trace, trace_iteration
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
     from codegen.emission.artifact import Artifact
     from codegen.graph import Graph
-    from codegen.model import Contact, Model
+    from codegen.model import Model
     from codegen.runtime import Function
 
 CONVENTIONS = {
@@ -84,10 +86,39 @@ def _task(
     iterations: int | None,
 ) -> Task:
     """The task of these options; a contact may be a text (see `codegen.contacts`)."""
-    if iterations is not None and iterations < 1:
-        raise RobotError(f"iterations must be at least one, not {iterations}")
-    held = tuple(contact_of(robot, text) if isinstance(text, str) else text for text in contacts)
-    return Task(robot, algorithm, tuple(frames), tuple(external), tuple(parameters), held, iterations)
+    if not robot.nv:
+        raise RobotError(
+            f"{robot.name}: nothing moves; let a joint move, or the base float (base='floating', --floating)"
+        )
+    if iterations is not None and (not isinstance(iterations, Integral) or iterations < 1):
+        raise RobotError(f"iterations must be a whole number of at least one, not {iterations!r}")
+    named = _names("parameters", parameters)
+    for name in named:
+        if named.count(name) > 1:
+            raise RobotError(f"parameter {name!r} is named twice; name it once")
+    return Task(
+        robot,
+        algorithm,
+        _names("frames", frames),
+        _names("external", external),
+        named,
+        _held(robot, contacts),
+        None if iterations is None else int(iterations),
+    )
+
+
+def _names(kind: str, given: Sequence[str]) -> tuple[str, ...]:
+    """The names in a list of them."""
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+        raise RobotError(f"{kind} must be a list of names, not {given!r}")
+    return tuple(given)
+
+
+def _held(robot: Model, contacts: Sequence[Contact | str]) -> tuple[Contact, ...]:
+    """The contacts in a list of contacts and texts."""
+    if isinstance(contacts, str) or not all(isinstance(contact, Contact | str) for contact in contacts):
+        raise RobotError(f"contacts must be a list, of texts such as 'tool:3' or of contacts, not {contacts!r}")
+    return tuple(contact_of(robot, text) if isinstance(text, str) else text for text in contacts)
 
 
 @lru_cache(maxsize=8)
@@ -168,10 +199,13 @@ def generate(
     """Write a folder of C that builds by itself; the paths written.
 
     `prefix` begins every symbol (default: the robot's name); `lanes` above 1 adds functions of many states, so many
-    at a time in SIMD lanes; the other options are those of `build`.
+    at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows.
     """
     style = _style(dtype, trig, lanes)
-    tasks = [resolved(_task(robot, name, frames, external, parameters, contacts, iterations)) for name in algorithms]
+    tasks = []
+    for name in algorithms:
+        own = concerning(name, algorithms, _names("parameters", parameters))
+        tasks.append(resolved(_task(robot, name, frames, external, own, contacts, iterations)))
     with _undisturbed():
         files = emit_folder(header(robot, prefix or robot.name), tuple(kernel(task) for task in tasks), style)
     return write_folder(files, Path(out))
@@ -212,6 +246,18 @@ def kernel(task: Task) -> Kernel | LoopKernel:
     return Kernel(emitted, ALGORITHMS[task.algorithm].title, count(written), limbs(task))
 
 
+def _usual(model: Model) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """Arguments at which a function may be tried: the neutral configuration, no feedback, five steps at most."""
+    neutral = tuple(float(x) for x in model.neutral())
+    numbers = {**OPTIONAL, "weight": 1.0, TOLERANCE.name: 1e-9, MOST.name: 5.0}
+    return (
+        *((name, neutral) for name in ("q", "q0", "q1", "guess")),
+        *((name, (number,)) for name, number in numbers.items() if number),
+        ("target_rotation", (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)),
+        ("gravity", model.gravity),
+    )
+
+
 def header(model: Model, prefix: str) -> Header:
     """What the generated header says about a model."""
     rows = zip(model.bodies, model.q_slices, model.v_slices, strict=True)
@@ -226,6 +272,6 @@ def header(model: Model, prefix: str) -> Header:
         convention=CONVENTIONS[model.convention],
         gravity=model.gravity,
         digest=model.digest,
-        neutral=tuple(float(x) for x in model.neutral()),
+        usual=_usual(model),
         notes=model.notes,
     )

@@ -80,7 +80,7 @@ def pendulum_by_hand(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def header(prefix: str = "arm", robot: str = "two-link arm") -> Header:
     rows = tuple(JointRow(f"joint {k}", "revolute", (k, k + 1), (k, k + 1)) for k in range(2))
-    return Header(robot, prefix, 2, 2, rows, "fixed base", neutral=(0.0, 0.0), digest="0" * 64)
+    return Header(robot, prefix, 2, 2, rows, "fixed base", usual=(("q", (0.0, 0.0)),), digest="0" * 64)
 
 
 def kernel(graph: Graph) -> Kernel:

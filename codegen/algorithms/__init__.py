@@ -11,7 +11,7 @@ Every algorithm is a function of a `Tree` (the model at configuration q) and its
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,6 +139,15 @@ BEHIND: dict[str, str] = {
 
 Gains are those of the contacts unless asked for, and targets are arguments where gains need them; weights are one.
 """
+
+
+def concerning(name: str, others: Iterable[str], parameters: Iterable[str]) -> tuple[str, ...]:
+    """Of parameters for several algorithms those that concern one: not those that only `others` take."""
+    inputs = {other: {*ALGORITHMS[other].inputs} if other in ALGORITHMS else {*OPTIONAL} for other in (name, *others)}
+    places = {spec: BEHIND.get(spec, spec) for spec in parameters if spec in {*OPTIONAL, *BEHIND}}
+    elsewhere = {spec for spec, place in places.items() if any(place in own for own in inputs.values())}
+    return tuple(spec for spec in parameters if spec not in elsewhere or places[spec] in inputs[name])
+
 
 Q, STATE_AND_MOTION, STATE_AND_FORCE = ("q",), ("q", "v", "a", "f_ext"), ("q", "v", "tau", "f_ext")
 HELD, PROXIMAL, SOLUTION = (*STATE_AND_FORCE, "k"), (*STATE_AND_FORCE, "k", "mu", "lam0"), ("a", "lam")

@@ -80,11 +80,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the times."""
     names = algorithms(args)
-    options = {**build_options(args), "target": args.target}
     models = {robot: load(args, robot) for robot in args.robots}
     work = [(robot, name) for robot in args.robots for name in names]
     rows = []
     for robot, name in progress(work, " ".join):
+        options = {**build_options(args, name), "target": args.target}
         measure = partial(times, models[robot], name, args.states, args.seconds, options, args.threads)
         timed = unless_unsuited(args, name, measure)
         if timed is not None:

@@ -54,12 +54,11 @@ def run(args: argparse.Namespace) -> int:
     from codegen.counting import count
 
     names = algorithms(args)
-    options = task_options(args)
     work = [(robot, name) for robot in args.robots for name in names]
     models = {robot: load(args, robot) for robot in args.robots}
     rows = []
     for robot, name in progress(work, " ".join):
-        make = partial(pipeline.graphs, models[robot], name, **options)
+        make = partial(pipeline.graphs, models[robot], name, **task_options(args, name))
         for stage, graph in zip(("written", "emitted"), unless_unsuited(args, name, make) or (), strict=False):
             rows.append(row(models[robot].name, name, stage, count(graph)))
     sys.stdout.write(getattr(Table(HEADER, tuple(rows)), args.form or "text")())

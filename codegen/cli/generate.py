@@ -63,8 +63,9 @@ def run(args: argparse.Namespace) -> int:
     if not args.force and folder.is_dir() and any(folder.iterdir()):
         raise RobotError(f"{folder} is not empty; name another, or replace its files with --force")
     if args.groups:
-        make = [(name, partial(pipeline.graphs, robot, name, **task_options(args))) for name in names]
+        make = [(name, partial(pipeline.graphs, robot, name, **task_options(args, name))) for name in names]
         names = [name for name, attempt in make if unless_unsuited(args, name, attempt)]
-    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, lanes=args.lanes, **build_options(args))
+    options = {**build_options(args, names[0]), "parameters": tuple(args.parameters)}
+    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, lanes=args.lanes, **options)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

@@ -271,17 +271,19 @@ def unless_unsuited(args: argparse.Namespace, name: str, work: Callable[[], T]) 
         return None
 
 
-def task_options(args: argparse.Namespace) -> dict[str, Any]:
-    """The options of `codegen.graphs` that the arguments of `add_task` state."""
+def task_options(args: argparse.Namespace, name: str) -> dict[str, Any]:
+    """The options of `codegen.graphs` that the arguments of `add_task` state, for one of the algorithms."""
+    from codegen.algorithms import concerning
+
     return {
         "frames": tuple(args.frames),
         "external": tuple(args.external),
-        "parameters": tuple(args.parameters),
+        "parameters": concerning(name, algorithms(args), args.parameters),
         "contacts": tuple(args.contacts),
         "iterations": args.iterations or 3,
     }
 
 
-def build_options(args: argparse.Namespace) -> dict[str, Any]:
-    """The options of `codegen.build` that the arguments of `add_build` state."""
-    return {**task_options(args), "dtype": args.dtype, "trig": args.trig}
+def build_options(args: argparse.Namespace, name: str) -> dict[str, Any]:
+    """The options of `codegen.build` that the arguments of `add_build` state, for one of the algorithms."""
+    return {**task_options(args, name), "dtype": args.dtype, "trig": args.trig}

@@ -7,6 +7,7 @@ The text is a pure function of its arguments. Names and notes from a robot file 
 from __future__ import annotations
 
 import hashlib
+from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -199,12 +200,13 @@ def emit_folder(header: Header, kernels: tuple[AnyKernel, ...], style: Style = S
 
 
 def _example(header: Header, kernel: Emitted, slots: dict[str, Any]) -> str:
-    """A program that calls one kernel at the neutral configuration, everything else zero."""
-    setup = []
+    """A program that calls one kernel with the usual arguments, all others zero."""
+    setup, usual = [], dict(header.usual)
     for argument in kernel.arguments:
-        neutral = argument.port.name == "q" and len(header.neutral) == argument.port.size > 0
-        values = ", ".join(f"{number:g}" for number in header.neutral) if neutral else "0"
-        setup.append(f"{argument.name}[{max(argument.port.size, 1)}] = {{{values}}}")
+        size = max(argument.port.size, 1)
+        numbers = islice(cycle(usual.get(argument.port.name, ())), size)
+        values = ", ".join(f"{number:g}" for number in numbers) or "0"
+        setup.append(f"{argument.name}[{size}] = {{{values}}}")
     first = next(argument for argument in kernel.arguments if argument.written)
     slots = slots | {"kernel": kernel, "setup": setup, "first": first.name, "length": first.port.size}
     return render("example.c.jinja", **slots)

@@ -170,7 +170,7 @@ def arguments(graph: Graph | AnyKernel) -> tuple[Argument, ...]:
     # Names that the emitted code has for itself; an argument must not take one.
     taken = [
         re.sub(
-            r"^(T|R|P[24]|BLOCK|ROW|PLACES|[nikw]|at|count|soa|blocks?|groups|work|[tgscxyz]\d+|step_\d+|\w+_)$",
+            r"^(T|R|P[24]|BLOCK|ROW|PLACES|[niw]|at|count|soa|blocks?|groups|work|[tgscxyz]\d+|step_\d+|\w+_)$",
             r"\1 argument",
             port.name,
         )

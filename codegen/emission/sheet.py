@@ -72,8 +72,8 @@ class Header:
     """What one generated header says about its robot.
 
     `prefix` may be any text, `identifier` makes it safe. `convention` and `notes` are sentences, `gravity` is
-    the acceleration of free fall in world axes (m/s^2), `digest` the content hash of the model, `neutral` a
-    configuration for the example program.
+    the acceleration of free fall in world axes (m/s^2), `digest` the content hash of the model, `usual` has
+    sensible arguments for the example program: by name, numbers that are repeated as long as it takes.
     """
 
     robot: str
@@ -84,7 +84,7 @@ class Header:
     convention: str = ""
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     digest: str = ""
-    neutral: tuple[float, ...] = ()
+    usual: tuple[tuple[str, tuple[float, ...]], ...] = ()
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:

@@ -9,6 +9,6 @@ int main(void)
     IIWA_REAL a[7] = {0};
     IIWA_REAL tau[7] = {0};
     iiwa_rnea(q, v, a, tau);
-    for (int k = 0; k < 7; ++k) printf("tau[%d] = % .12g\n", k, (double)tau[k]);
+    for (int i = 0; i < 7; ++i) printf("tau[%d] = % .12g\n", i, (double)tau[i]);
     return 0;
 }

@@ -9,6 +9,6 @@ int main(void)
     SOLO12_REAL a[18] = {0};
     SOLO12_REAL tau[18] = {0};
     solo12_rnea(q, v, a, tau);
-    for (int k = 0; k < 18; ++k) printf("tau[%d] = % .12g\n", k, (double)tau[k]);
+    for (int i = 0; i < 18; ++i) printf("tau[%d] = % .12g\n", i, (double)tau[i]);
     return 0;
 }

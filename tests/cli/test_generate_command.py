@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from compilers import COMPILERS, compiled, output
+
+import codegen
+from codegen.oracle import ORACLE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +28,37 @@ def test_generate_writes_a_folder_once_and_the_same_again_with_force(rigidc: Run
     assert "--force" in rigidc(*argv, code=2)
     rigidc(*argv, "--force")
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == first
+
+
+def test_every_algorithm_takes_the_parameters_that_it_knows(rigidc: Run, tmp_path: Path) -> None:
+    asked = ("iiwa", "-a", "aba,constrained_aba,pv_soft", "--parameter", "k", "--parameter", "gravity")
+    rigidc("generate", *asked, "--parameter", "mu", "-o", tmp_path)
+    text = (tmp_path / "iiwa.h").read_text()
+    heads = dict(re.findall(r"(iiwa_\w+)\((const IIWA_REAL[^;]*)\);", text))
+    words = {name: re.findall(r"\b(k|mu|gravity)\d*_?\b", head) for name, head in heads.items()}
+    assert words == {
+        "iiwa_aba": ["gravity"],
+        "iiwa_constrained_aba": ["k", "mu", "gravity"],
+        "iiwa_pv_soft": ["k", "gravity"],
+    }
+    assert len(rigidc("count", *asked).splitlines()) == 7
+    assert "'R': aba has no such input" in rigidc("count", "iiwa", "-a", "aba,rnea", "--parameter", "R", code=2)
+
+
+@pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+def test_the_example_calls_contacts_with_arguments_that_make_sense(rigidc: Run, tmp_path: Path) -> None:
+    """Targets are rotations, mu and weights are above zero."""
+    contact = ("--contact", "FL_FOOT:foot-0.2x0.1:in=world:kp=100:kd=20", "--contact", "HR_FOOT:3:kp=5")
+    more = ("--parameter", "mu", "--parameter", "weight", "--parameter", "k")
+    rigidc("generate", "solo12", "-a", "constrained_aba", *contact, *more, "-o", tmp_path)
+    compiled(COMPILERS[0], tmp_path, "example.c", "solo12_constrained_aba.c", "-lm", "-o", "example")
+    printed = [float(line.split("=")[1]) for line in output(tmp_path / "example").splitlines()]
+    robot = codegen.load("solo12")
+    q, still = robot.neutral(), np.zeros(robot.nv)
+    held = tuple(codegen.contacts.contact_of(robot, text) for text in contact[1::2])
+    targets = {"target_position": np.zeros((2, 3)), "target_rotation": np.stack([np.eye(3)] * 2)}
+    wanted, _ = ORACLE["constrained_aba"](robot, q, still, still, contacts=held, parameters=targets)
+    np.testing.assert_allclose(printed, wanted, atol=1e-5 * np.abs(wanted).max())
 
 
 def test_generate_refuses_before_it_writes(rigidc: Run, tmp_path: Path) -> None:

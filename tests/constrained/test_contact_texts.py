@@ -23,6 +23,8 @@ def test_texts_and_python_say_the_same():
         "odd:hinge:axis=0,-2e-1,0": robot.contact("odd", "hinge-y"),
         "odd:hinge:axis=3,0,-4:in=world": robot.contact("odd", "hinge", axis=(3, 0, -4), axes="world"),
         "odd:x,rz:in=world:kp=100:kd=2e1": robot.contact("odd", EYE[[3, 2]], axes="world", kp=100, kd=(20, 20)),
+        "odd:x,rz:kp=1,2": robot.contact("odd", EYE[[3, 2]], kp=(1, 2)),
+        "odd:3:3:spatial": robot.contact("odd:3", "3", spatial=True),
         "odd:in=world:spatial": robot.contact("odd", 6, axes="world", spatial=True),
         "odd:6:in=odd": robot.contact("odd", 6),
     }.items():
@@ -44,6 +46,11 @@ def test_texts_and_python_say_the_same():
         ("lbr_iiwa_link_7:3:6", "'6' is one too many"),
         ("lbr_iiwa_link_7::3", "'' is one too many"),
         ("lbr_iiwa_link_7:3:in=sky", "no frame 'sky'"),
+        ("lbr_iiwa_link_7:3:in=world:in=world", "'in=world' is one too many"),
+        ("lbr_iiwa_link_7:3:kp=1:kp=2", "'kp=2' is one too many"),
+        ("lbr_iiwa_link_7:3:kp=1,2", "kp must be a number of at least zero, or 3 of them"),
+        ("lbr_iiwa_link_7:\N{SUPERSCRIPT THREE}", "are not known"),
+        (f"lbr_iiwa_link_7:{'3' * 5000}", "are not known"),
         ("lbr_iiwa_link_7:3:kp=much", "holds no number"),
         ("lbr_iiwa_link_7:3:kp=-1", "kp must be a number of at least zero, or 3 of them"),
         ("lbr_iiwa_link_7:3:kd=nan", "kd must be"),
@@ -78,6 +85,13 @@ def test_refusals_in_python():
         ({"rows": "hinge", "axis": (1.0, np.nan, 0.0)}, "axis of three finite"),
         ({"rows": EYE, "axis": (1.0, 0.0, 0.0)}, "only rows 'hinge'"),
         ({"axes": "sky"}, "no frame 'sky'"),
+        ({"points": "abc"}, "n x 3"),
+        ({"points": [(0, 0, 0), (1,)]}, "n x 3"),
+        ({"rows": [[1], [1, 2]]}, "m x 6"),
+        ({"rows": {}}, "m x 6"),
+        ({"kp": "a"}, "or 6 of them"),
+        ({"rows": "hinge", "axis": "y"}, "axis of three finite"),
+        ({"rows": "hinge", "axis": None}, "axis of three finite"),
     ):
         with pytest.raises(RobotError, match=said):
             robot.contact(tool, **given)
@@ -88,3 +102,36 @@ def test_refusals_in_python():
     ):
         with pytest.raises(RobotError, match=said):
             trace(Task(robot, algorithm, contacts=(robot.contact(tool),), parameters=parameters))
+
+
+def test_whole_numbers_of_numpy_are_rows():
+    robot = codegen.load("iiwa")
+    assert robot.contact("lbr_iiwa_link_7", np.int64(3)) == robot.contact("lbr_iiwa_link_7", 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"contacts": "lbr_iiwa_link_7:3"}, "contacts must be a list"),
+        ({"contacts": [("lbr_iiwa_link_7", 3)]}, "contacts must be a list"),
+        ({"frames": "lbr_iiwa_link_7"}, "frames must be a list of names, not 'lbr_iiwa_link_7'"),
+        ({"frames": [3]}, "frames must be a list of names"),
+        ({"external": "lbr_iiwa_link_7"}, "external must be a list"),
+        ({"parameters": "gravity"}, "parameters must be a list"),
+        ({"parameters": ["gravity", "k", "gravity"]}, "parameter 'gravity' is named twice"),
+        ({"parameters": ["k", "k"]}, "parameter 'k' is named twice"),
+        ({"iterations": 2.5}, "iterations must be a whole number of at least one, not 2.5"),
+        ({"iterations": 0}, "iterations must be a whole number of at least one, not 0"),
+    ],
+)
+def test_options_that_are_none(options, said):
+    with pytest.raises(RobotError, match=said):
+        codegen.graphs(codegen.load("iiwa"), "constrained_aba", **options)
+
+
+def test_a_robot_in_which_nothing_moves(tmp_path):
+    (tmp_path / "rock.urdf").write_text('<robot name="rock"><link name="rock"/></robot>', encoding="utf-8")
+    rock = codegen.load(tmp_path / "rock.urdf")
+    for work in (codegen.build, codegen.graphs):
+        with pytest.raises(RobotError, match="rock: nothing moves; let a joint move, or the base float"):
+            work(rock, "rnea")

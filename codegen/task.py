@@ -179,9 +179,9 @@ def _read(
     except RobotError:
         if still := _weightless(task):
             raise UnsuitedError(
-                f"{task.model.name}: {task.algorithm} divides by inertias, but joint {still[0]!r}"
-                + (f" (and {len(still) - 1} more)" if len(still) > 1 else "")
-                + " moves nothing that has any; give its links mass, give the joint armature, or fix it"
+                f"{task.model.name}: {task.algorithm} divides by the inertia that each joint meets, and joint {still[0]!r}"
+                + (f" (with {len(still) - 1} more)" if len(still) > 1 else "")
+                + " meets none; give what it moves mass or a moment of inertia, give the joint armature, or fix it"
             ) from None
         raise
 

@@ -178,10 +178,11 @@ def _read(
         return with_status(from_casadi(traced, inputs, outputs, task.algorithm))
     except RobotError:
         if still := _weightless(task):
+            others = f" (with {len(still) - 1} more)" if len(still) > 1 else ""
             raise UnsuitedError(
-                f"{task.model.name}: {task.algorithm} divides by the inertia that each joint meets, and joint {still[0]!r}"
-                + (f" (with {len(still) - 1} more)" if len(still) > 1 else "")
-                + " meets none; give what it moves mass or a moment of inertia, give the joint armature, or fix it"
+                f"{task.model.name}: {task.algorithm} divides by the inertia that each joint meets, and joint "
+                f"{still[0]!r}{others} meets none; give what it moves mass or a moment of inertia, give the joint "
+                "armature, or fix it"
             ) from None
         raise
 

@@ -14,7 +14,7 @@ import os
 import shutil
 import stat
 import sys
-import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,12 +25,12 @@ from codegen.emission.artifact import Artifact, from_facts
 from codegen.emission.text import template_folder
 from codegen.errors import BuildError
 from codegen.runtime import Function, load
+from codegen.unfinished import UNFINISHED, begun, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _META = "meta.json"
-_UNFINISHED = ".tmp-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,8 @@ def _secured(root: Path) -> Path:
 
 
 def _build(root: Path, place: Path, request: str, make: Callable[[], Iterable[Artifact]], tools: Toolchain) -> None:
-    work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=root))
-    try:
+    sweep(root)
+    with begun(root) as work:
         artifact, extension = compile_extension(make(), work, tools)
         names = [extension, *(name for name, _ in artifact.files)]
         for path in work.iterdir():
@@ -133,8 +133,6 @@ def _build(root: Path, place: Path, request: str, make: Callable[[], Iterable[Ar
         }
         (work / _META).write_text(json.dumps({"seal": _seal(body), "body": body}, indent=1), encoding="utf-8")
         _publish(work, place)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def _publish(work: Path, place: Path) -> None:
@@ -156,13 +154,8 @@ def _moved(work: Path, place: Path) -> bool:
 
 def _discard(place: Path) -> None:
     """Take a folder out of the way in one step, then delete it."""
-    grave = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=place.parent))
-    try:
+    with begun(place.parent) as grave, suppress(OSError):  # another process may have taken it away
         place.rename(grave / place.name)
-    except OSError:
-        pass  # another process has taken it away
-    finally:
-        shutil.rmtree(grave, ignore_errors=True)
 
 
 def _checked(place: Path) -> tuple[Artifact, str] | None:
@@ -201,7 +194,7 @@ def entries() -> tuple[Entry, ...]:
     """What is cached, by name; unfinished and damaged builds are left out."""
     found = []
     for place in folder().iterdir() if folder().is_dir() else ():
-        body = None if place.name.startswith(_UNFINISHED) else _body(place)
+        body = None if place.name.startswith(UNFINISHED) else _body(place)
         if body is not None:
             size = sum(path.stat().st_size for path in place.iterdir())
             found.append(Entry(place.name, body["facts"]["symbol"], body["request"], size))
@@ -212,7 +205,7 @@ def clear() -> int:
     """Delete every build, unfinished ones too, and nothing else; how many there were."""
     number = 0
     for place in folder().iterdir() if folder().is_dir() else ():
-        unfinished = place.name.startswith(_UNFINISHED)
+        unfinished = place.name.startswith(UNFINISHED)
         if place.is_dir() and (unfinished or len(place.name) == 64):
             shutil.rmtree(place, ignore_errors=True)
             number += not unfinished

@@ -172,14 +172,25 @@ def independent_rows(model: Model) -> tuple[tuple[int, ...], ...]:
             raise RobotError(f"{words(model, i)} is rigid: it leaves nothing to move; make its joints fixed")
         dependent = np.delete(K, closing.own, axis=1)
         if dependent.shape[1] != rank:
-            raise RobotError(
-                f"{words(model, i)} determines {rank} of {K.shape[1]} joint motions, but "
-                f"{dependent.shape[1]} joints are to follow; name {K.shape[1] - rank} independent joints"
-            )
+            raise RobotError(_miscounted(model, i, rank, K.shape[1], dependent.shape[1]))
         if rank_of(dependent) < rank:
             raise RobotError(f"{words(model, i)} does not move its dependent joints; name other independent joints")
         chosen.append(_spread(K, rank))
     return tuple(chosen)
+
+
+def _miscounted(model: Model, i: int, rank: int, motions: int, following: int) -> str:
+    """Why so many joint motions cannot follow, and what helps: names do not where joints have several coordinates."""
+    free, verb = motions - rank, "is" if following == 1 else "are"
+    determines = f"{words(model, i)} determines {rank} of {motions} joint motions, but {following}"
+    if all(model.joints[b].nv == 1 for b in model.position_bodies[i]):
+        joints, names = (f"joint{'' if number == 1 else 's'}" for number in (following, free))
+        return f"{determines} {joints} {verb} to follow; name {free} independent {names}"
+    return (
+        f"{determines} {verb} to follow (floating joints cannot, spherical and planar ones only whole); remove the "
+        "loop (in MJCF: the equality), hold frames that it ties to the world by contacts, or name other independent "
+        "joints (in JSON or URDF+)"
+    )
 
 
 def points_of(closing: Closing, start: NDArray[np.float64]) -> list[NDArray[np.float64]]:

@@ -196,7 +196,7 @@ def generate(
     trig: str = "fast",
     lanes: int = 1,
 ) -> tuple[Path, ...]:
-    """Write a folder of C that builds by itself; the paths written.
+    """Write a folder of C that builds by itself; the paths written. What an earlier generation left there is replaced.
 
     `prefix` begins every symbol (default: the robot's name); `lanes` above 1 adds functions of many states, so many
     at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows.

@@ -86,6 +86,14 @@ def test_entries_and_clear(root: Path) -> None:
     assert [path.name for path in root.iterdir()] == ["of mine"]
 
 
+SWEEP = """
+import sys; sys.path[:0] = sys.argv[2:]
+from pathlib import Path
+from codegen.unfinished import sweep
+sweep(Path(sys.argv[1]))
+"""
+
+
 def _damage(place: Path, how: str) -> None:
     extension = next(path for path in place.iterdir() if path.suffix == ".so")
     meta = place / "meta.json"
@@ -141,6 +149,30 @@ def test_a_failed_build_leaves_nothing(root: Path) -> None:
     with pytest.raises(BuildError, match="on purpose"):
         cache.cached("pendulum", broken)
     assert list(root.iterdir()) == []
+
+
+def test_a_build_removes_what_a_killed_one_left(root: Path) -> None:
+    for name, age in ((".tmp-old", 7200), (".tmp-young", 600)):
+        (root / name).mkdir(parents=True, mode=0o700)
+        (root / name / "arm.c").write_text("int x;")
+        os.utime(root / name, (time.time() - age,) * 2)
+    cache.cached("pendulum", Maker())
+    assert sorted(path.name for path in root.glob(".tmp-*")) == [".tmp-young"]
+
+
+def test_a_build_leaves_alone_what_another_one_works_in(root: Path) -> None:
+    kept = []
+
+    def slow() -> Iterator[Artifact]:
+        (work,) = root.glob(".tmp-*")
+        os.utime(work, (0, 0))
+        here = str(Path(__file__).resolve().parents[1])
+        subprocess.run([sys.executable, "-c", SWEEP, str(root), here], check=True)
+        kept.append(work.is_dir())
+        yield from Maker()()
+
+    assert works(cache.cached("pendulum", slow))
+    assert kept == [True]
 
 
 def test_a_folder_that_others_can_write_to_is_refused(root: Path) -> None:

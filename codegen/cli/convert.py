@@ -8,7 +8,6 @@ used. Without -o the text goes to the standard output.
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codegen.cli.files import write_whole
@@ -34,12 +33,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the JSON."""
     from codegen.description import assemble, read, write_json
+    from codegen.description.merge import based
 
     description = read(args.robot)
-    if args.base:
-        description = replace(description, base=args.base)
-    assemble(description)
-    text = write_json(description)
+    assemble(description, args.base)
+    text = write_json(based(description, args.base))
     if args.output:
         write_whole(args.output, text)
     else:

@@ -42,7 +42,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_algorithms(parser, required=True)
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder to write")
     parser.add_argument("--prefix", metavar="NAME", help="what every C symbol starts with (default: the robot)")
-    parser.add_argument("--force", action="store_true", help="replace files that are there already")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace files that are there already, and remove sources that rigidc wrote there for other algorithms",
+    )
     parser.add_argument(
         "--lanes",
         type=int,

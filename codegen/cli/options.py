@@ -80,7 +80,11 @@ def add_base(parser: argparse._ActionsContainer) -> None:
         help="let the root body move freely",
     )
     base.add_argument(
-        "--fixed", dest="base", action="store_const", const="fixed", help="weld the root body to the world"
+        "--fixed",
+        dest="base",
+        action="store_const",
+        const="fixed",
+        help="weld the root body, or what floats in the world, to the world where the file puts it",
     )
 
 

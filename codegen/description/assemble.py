@@ -11,7 +11,7 @@ from codegen.description.description import SCALAR_JOINTS
 from codegen.description.files import shown
 from codegen.description.held import hold
 from codegen.description.loops import resolve
-from codegen.description.merge import merge
+from codegen.description.merge import based, merge
 from codegen.description.validate import check, check_bodies, listed
 from codegen.errors import RobotError
 from codegen.geometry import Inertia, Pose, vec3
@@ -39,8 +39,8 @@ def assemble(
     """The model of a description.
 
     `base` None keeps what the description says; "floating" puts a floating joint under the root link (under
-    the only child of an empty root called "world"); "fixed" welds the joints that float in the world, at
-    their zero position. `order` "file" keeps the document's order of joints, "name" sorts children by joint
+    the only child of an empty root called "world"); "fixed" welds the joints that float in the world, where
+    the file puts them. `order` "file" keeps the document's order of joints, "name" sorts children by joint
     name. `snap` is the tolerance of `codegen.description.snap`; `gravity` (m/s^2) replaces the description's.
     Raises RobotError, in one sentence, on anything that cannot be used.
     """
@@ -48,9 +48,9 @@ def assemble(
     if gravity is not None:
         description = replace(description, gravity=vec3(gravity))
     root, notes = check(description)
-    description = hold(description)
+    description = hold(based(description, base))
     loops = resolve(description)
-    tree = merge(description, root, base, order, snap)
+    tree = merge(description, root, order, snap)
     together = [(link, tree.inertias[tree.links[link.name][0]]) for link in description.links]
     check_bodies(description.where or description.name, together)
     sequence, clustered = nodes(tree.parents, _ties(description, loops, tree), tree.ranks)

@@ -32,7 +32,8 @@ class DescribedJoint:
     """A joint between two links: `placement`, then the motion, then `attachment` lead to the child's frame.
 
     `placement` is the joint frame in the parent link, `attachment` the child link in the moving frame; `axis`
-    is in the joint frame and for a planar joint the normal of its plane.
+    is in the joint frame and for a planar joint the normal of its plane. `home` is the motion of a floating joint
+    at which a fixed base welds it.
     """
 
     name: str
@@ -47,6 +48,7 @@ class DescribedJoint:
     velocity: float = math.inf
     effort: float = math.inf
     armature: float = 0.0
+    home: Pose = field(default_factory=Pose)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Element: TypeAlias = etree._Element
 
 LARGEST_FILE = 32 * 2**20
+XACRO = "expand the file first: xacro FILE > FILE.urdf"
 
 
 def shown(name: str) -> str:
@@ -68,7 +69,8 @@ def parse_xml(text: str, where: str) -> Element:
     except etree.XMLSyntaxError as error:
         line, _ = error.position
         reason = " ".join(str(error.msg).split())
-        raise RobotError(f"{where}: line {line}: the XML is malformed ({reason})") from None
+        mend = f"; {XACRO}" if "prefix xacro" in reason else ""
+        raise RobotError(f"{where}: line {line}: the XML is malformed ({reason}){mend}") from None
 
 
 def number(text: str, what: str, *, infinite: bool = False) -> float:

@@ -99,7 +99,8 @@ def _joint_out(joint: DescribedJoint) -> dict[str, Any]:
     bounds = {key: getattr(joint, key) for key in _BOUNDS if math.isfinite(getattr(joint, key))}
     if bounds:
         out["limits"] = bounds
-    return out | ({"armature": joint.armature} if joint.armature else {})
+    out |= {"armature": joint.armature} if joint.armature else {}
+    return out | _pose_out("home", joint.home)
 
 
 def _frame_out(frame: DescribedFrame) -> dict[str, Any]:
@@ -187,6 +188,7 @@ def _joint(item: dict[str, Any]) -> DescribedJoint:
         axis=vec3(item.get("axis", (0.0, 0.0, 1.0))),
         attachment=_pose(item.get("attachment")),
         armature=float(item.get("armature", 0.0)),
+        home=_pose(item.get("home")),
         **bounds,
     )
 

@@ -7,7 +7,7 @@ smallest rotation that takes z to the normal of the plane.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from codegen.description import snap as snapping
@@ -33,9 +33,36 @@ class Merged:
     ranks: tuple[int, ...]
 
 
-def merge(description: Description, root: str, base: Base | None, order: Order, snap: float) -> Merged:
+def based(description: Description, base: Base | None) -> Description:
+    """A checked description with another base (None: as it is); "fixed" welds the joints that float in the world."""
+    if base != "fixed":
+        return replace(description, base=base or description.base)
+    still = _still(description)
+    floats = [joint.type == "floating" and joint.parent in still for joint in description.joints]
+    joints = zip(description.joints, floats, strict=True)
+    return replace(description, base=base, joints=tuple(_welded(joint) if weld else joint for joint, weld in joints))
+
+
+def _still(description: Description) -> set[str]:
+    """The links that do not move once joints that float in the world are welded."""
+    children: dict[str, list[str]] = {}
+    for joint in description.joints:
+        if joint.type in ("fixed", "floating"):
+            children.setdefault(joint.parent, []).append(joint.child)
+    carried = {joint.child for joint in description.joints}
+    still = [link.name for link in description.links if link.name not in carried]
+    for link in still:  # which grows meanwhile, by the links that this one carries
+        still += children.get(link, ())
+    return set(still)
+
+
+def _welded(joint: DescribedJoint) -> DescribedJoint:
+    return replace(joint, type="fixed", placement=joint.placement @ joint.home, armature=0.0, home=Pose())
+
+
+def merge(description: Description, root: str, order: Order, snap: float) -> Merged:
     """The moving tree of a checked description whose root link is `root`; see `assemble` for the options."""
-    joints = _rooted(description, root, base)
+    joints = _rooted(description, root)
     names = [joint.name for joint in joints]
     rank = {name: i for i, name in enumerate(sorted(names) if order == "name" else names)}
     children: dict[str, list[DescribedJoint]] = {}
@@ -49,8 +76,7 @@ def merge(description: Description, root: str, base: Base | None, order: Order, 
     while stack:
         joint, carrier, pose = stack.pop()
         pose, inside = pose @ snapping.pose(joint.placement, snap), snapping.pose(joint.attachment, snap)
-        welded = base == "fixed" and carrier < 0 and joint.type == "floating"
-        if joint.type == "fixed" or welded:
+        if joint.type == "fixed":
             pose = snapping.pose(pose @ inside, snap)
         else:
             turn = Pose(from_z(snapping.axis(joint.axis, snap))) if joint.type == "planar" else Pose()
@@ -66,12 +92,11 @@ def merge(description: Description, root: str, base: Base | None, order: Order, 
     return Merged(tuple(moving), tuple(parents), tuple(placements), inertias, links, ranks)
 
 
-def _rooted(description: Description, root: str, base: Base | None) -> tuple[DescribedJoint, ...]:
+def _rooted(description: Description, root: str) -> tuple[DescribedJoint, ...]:
     """The joints, led by one without a parent that carries the root link."""
     joints = description.joints
     below = [joint for joint in joints if joint.parent == root]
-    floats = (base or description.base) == "floating"
-    if not floats or any(joint.type == "floating" for joint in below):
+    if description.base == "fixed" or any(joint.type == "floating" for joint in below):
         return (DescribedJoint("", "fixed", "", root), *joints)
     taken = {joint.name for joint in joints}
     name = "floating_base"

@@ -3,7 +3,7 @@
 MuJoCo resolves includes, defaults, angles and inertias; this file reads the compiled model. The root link is
 "world". A body with several joints becomes a chain of massless links. A joint's moving frame sits at its
 anchor, and `ref` goes into the placement: a coordinate has MuJoCo's value. A free joint's placement is the
-world's origin, as MuJoCo's coordinates are.
+world's origin, as MuJoCo's coordinates are; where the file puts the body is its home.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _joint(model: Any, joint: int, name: str, parent: str, child: str, pose: Pos
     kind = _TYPES[int(model.jnt_type[joint])]
     armature = float(model.dof_armature[model.jnt_dofadr[joint]])
     if kind == "floating":
-        return DescribedJoint(name, kind, parent, child, armature=armature)
+        return DescribedJoint(name, kind, parent, child, armature=armature, home=pose)
     anchor, axis = vec3(model.jnt_pos[joint]), vec3(model.jnt_axis[joint])
     ref = float(model.qpos0[model.jnt_qposadr[joint]]) if kind != "spherical" else 0.0
     placed = pose @ Pose(translation=anchor) @ _back(kind, axis, ref)
@@ -179,6 +179,8 @@ def _notes(model: Any, left_out: Sequence[str]) -> tuple[str, ...]:
             ("stiffness", model.jnt_stiffness),
             ("friction loss", model.dof_frictionloss),
             ("gravity compensation", model.body_gravcomp),
+            ("fluid forces", np.array([model.opt.density, model.opt.viscosity])),
+            ("wind", model.opt.wind),
         )
         if values.any()
     ]

@@ -7,20 +7,22 @@ loop; a `continuous` joint is a revolute one without limits; the type `spherical
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from codegen.description import xacro
 from codegen.description.description import SCALAR_JOINTS, DescribedJoint, Description, Link
-from codegen.description.files import label, number, numbers, parse_xml, shown
-from codegen.description.rotations import from_rpy
+from codegen.description.files import label, parse_xml, shown
+from codegen.description.place import named, origin
 from codegen.description.urdf_loops import loops
 from codegen.errors import RobotError
-from codegen.geometry import Inertia, Pose, Vec3, mat3, vec3
+from codegen.geometry import Inertia, Pose, mat3
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from codegen.description.files import Element
+    from codegen.description.place import Place
 
 _TYPES = {
     "revolute": "revolute",
@@ -33,54 +35,15 @@ _TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An element of the file, with the words that error messages use for it."""
-
-    element: Element
-    words: str
-
-    def child(self, tag: str) -> Place | None:
-        """The only child element with this tag, if there is one."""
-        found = self.element.findall(tag)
-        if len(found) > 1:
-            raise RobotError(f"{self.words} has {len(found)} <{tag}> elements; keep one")
-        return Place(found[0], f"{self.words}, <{tag}>") if found else None
-
-    def need(self, tag: str) -> Place:
-        """The only child element with this tag; RobotError without it."""
-        found = self.child(tag)
-        if found is None:
-            raise RobotError(f"{self.words} has no <{tag}> element; add one")
-        return found
-
-    def text(self, attribute: str) -> str:
-        """An attribute that must be there."""
-        value: str | None = self.element.get(attribute)
-        if value is None:
-            raise RobotError(f"{self.words} has no attribute {attribute!r}; add it")
-        return value
-
-    def number(self, attribute: str, default: float | None = None, *, infinite: bool = False) -> float:
-        """A number; required where there is no default."""
-        if default is not None and self.element.get(attribute) is None:
-            return default
-        return number(self.text(attribute), f"{self.words}, {attribute}", infinite=infinite)
-
-    def vector(self, attribute: str, default: Vec3) -> Vec3:
-        """Three numbers."""
-        value = self.element.get(attribute)
-        return default if value is None else vec3(numbers(value, 3, f"{self.words}, {attribute}"))
-
-
 def read(text: str, path: Path) -> Description:
     """The description in the text of a URDF file; RobotError in one sentence if it cannot be used."""
     where = label(path)
     root = parse_xml(text, where)
     if root.tag != "robot":
         raise RobotError(f"{where}: the root element is <{root.tag}>, not <robot>; this is not a URDF file")
-    links = tuple(_link(_named(element, where)) for element in root.findall("link"))
-    places = [_named(element, where) for element in root.findall("joint")]
+    xacro.refuse(root, where)
+    links = tuple(_link(named(element, where)) for element in root.findall("link"))
+    places = [named(element, where) for element in root.findall("joint")]
     joints = tuple(_joint(place) for place in places)
     ties, loop_notes = loops(where, root, joints)
     return Description(
@@ -91,21 +54,6 @@ def read(text: str, path: Path) -> Description:
         notes=(*_notes(root, places), *loop_notes),
         where=where,
     )
-
-
-def _named(element: Element, where: str) -> Place:
-    name = element.get("name")
-    if name is None:
-        raise RobotError(f"{where}: line {element.sourceline}: <{element.tag}> has no name; give it one")
-    return Place(element, f"{where}: {element.tag} {shown(name)}")
-
-
-def _origin(place: Place) -> Pose:
-    origin = place.child("origin")
-    if origin is None:
-        return Pose()
-    xyz, rpy = origin.vector("xyz", (0.0, 0.0, 0.0)), origin.vector("rpy", (0.0, 0.0, 0.0))
-    return Pose(from_rpy(*rpy), xyz)
 
 
 def _link(place: Place) -> Link:
@@ -124,7 +72,7 @@ def _link(place: Place) -> Link:
         )
         moment = mat3([xx, xy, xz, xy, yy, yz, xz, yz, zz])
     about_com = Inertia(mass, (0.0, 0.0, 0.0), moment)
-    pose = _origin(inertial)
+    pose = origin(inertial)
     if pose.rotation == Pose().rotation:
         return Link(name, Inertia(mass, pose.translation, moment))
     return Link(name, about_com.moved(pose))
@@ -141,7 +89,7 @@ def _joint(place: Place) -> DescribedJoint:
         type=_TYPES[kind],
         parent=place.need("parent").text("link"),
         child=place.need("child").text("link"),
-        placement=_origin(place),
+        placement=origin(place),
         axis=(1.0, 0.0, 0.0) if axis is None else axis.vector("xyz", (1.0, 0.0, 0.0)),
     )
     return joint if limit is None else _limited(joint, limit, bounded=kind != "continuous")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codegen.description.description import SCALAR_JOINTS, DescribedJoint, DescribedLoop
-from codegen.description.files import number, numbers, shown
+from codegen.description.files import shown
 from codegen.description.loops import canonical, joints_between
-from codegen.description.rotations import from_rpy
+from codegen.description.place import Place, origin
 from codegen.errors import RobotError
+from codegen.geometry import Pose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from codegen.description.files import Element
 
 MOST_LOOPS = 1000
+AXIS = (1.0, 0.0, 0.0)  # where none is stated, as of a joint
 
 
 def loops(where: str, root: Element, joints: Sequence[DescribedJoint]) -> tuple[tuple[DescribedLoop, ...], list[str]]:
@@ -38,18 +40,14 @@ def _mimics(where: str, root: Element, joints: Mapping[str, DescribedJoint]) -> 
     stated: dict[str, tuple[str, float, float]] = {}
     on_fixed = []
     for element in root.findall("joint"):
-        tag, name = element.find("mimic"), element.get("name", "")
+        name = element.get("name", "")
+        tag = Place(element, f"{where}: joint {shown(name)}").child("mimic")
         if tag is None:
             continue
         if joints[name].type == "fixed":
             on_fixed.append(name)
             continue
-        words = f"{where}: joint {shown(name)}, <mimic>"
-        stated[name] = (
-            tag.get("joint", ""),
-            number(tag.get("multiplier", "1"), f"{words}, multiplier"),
-            number(tag.get("offset", "0"), f"{words}, offset"),
-        )
+        stated[name] = (tag.element.get("joint", ""), tag.number("multiplier", 1.0), tag.number("offset", 0.0))
     if len(stated) > MOST_LOOPS:
         raise RobotError(f"{where}: {len(stated)} mimic joints are more than the {MOST_LOOPS} that rigidc takes")
     notes = [f"Mimic tags of fixed joints are ignored: {', '.join(map(shown, on_fixed))}."] if on_fixed else []
@@ -65,11 +63,11 @@ def _mimic(
     """One mimic joint, followed through mimics of mimics to the joint that moves by itself."""
     words = f"{where}: joint {shown(name)}"
     leader, factor, offset = stated[name]
-    seen = {name}
+    seen = {name: None}
     while leader in stated:
         if leader in seen:
-            raise RobotError(f"{words} mimics itself through {shown(leader)}; let one of them move by itself")
-        seen.add(leader)
+            raise RobotError(_circle(where, leader, tuple(seen)))
+        seen[leader] = None
         next_leader, next_factor, next_offset = stated[leader]
         leader, factor, offset = next_leader, factor * next_factor, offset + factor * next_offset
     if leader not in joints:
@@ -87,38 +85,41 @@ def _mimic(
     return DescribedLoop(name, "linear", canonical(data))
 
 
+def _circle(where: str, leader: str, seen: Sequence[str]) -> str:
+    """What is wrong where mimics, followed one after the other (`seen`), lead back to one of them."""
+    others = seen[seen.index(leader) + 1 :]
+    through = f" through {shown(others[0])}" if others else ""
+    return f"{where}: joint {shown(leader)} mimics itself{through}; remove one <mimic>"
+
+
 def _closed(where: str, element: Element, above: Mapping[str, DescribedJoint], dependent: set[str]) -> DescribedLoop:
     name = element.get("name", "")
-    words = f"{where}: {element.tag} {shown(name)}"
-    ends: dict[str, Any] = {side: _end(words, element, side) for side in ("predecessor", "successor")}
+    place = Place(element, f"{where}: {element.tag} {shown(name)}")
+    ends: dict[str, Any] = {side: _end(place, side) for side in ("predecessor", "successor")}
     tied = joints_between(above, ends["predecessor"]["link"], ends["successor"]["link"])
     data: dict[str, Any] = {"independent": [joint for joint in tied if joint not in dependent]}
     if element.tag == "coupling":
-        ratio = element.find("ratio")
-        value = "1" if ratio is None else ratio.get("value", "1")
+        ratio = place.child("ratio")
         data |= {side: end["link"] for side, end in ends.items()}
-        data["ratio"] = number(value, f"{words}, <ratio>")
+        data["ratio"] = 1.0 if ratio is None else ratio.number("value", 1.0)
         return DescribedLoop(name, "coupling", canonical(data))
     if element.get("type") not in ("revolute", "continuous"):
-        raise RobotError(f"{words} has the type {shown(element.get('type', ''))}; only 'revolute' is known")
-    axis = element.find("axis")
-    data |= {"type": "hinge", "axis": [1.0, 0.0, 0.0]} | ends
-    if axis is not None and axis.get("xyz") is not None:
-        data["axis"] = list(numbers(axis.get("xyz", ""), 3, f"{words}, <axis>"))
+        raise RobotError(f"{place.words} has the type {shown(element.get('type', ''))}; only 'revolute' is known")
+    axis = place.child("axis")
+    along = AXIS if axis is None else axis.vector("xyz", AXIS)
+    data |= {"type": "hinge", "axis": list(along)} | ends
     return DescribedLoop(name, "closure", canonical(data))
 
 
-def _end(words: str, element: Element, side: str) -> dict[str, Any]:
+def _end(place: Place, side: str) -> dict[str, Any]:
     """One side of a closure, laid out as in the schema: the link and the closing frame on it."""
-    end = element.find(side)
-    if end is None or end.get("link") is None:
-        raise RobotError(f"{words} has no <{side} link=...>; add one")
-    stated: dict[str, Any] = {"link": end.get("link")}
-    origin = end.find("origin")
-    if origin is not None:
-        place = f"{words}, <{side}>, <origin>"
-        stated["translation"] = list(numbers(origin.get("xyz", "0 0 0"), 3, place))
-        roll, pitch, yaw = numbers(origin.get("rpy", "0 0 0"), 3, place)
-        if (roll, pitch, yaw) != (0.0, 0.0, 0.0):
-            stated["rotation"] = [list(row) for row in from_rpy(roll, pitch, yaw)]
+    end = place.child(side)
+    if end is None or end.element.get("link") is None:
+        raise RobotError(f"{place.words} has no <{side} link=...>; add one")
+    stated: dict[str, Any] = {"link": end.element.get("link")}
+    pose = origin(end)
+    if end.child("origin") is not None:
+        stated["translation"] = list(pose.translation)
+    if pose.rotation != Pose().rotation:
+        stated["rotation"] = [list(row) for row in pose.rotation]
     return stated

@@ -11,12 +11,13 @@ from codegen.description.description import JOINT_TYPES, SCALAR_JOINTS
 from codegen.description.files import shown
 from codegen.description.snap import GYRATION
 from codegen.errors import RobotError
+from codegen.geometry import Pose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from codegen.description.description import DescribedJoint, Description, Link
-    from codegen.geometry import Inertia, Pose
+    from codegen.geometry import Inertia
 
 MOST_JOINTS = 1000
 LARGEST = 1e12
@@ -119,6 +120,9 @@ def _check_joint(where: str, joint: DescribedJoint) -> None:
         raise RobotError(f"{words} has the unknown type {shown(joint.type)}; use one of {', '.join(JOINT_TYPES)}")
     _check_pose(words, joint.placement)
     _check_pose(words, joint.attachment)
+    _check_pose(f"{words}, home", joint.home)
+    if joint.home != Pose() and joint.type != "floating":
+        raise RobotError(f"{words} has a home, which only floating joints have; remove it")
     if joint.type in (*SCALAR_JOINTS, "planar"):
         _check_finite(f"{words}, axis", joint.axis)
         if not any(abs(x) > 1e-9 for x in joint.axis):

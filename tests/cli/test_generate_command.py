@@ -35,7 +35,7 @@ def test_every_algorithm_takes_the_parameters_that_it_knows(rigidc: Run, tmp_pat
     rigidc("generate", *asked, "--parameter", "mu", "-o", tmp_path)
     text = (tmp_path / "iiwa.h").read_text()
     heads = dict(re.findall(r"(iiwa_\w+)\((const IIWA_REAL[^;]*)\);", text))
-    words = {name: re.findall(r"\b(k|mu|gravity)\d*_?\b", head) for name, head in heads.items()}
+    words = {name: re.findall(r"\b(k|mu|gravity)\b", head) for name, head in heads.items()}
     assert words == {
         "iiwa_aba": ["gravity"],
         "iiwa_constrained_aba": ["k", "mu", "gravity"],
@@ -59,6 +59,22 @@ def test_the_example_calls_contacts_with_arguments_that_make_sense(rigidc: Run, 
     targets = {"target_position": np.zeros((2, 3)), "target_rotation": np.stack([np.eye(3)] * 2)}
     wanted, _ = ORACLE["constrained_aba"](robot, q, still, still, contacts=held, parameters=targets)
     np.testing.assert_allclose(printed, wanted, atol=1e-5 * np.abs(wanted).max())
+
+
+def test_force_removes_sources_of_an_earlier_generation_and_nothing_else(rigidc: Run, tmp_path: Path) -> None:
+    out = tmp_path / "iiwa"
+    rigidc("generate", "iiwa", "-a", "rnea", "-a", "aba", "--lanes", "4", "-o", out)
+    # a changed copy, another robot's function, a file that only looks like one, and one that is no file
+    (out / "iiwa_aba_tuned.c").write_text((out / "iiwa_aba.c").read_text() + "/* faster */\n")
+    (out / "iiwa_left_aba.c").write_text((out / "iiwa_aba.c").read_text())
+    (out / "iiwa_crba.c").write_text("/* by hand: crba, the way I like it */\n")
+    (out / "iiwa_fk.c").mkdir()
+    before = {path.name for path in out.iterdir()}
+    listed = rigidc("generate", "iiwa", "-a", "rnea", "-o", out, "--force").splitlines()
+    removed = {"iiwa_aba.c", "iiwa_aba_lanes.c", "iiwa_rnea_lanes.c"}
+    assert removed <= before
+    assert {path.name for path in out.iterdir()} == before - removed
+    assert str(out / "iiwa_rnea.c") in listed
 
 
 def test_generate_refuses_before_it_writes(rigidc: Run, tmp_path: Path) -> None:

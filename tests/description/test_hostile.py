@@ -29,6 +29,7 @@ def joint(name: str = "j", parent: str = "a", child: str = "b", inner: str = "",
     return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{inner}</joint>'
 
 
+XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 AB = link("a") + link("b", GOOD)
 
 
@@ -55,6 +56,18 @@ BAD_URDF = {
     "external entity": (f'<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/passwd">]>{robot("&e;")}', "DOCTYPE"),
     "undefined entity": (robot("&nothing;"), "malformed"),
     "no links": (robot(""), "no links"),
+    "macro of xacro": (
+        f'<robot name="r" {XACRO}>\n{link("a")}<link name="b"><xacro:box m="1"/></link></robot>',
+        "line 2: <xacro:box> is a macro of xacro; expand the file first: xacro FILE > FILE.urdf",
+    ),
+    "macro under another prefix": (
+        f'<robot {XACRO.replace(":xacro", ":x")}>{link("a")}<x:if value="1"/></robot>',
+        "<x:if>",
+    ),
+    "macro without its namespace": (robot(link("a") + "<xacro:box/>"), "malformed .*expand the file first"),
+    "substituted link": (robot(link("${side}_arm")), r"<link> has '\${side}_arm', a substitution of xacro; expand"),
+    "substituted parent": (robot(AB + joint(parent="$(arg root)")), r"<parent> has '\$\(arg root\)'"),
+    "substituted mass": (robot(link("a", inertial("${m}"))), r"<mass> has '\${m}'"),
     "two roots": (robot(AB), "2 root links, 'a', 'b'"),
     "cycle": (robot(AB + link("c") + joint() + joint("k", "b", "c") + joint("l", "c", "b")), "child of two"),
     "closed cycle": (robot(AB + link("c") + joint() + joint("k", "b", "a")), "cycle"),
@@ -75,6 +88,9 @@ BAD_URDF = {
     "no type": (robot(AB + '<joint name="j"><parent link="a"/><child link="b"/></joint>'), "'type'"),
     "no parent": (robot(AB + '<joint name="j" type="fixed"><child link="b"/></joint>'), "no <parent>"),
     "two origins": (robot(AB + joint(inner="<origin/><origin/>")), "2 <origin>"),
+    "two rotations": (robot(AB + joint(inner='<origin rpy="1 0 0" quat_xyzw="0 0 0 1"/>')), "both rpy and quat_xyzw"),
+    "short quaternion": (robot(AB + joint(inner='<origin quat_xyzw="0 0 1"/>')), "must be 4 numbers"),
+    "zero quaternion": (robot(AB + joint(inner='<origin quat_xyzw="0 0 0 0"/>')), "has the length 0; make it one"),
     "zero axis": (robot(AB + joint(inner='<axis xyz="0 0 0"/>')), "zero axis"),
     "two numbers": (robot(AB + joint(inner='<axis xyz="0 1"/>')), "must be 3 numbers"),
     "text axis": (robot(AB + joint(inner='<axis xyz="x y z"/>')), "'x' is not a number"),
@@ -96,12 +112,27 @@ BAD_URDF = {
         "link 'a' has an inertia with the negative",
     ),
     "negative inertia": (robot(link("a", inertial("1", ixx="-1e-3"))), "negative principal moment"),
-    "mimic of itself": (robot(AB + joint(inner='<mimic joint="j"/>')), "mimics itself"),
+    "mimic of itself": (robot(AB + joint(inner='<mimic joint="j"/>')), "joint 'j' mimics itself; remove"),
     "mimic of nothing": (robot(AB + joint(inner='<mimic joint="zz"/>')), "unknown joint 'zz'"),
     "mimic without a joint": (robot(AB + joint(inner="<mimic/>")), "unknown joint ''"),
     "mimic cycle": (
         robot(AB + link("c") + joint(inner='<mimic joint="k"/>') + joint("k", "a", "c", '<mimic joint="j"/>')),
-        "mimics itself through",
+        "joint 'j' mimics itself through 'k'",
+    ),
+    "mimic of a cycle": (
+        robot(
+            AB
+            + link("c")
+            + link("d")
+            + joint("i", "a", "d", '<mimic joint="j"/>')
+            + joint(inner='<mimic joint="k"/>')
+            + joint("k", "a", "c", '<mimic joint="j"/>')
+        ),
+        "joint 'j' mimics itself through 'k'",
+    ),
+    "two mimics": (
+        robot(AB + link("c") + joint(inner='<mimic joint="k"/><mimic joint="k"/>') + joint("k", "a", "c")),
+        "joint 'j' has 2 <mimic> elements; keep one",
     ),
     "floating mimic": (
         robot(AB + link("c") + joint(kind="floating", inner='<mimic joint="k"/>') + joint("k", "a", "c")),
@@ -110,6 +141,10 @@ BAD_URDF = {
     "loop to nowhere": (
         robot(AB + joint() + '<coupling name="x"><predecessor link="a"/><successor link="zz"/></coupling>'),
         "unknown link 'zz'",
+    ),
+    "two ends": (
+        robot(AB + joint() + '<coupling name="x"><predecessor link="a"/><predecessor link="b"/></coupling>'),
+        "coupling 'x' has 2 <predecessor> elements; keep one",
     ),
     "loop without ends": (robot(AB + joint() + '<loop name="x" type="revolute"/>'), "no <predecessor"),
     "loop of one link": (

@@ -54,6 +54,14 @@ BAD_JSON = {
         json.dumps(json_robot(joints=[J | {"placement": {"rotation": [[1, 0, 0], [0, 1, 0], [0, 0, -1]]}}])),
         "orthonormal",
     ),
+    "home of a hinge": (
+        json.dumps(json_robot(joints=[J | {"home": {"translation": [1, 0, 0]}}])),
+        "joint 'j' has a home, which only floating joints have; remove it",
+    ),
+    "home without a rotation": (
+        json.dumps(json_robot(joints=[J | {"type": "floating", "home": {"rotation": [[1, 0, 0]] * 3}}])),
+        "joint 'j', home has a rotation that is not",
+    ),
     "surrogate": (json.dumps(json_robot(name="\ud800")), "unprintable"),
     "huge mass": (json.dumps(json_robot(links=[{"name": "a", "mass": 1e300}], joints=[])), "beyond"),
     "frame taken": (json.dumps(json_robot(frames=[{"name": "b", "link": "a"}])), "frame name 'b' is taken"),

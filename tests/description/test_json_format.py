@@ -28,6 +28,7 @@ FULL = Description(
         Link("a", Inertia(2.0, (0.0, 0.0, 0.0), mat3([0.1] + [0.0] * 3 + [0.2] + [0.0] * 3 + [THIRD]))),
         Link("b"),
         Link("c", Inertia(0.0, (0.0, 0.1, 0.0), mat3([1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0]))),
+        Link("d"),
     ),
     joints=(
         DescribedJoint(
@@ -46,6 +47,7 @@ FULL = Description(
         ),
         DescribedJoint("w", "fixed", "a", "b", Pose(translation=(0.0, 0.1, 0.0))),
         DescribedJoint("p", "planar", "b", "c", axis=(0.0, 1.0, 0.0)),
+        DescribedJoint("f", "floating", "a", "d", home=Pose(from_rpy(0.1, 0.2, 0.3), (1.0, 2.0, THIRD))),
     ),
     frames=(DescribedFrame("tip", "b", Pose(from_rpy(1.0, 0.0, 0.0))),),
     base="floating",

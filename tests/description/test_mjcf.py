@@ -12,6 +12,7 @@ from mujoco_peer import inertia_matrix
 
 from codegen.description import load
 from codegen.errors import RobotError
+from codegen.geometry import Pose
 from codegen.oracle import ORACLE, dynamics
 from codegen.oracle.kinematics import motions
 from codegen.oracle.loops import closed
@@ -75,6 +76,21 @@ def test_kinematics_and_mass_matrix_are_mujocos(tmp_path: Path, seed: int) -> No
         np.testing.assert_allclose(pose.R.ravel(), turn[index].ravel(), atol=1e-12)
     assert model.gravity == (1.0, 2.0, -3.0)
     np.testing.assert_allclose(dynamics.crba(model, q), inertia_matrix(peer, data), atol=1e-9, rtol=1e-10)
+
+
+def test_a_fixed_base_welds_a_free_body_where_the_file_puts_it(tmp_path: Path) -> None:
+    text = _robot(5)
+    path = tmp_path / "r.xml"
+    path.write_text(text, encoding="utf-8")
+    free, welded = load(path, convention="mujoco"), load(path, base="fixed")
+    peer = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(peer)
+    mujoco.mj_kinematics(peer, data)
+    pose = welded.frame("welded")
+    np.testing.assert_allclose(pose.placement.p, data.body("welded").xpos, atol=1e-12)
+    np.testing.assert_allclose(pose.placement.R, data.body("welded").xmat.reshape(3, 3), atol=1e-12)
+    assert (pose.body, welded.floating, free.nv - welded.nv) == (-1, False, 6)
+    assert free.bodies[0].placement == Pose()
 
 
 INERTIAL = '<inertial pos="0.1 0.2 0.3" mass="2" fullinertia="0.5 0.6 0.7 0.01 0.02 0.03"/>'
@@ -185,6 +201,15 @@ def test_what_a_file_switches_off_is_off(tmp_path: Path, flag: str, loops: int) 
     assert loops or any("equality" in note for note in model.notes)
 
 
+def test_what_moves_the_robot_in_mujoco_only_is_noted(tmp_path: Path) -> None:
+    def notes(options: str) -> tuple[str, ...]:
+        return load(_write(tmp_path / "r.xml", LOOPED, f"<option {options}/>")).notes
+
+    assert notes('density="1.2" wind="1 0 0"') == ("Not part of the model: fluid forces, wind.",)
+    assert notes('viscosity="1e-5"') == ("Not part of the model: fluid forces.",)
+    assert notes("") == ()
+
+
 def test_an_equality_without_a_second_joint_fixes_the_first(tmp_path: Path) -> None:
     equality = '<equality><joint joint1="ja" polycoef="0.25"/></equality><compiler angle="radian"/>'
     model = load(_write(tmp_path / "r.xml", LOOPED, equality), convention="mujoco")
@@ -195,6 +220,18 @@ def test_an_equality_without_a_second_joint_fixes_the_first(tmp_path: Path) -> N
     mujoco.mj_kinematics(peer, data)
     frame = model.frame("a")
     np.testing.assert_allclose(frame.placement.R, data.body("a").xmat.reshape(3, 3), atol=1e-14)
+
+
+@pytest.mark.parametrize(("equality", "counts"), [("connect", "3 of 7"), ("weld", "6 of 7")])
+def test_an_equality_that_no_whole_joints_follow_is_refused_with_a_mend(
+    tmp_path: Path, equality: str, counts: str
+) -> None:
+    bodies = '<body name="a"><freejoint/><geom size="1"/></body>' + LOOPED.partition("</body>")[2]
+    path = _write(tmp_path / "r.xml", bodies, f'<equality><{equality} name="e" body1="a" body2="b"{{}}/></equality>')
+    path.write_text(path.read_text().format(' anchor="1 0 0"' if equality == "connect" else ""))
+    says = rf"'e' determines {counts} joint motions, but 1 is to follow .*; remove the loop \(in MJCF: the equality\)"
+    with pytest.raises(RobotError, match=says):
+        load(path)
 
 
 FOUR_BAR = (

@@ -94,6 +94,22 @@ def test_tree_placements_inertias_and_frames_are_pinocchios(robot: Path, base: s
         np.testing.assert_allclose(frame.placement.p, peer_frame.placement.translation, atol=1e-14)
 
 
+def test_a_quaternion_may_stand_for_roll_pitch_yaw(tmp_path: Path) -> None:
+    length = 3.0  # any will do
+    quaternion = length * pin.Quaternion(pin.rpy.rpyToMatrix(0.4, 0.5, -0.6)).coeffs()
+    bodies = []
+    for rotation in ('rpy="0.4 0.5 -0.6"', f'quat_xyzw="{" ".join(map(str, quaternion))}"'):
+        links = f'<link name="base"/><link name="a">{INERTIAL.format(mass=1)}</link>'.replace(
+            'rpy="0.4 0.5 -0.6"', rotation
+        )
+        path = write(tmp_path / "q.urdf", links, joint("revolute", f'<origin xyz="1 2 3" {rotation}/>'))
+        bodies += load(path).bodies
+    by_angles, by_quaternion = bodies
+    np.testing.assert_allclose(by_quaternion.placement.R, by_angles.placement.R, atol=1e-15)
+    np.testing.assert_allclose(by_quaternion.inertia.moment, by_angles.inertia.moment, atol=1e-15)
+    assert by_quaternion.placement.translation == (1.0, 2.0, 3.0)
+
+
 def test_file_order_is_depth_first_in_document_order(robot: Path) -> None:
     assert load(robot).joint_names == ("zulu", "alpha", "yankee", "xray", "charlie", "lima")
     assert load(robot, order="name").joint_names == ("lima", "zulu", "alpha", "yankee", "xray", "charlie")
@@ -231,6 +247,17 @@ def test_meshes_and_simulator_tags_are_never_looked_at(tmp_path: Path) -> None:
         '<transmission name="t"/><gazebo reference="nowhere"/>'
     )
     assert load(write(tmp_path / "m.urdf", links)).bodies == ()
+
+
+def test_the_namespace_of_xacro_alone_does_no_harm(tmp_path: Path) -> None:
+    """Many published files, expanded long ago, still declare it."""
+    path = tmp_path / "r.urdf"
+    mesh = '<visual><geometry><mesh filename="${meshes}/a.stl"/></geometry></visual>'
+    path.write_text(
+        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        f'<link name="base">{mesh}</link><link name="$a"/>{joint("revolute", child="$a")}</robot>'
+    )
+    assert load(path).frame("$a").body == 0
 
 
 def test_options_are_checked(robot: Path) -> None:

@@ -70,7 +70,7 @@ BAD = {
     ),
     "too many independent": (
         robot(BAR, closure(*CLOSED, independent=["ja", "jb"])),
-        "determines 2 of 3 joint motions, but 1 joints are to follow; name 1 independent joint",
+        "determines 2 of 3 joint motions, but 1 joint is to follow; name 1 independent joint$",
     ),
     "wrong independent": (
         robot(

@@ -13,6 +13,7 @@ from functools import lru_cache
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from itertools import zip_longest
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -198,7 +199,7 @@ class Function:
     def _general(self, given: tuple[Any, ...], out: Any, threads: int = 1) -> Any:
         """Any real arrays, any batch shapes."""
         bound = self._bound
-        if not isinstance(threads, int) or threads < 1:
+        if not isinstance(threads, Integral) or threads < 1:
             raise ValueError(f"{self.name}: threads must be a whole number of at least 1, not {threads!r}")
         arrays = [self._converted(port, array) for port, array in zip(self.inputs, given, strict=True)]
         leads = [a.shape[: a.ndim - len(s)] for a, s in zip(arrays, bound.shapes, strict=True)]
@@ -218,7 +219,7 @@ class Function:
             batched.append((array, math.prod(shape) if lead else 0))
         batched += [(result, math.prod(shape)) for result, shape in zip(results, bound.results, strict=True)]
         status = np.empty(batch, bound.dtype)
-        self._spread(math.prod(batch), [*batched, (status, 1)] if bound.hides else batched, threads)
+        self._spread(math.prod(batch), [*batched, (status, 1)] if bound.hides else batched, int(threads))
         packed = results[0] if bound.pack is None else bound.pack(*results)
         if bound.hides and status.any():
             raise self._singular(status, packed)

@@ -113,7 +113,7 @@ def test_a_batch_takes_one_call(arm: Function, step: Function, monkeypatch: pyte
     rng = np.random.default_rng(0)
     cases = [(rng.standard_normal((*q, 2)), rng.standard_normal((*v, 2))) for q, v in (((5,), ()), ((), (2, 3)))]
     cases.append((rng.standard_normal((4, 2)), rng.standard_normal((4, 2))))
-    wanted = [arm(*case, threads=2) for case in cases]
+    wanted = [arm(*case, threads=np.int64(2)) for case in cases]
     monkeypatch.setattr(Function, "_general", None)
     for case, result in zip(cases, wanted, strict=True):
         for found, known in zip(arm(*case), result, strict=True):

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 _REFUSED = ("extension", "plugin", "flexcomp", "composite")
 _PARTS = ("keys", "sensors", "actuators", "tendons", "pairs", "excludes", "tuples", "skins", "flexes")
 _ASSETS = ("meshes", "hfields", "materials", "textures")
+_NUMBERS = {
+    *("mass", "density", "diaginertia", "fullinertia", "armature", "size", "fromto", "gravity", "polycoef", "anchor"),
+    *("pos", "quat", "euler", "axisangle", "xyaxes", "zaxis", "relpose", "axis", "ref", "range"),
+}
+"""Attributes of which the dynamics is made."""
 MOST_FILES = 100
 
 
@@ -80,6 +85,7 @@ def _check_files(text: str, path: Path) -> None:
     while queue:
         content, file = queue.pop()
         root = parse_xml(content, label(file))
+        _check_numbers(root, label(file))
         for tag in _REFUSED:
             if root.find(f".//{tag}") is not None or root.tag == tag:
                 raise RobotError(f"{label(file)}: the element <{tag}> is not supported; remove it")
@@ -91,6 +97,16 @@ def _check_files(text: str, path: Path) -> None:
             if len(known) > MOST_FILES:
                 raise RobotError(f"{label(path)}: it includes more than {MOST_FILES} files; include fewer")
             queue.append((read_text(target), target))
+
+
+def _check_numbers(root: Element, where: str) -> None:
+    """RobotError on what is no number: MuJoCo takes a mass of NaN for none that is stated."""
+    for element in root.iter("*"):
+        for name in _NUMBERS & set(element.keys()):
+            for text in element.get(name, "").split():
+                if "nan" in text.lower():
+                    words = f"{where}: line {element.sourceline}: <{element.tag}>, {name}"
+                    raise RobotError(f"{words}: {shown(text)} is not a finite number; correct it")
 
 
 def _references(root: Element) -> Iterator[str]:

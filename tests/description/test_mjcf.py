@@ -153,6 +153,12 @@ def test_a_mass_from_a_mesh_is_refused(tmp_path: Path) -> None:
         load(_write(tmp_path / "m.xml", body, MESH))
 
 
+@pytest.mark.parametrize("stated", ['<geom size="1" mass="nan"/>', '<geom size="1" pos="0 0 NaN"/>'])
+def test_what_is_no_number_is_refused(tmp_path: Path, stated: str) -> None:
+    with pytest.raises(RobotError, match=r"line 1: <geom>, (mass|pos): '(nan|NaN)' is not a finite number"):
+        load(_write(tmp_path / "n.xml", f'<body name="nan"><joint/>{stated}</body>'))
+
+
 def test_includes_and_defaults(tmp_path: Path) -> None:
     (tmp_path / "part.xml").write_text(
         '<mujocoinclude><body name="a"><joint name="j"/><geom size="1"/></body></mujocoinclude>',

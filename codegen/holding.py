@@ -6,6 +6,7 @@ then the same along any axes), stay outside the sweeps: K is constant, and multi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -76,7 +77,7 @@ def holding(
                     own=own,
                     force=vertcat(*[force if b == frame.body else SX(6, force.size2()) for b in bodies]),
                     body_force=force,
-                    square=constant(clean(numbers @ numbers.T)) if same else force @ force.T,
+                    square=constant(_cleaned(numbers @ numbers.T)) if same else force @ force.T,
                     scale=float(np.linalg.norm(numbers)),
                     turn=outside,
                     contact=number,
@@ -85,6 +86,12 @@ def holding(
                 )
             )
     return tuple(held)
+
+
+def _cleaned(square: np.ndarray) -> np.ndarray:
+    """`clean`, of small numbers in proportion (by a power of two, which costs no digits)."""
+    scale = 2.0 ** math.floor(min(0.0, math.log2(float(np.abs(square).max()))))
+    return clean(square / scale) * scale
 
 
 def _rows(rows: np.ndarray, turn: SX, turned: bool) -> tuple[SX, SX, SX | None]:

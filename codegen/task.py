@@ -59,7 +59,7 @@ class Task:
     def request(self) -> str:
         """Everything that the generated text depends on, as text."""
         options = (self.algorithm, self.frames, self.external, self.parameters, self.contacts, self.iterations)
-        return f"{self.model.name} {self.model.digest} {options!r}"
+        return f"{self.model.name} {self.model.digest} {self.model.notes!r} {options!r}"
 
     @property
     def entry(self) -> Algorithm:

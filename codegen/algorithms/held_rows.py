@@ -4,22 +4,26 @@ With y = S' K', a joint adds y' D^-1 y to the rows' own compliance, of rank n at
 that the first n alone couple. One of them waits for the next joint; the others' multipliers follow from the parent's
 acceleration, L lam1 = l1 - K1 a - G' lam with L and G blocks of the compliance, so that they act on the parent as the
 inertia K1' L^-1 K1 and the force K1' L^-1 l1 (2024 paper, sec. VI). Waiting keeps the digits where a joint yields next
-to nothing to some row, but the next one does, as in a stretched leg; the world is never waited for. Combinations that
+to nothing to some row, but the next one does, as in a stretched leg; the world is never waited for. Where the row that
+waited may still find next to nothing, it goes on waiting, and the one that is new goes (`Exchange`). Combinations that
 a joint cannot follow at any configuration (parallel hinges, say) are found by numbers drawn at random, and passed on.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from casadi import SX, Function, diagcat, horzcat, symvar, vertcat
+from casadi import SX, Function, diagcat, fmax, fmin, horzcat, symvar, vertcat
 
+from codegen.model import Model
 from codegen.spatial import (
     LDL,
     FreeJoint,
     Reflections,
+    constant,
     ldl,
     reflections,
     zeros,
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SOFT = 1e-8  # rows to which joints yield less than this when they go are held this softly; less would round off more
+MANY, NEXT_TO_NOTHING = 200, 1e-2  # a pivot that vanishes somewhere falls below this part of its median
 DRAWS = 3  # random states at which a joint is asked which rows it can follow
 FOLLOWS = 1e-9  # below this times the contacts' rows, what a joint yields is rounding
 
@@ -97,6 +102,20 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
+class Exchange:
+    """The first two of some rows change places where `wrong` is true, if it is given at all."""
+
+    wrong: SX | None = None
+
+    def rows(self, A: SX) -> SX:
+        """A matrix with these rows; once more, and all stand as before."""
+        if self.wrong is None:
+            return A
+        step = self.wrong * (A[1, :] - A[0, :])
+        return vertcat(A[0, :] + step, A[1, :] - step, A[2:, :])
+
+
+@dataclass(frozen=True, slots=True)
 class Gone:
     """What joint i let go: the reflections of the rows `new`, and of those that follow it K1' (on node i), l1 and L.
 
@@ -112,6 +131,7 @@ class Gone:
     l: SX
     L: LDL
     G: SX
+    exchange: Exchange
 
     @property
     def force(self) -> SX:
@@ -126,7 +146,7 @@ class Gone:
         if self.l.size1():
             waiting = self.G.size1()
             followed = self.L.solve(self.l - self.F.T @ a - self.G.T @ kept[:waiting, :])
-            kept = vertcat(followed, kept)
+            kept = self.exchange.rows(vertcat(followed, kept))
         push, lam = self.y @ kept[: self.y.size2(), :], zeros(len(self.old) + len(self.new))
         lam[self.old] = kept[: len(self.old), :]
         lam[self.new] = self.Q.back(kept[len(self.old) :, :])
@@ -139,7 +159,7 @@ def let_go(tree: Tree, i: int, rows: Wanted, joint: FreeJoint, u: SX) -> tuple[G
     y, old = tree.S[i].T @ rows.F if rows.size else zeros(D.size, 0), rows.yielding
     new = [r for r in range(rows.size) if r not in old]
     chosen = following(tree, y[:, new])
-    Q, R = reflections(y[:, new].T[:, chosen])
+    Q, R = reflections(y[:, new].T @ mixed(D.size, len(new), chosen))
     n = R.size1()
     R = R if n == 0 or len(chosen) == y.size1() else Q.rows(y[:, new].T)[:n, :]
     # rows that couple, then the others, as the joint, if free, lets them through
@@ -152,19 +172,46 @@ def let_go(tree: Tree, i: int, rows: Wanted, joint: FreeJoint, u: SX) -> tuple[G
     M = diagcat(rows.P[old, old], zeros(n, n)) + half.T @ D.scale(half)
     # all that couple follow the parent, but for the last, which waits for the next joint to yield to it as well
     e = c if tree.parent[i] < 0 else max(c - 1, 0)
-    L, G = ldl(M[:e, :e], SOFT), M[e:, :e]
+    exchange = Exchange(M[0, 0] < M[1, 1] if len(old) == e == 1 == n and may_vanish(tree, M[0, 0]) else None)
+    K, l = exchange.rows(K.T).T, exchange.rows(l)
+    if exchange.wrong is not None:
+        M[0, 0], M[1, 1] = fmax(M[0, 0], M[1, 1]), fmin(M[0, 0], M[1, 1])
+    L, G = ldl(M[:e, :e], SOFT * least_square(tree)), M[e:, :e]
     g = L.solve(G.T) if e else G.T
     waiting = Wanted(K[:, e:c] - K[:, :e] @ g, l[e:c, :] - g.T @ l[:e, :], M[e:, e:] - G @ g)
     rest = Wanted(K[:, c:], l[c:, :], zeros(rows.size - c, rows.size - c))
     kept = waiting.beside(rest)
-    return Gone(couples, old, new, Q, K[:, :e], l[:e, :], L, G), replace(kept, F=tree.X[i].force(kept.F))
+    return Gone(couples, old, new, Q, K[:, :e], l[:e, :], L, G, exchange), replace(kept, F=tree.X[i].force(kept.F))
+
+
+def may_vanish(tree: Tree, pivot: SX) -> bool:
+    """Whether a pivot (1 x 1) is next to nothing at some configurations, by its values at many random ones."""
+    drawn = np.array(_drawn(tree, pivot, MANY))
+    return bool(drawn.min() < NEXT_TO_NOTHING * np.median(drawn))
+
+
+def mixed(freedoms: int, rows: int, chosen: list[int]) -> SX:
+    """What picks the chosen freedoms out of all (freedoms x n); fixed combinations of all where these span less.
+
+    A chosen freedom may yield nothing at some configuration where one that was left out does: then only combinations
+    span what all do (those of Hilbert's matrix, whose minors are regular).
+    """
+    n = len(chosen)
+    if 0 < n < min(freedoms, rows):
+        return constant(1.0 / (1.0 + np.add.outer(np.arange(freedoms), np.arange(n))))
+    return SX.eye(freedoms)[:, chosen]
+
+
+def least_square(tree: Tree) -> float:
+    """The mean square of the rows of that contact whose rows are smallest; one for rows of length one or more."""
+    return min(1.0, *(contact.scale**2 / contact.size for contact in tree.contacts))
 
 
 def following(tree: Tree, y: SX) -> list[int]:
     """Columns of y' (r x n) that are independent at a generic configuration, and span the others."""
     if y.is_zero():
         return []
-    drawn = [_drawn(tree, y.T, seed) for seed in range(DRAWS)]
+    drawn = _drawn(tree, y.T, DRAWS)
     least = FOLLOWS * max(contact.scale for contact in tree.contacts)
     chosen: list[int] = []
     for n in range(y.size1()):
@@ -174,10 +221,16 @@ def following(tree: Tree, y: SX) -> list[int]:
     return chosen
 
 
-def _drawn(tree: Tree, x: SX, seed: int) -> NDArray[np.float64]:
-    """x at a random configuration, and random values of whatever else it depends on."""
+def _drawn(tree: Tree, x: SX, number: int) -> list[NDArray[np.float64]]:
+    """x at random configurations, and random values of whatever else it depends on."""
     own = {element.element_hash() for element in symvar(tree.q)}
     others = [symbol for symbol in symvar(x) if symbol.element_hash() not in own]
-    rng = np.random.default_rng(seed)
-    numbers = [tree.model.random(rng)[0], *rng.uniform(0.5, 1.5, len(others))]
-    return np.array(Function("x", [tree.q, *others], [x])(*numbers))
+    values = Function("x", [tree.q, *others], [x])
+    draws = np.random.default_rng(0).uniform(0.5, 1.5, (number, len(others)))
+    return [np.array(values(q, *draw)) for q, draw in zip(_configurations(tree.model, number), draws, strict=True)]
+
+
+@lru_cache(maxsize=8)
+def _configurations(model: Model, number: int) -> list[NDArray[np.float64]]:
+    """Random configurations of a robot."""
+    return [model.random(np.random.default_rng(seed))[0] for seed in range(number)]

@@ -24,7 +24,7 @@ KEPT = 1 << 15
 """So many reals of the states that take turns fit into a cache at hand, beside the code."""
 
 TOLERANCE = Port("tol", (), "residual at which the iteration stops (m/s^2, rad/s^2)")
-MOST = Port("max_iter", (), "largest number of iterations")
+MOST = Port("max_iter", (), "largest number of iterations; one is taken in any case, a million at most")
 ITERATIONS = Port("iterations", (), "iterations taken")
 LEFT = Port("residual", (), "norm of what the contacts still lack (m/s^2, rad/s^2)")
 

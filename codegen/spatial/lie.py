@@ -11,7 +11,7 @@ from casadi import SX, atan2, cos, dot, if_else, logic_and, sin, sqrt, vertcat
 from codegen.spatial.axes import skew3
 
 SMALL = 2.5e-3
-TINY = 1e-300  # keeps half a turn finite
+TINY = 1e-37  # keeps half a turn finite, in single precision too
 
 
 def switch(squared: SX, small: SX, large: SX) -> SX:

@@ -11,7 +11,7 @@ from casadi import SX, copysign, dot, fabs, fmax, horzcat, sqrt, sumsqr, trace, 
 
 from codegen.spatial.axes import cross3
 
-SMALLEST = 1e-300  # keeps a reflection of nothing finite
+NOTHING = 1e-30  # a vector whose square is less is not reflected: its reflection would be that of rounding
 VANISHING = 1e-12  # pivots and determinants of less than this part of what they are made from are rounding
 
 
@@ -165,7 +165,8 @@ def reflections(A: SX) -> tuple[Reflections, SX]:
         x = A[list(rows), c]
         size = copysign(sqrt(sumsqr(x)), x[0])
         w = vertcat(x[0] + size, x[1:])
-        factor = 1 / (size * w[0] + SMALLEST)
+        square = size * w[0]
+        factor = 1 / (square + (square <= NOTHING))
         if rows == (c,):
             continue
         steps.append((c, rows, w, factor))

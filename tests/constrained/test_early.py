@@ -1,0 +1,100 @@
+"""PV-early where single joints yield next to nothing: exact as long as W is regular."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scenarios import worst
+
+import codegen
+from codegen.geometry import Inertia, Pose
+from codegen.interpret import interpret
+from codegen.model import Body, Frame, Joint, Node
+from codegen.oracle import ORACLE, constrained
+from codegen.task import Task, trace
+
+FEET = ("left_sole_link", "right_sole_link")
+SOLID = Inertia(2.0, (0.1, 0.05, 0.02), ((0.05, 0.0, 0.0), (0.0, 0.06, 0.0), (0.0, 0.0, 0.07)))
+
+
+def solved(model, contacts, q, v, tau):
+    """Accelerations and multipliers, and those of the oracle."""
+    found = interpret(trace(Task(model, "pv_early", contacts=contacts)), q, v, tau)
+    expected = [ORACLE["pv_early"](model, *state, contacts=contacts) for state in zip(q, v, tau, strict=True)]
+    return found, tuple(np.stack(column) for column in zip(*expected, strict=True))
+
+
+def smallest(model, contacts, q):
+    at = constrained.equations(model, q, np.zeros(model.nv), contacts=contacts)
+    return np.linalg.eigvalsh(constrained.delassus(at))[0]
+
+
+@pytest.mark.parametrize("bent", [(), ("leg_right_6_joint",), ("leg_left_4_joint", "leg_left_2_joint")])
+def test_a_humanoid_on_straight_legs(bent):
+    """The hip yields nothing new at a straight knee: another row waits there than elsewhere."""
+    model = codegen.load("talos")
+    contacts = tuple(model.contact(foot) for foot in FEET)
+    q = np.stack([model.neutral()] * 4)
+    for joint in bent:
+        q[:, model.q_slices[model.joint_names.index(joint)]] = 0.2
+    q[1, 7:] += 1e-4
+    q[2, 7:] += 1e-7
+    rng = np.random.default_rng(2)
+    v, tau = rng.standard_normal((2, 4, model.nv))
+    v[3] = tau[3] = 0.0
+    assert min(smallest(model, contacts, state) for state in q) > 1e-3
+    found, expected = solved(model, contacts, q, v, tau)
+    assert worst(found[0], expected[0]) < 1e-9
+    assert worst(found[1], expected[1]) < 1e-9
+
+
+def test_a_joint_of_three_freedoms_of_which_two_yield():
+    """At an upright base the two freedoms that yield elsewhere do not, but the third one does."""
+    kinds = (("base", -1, Joint("free", "floating")), ("table", 0, Joint("plane", "planar")))
+    bodies = tuple(Body(name, parent, joint, Pose(), SOLID) for name, parent, joint in kinds)
+    hinge = Joint("hinge", "revolute", (-1.0, 0.0, 0.0), lower=-2.5, upper=2.5)
+    arm = Body("arm", 1, hinge, Pose(translation=(-0.3, 0.0, 0.0)), SOLID)
+    frames = tuple(Frame(name, n) for n, name in enumerate(("base", "table", "arm")))
+    model = replace(
+        codegen.load("solo12", convention="mujoco"),
+        name="three",
+        bodies=(*bodies, arm),
+        nodes=tuple(Node((n,), n - 1) for n in range(3)),
+        frames=frames,
+    )
+    contacts = tuple(model.contact(name, "rx,y", axes="world") for name in ("table", "arm"))
+    rng = np.random.default_rng(1)
+    states = [model.random(rng) for _ in range(60)]
+    for q, *_ in states:
+        q[:7] = model.neutral()[:7]
+    kept = [state for state in states if smallest(model, contacts, state[0]) > 1e-2]
+    assert len(kept) > 30
+    found, expected = solved(model, contacts, *map(np.stack, zip(*kept, strict=True)))
+    assert worst(found[0], expected[0]) < 1e-9
+
+
+@pytest.mark.parametrize("size", [1e-2, 1e-5, 1e-8])
+def test_rows_may_be_stated_in_other_units(size):
+    """Rows of any length are held alike, and stiffened alike where mu is stated in their units."""
+    model = codegen.load("talos")
+    contacts = tuple(model.contact(foot, size * np.eye(6)) for foot in FEET)
+    q, v, tau = (state[None] for state in model.random(1))
+    found, expected = solved(model, contacts, q, v, tau)
+    assert worst(found[1], expected[1]) < 1e-9
+    for algorithm in ("constrained_aba", "prox_ltls"):
+        graph = trace(Task(model, algorithm, contacts=contacts, parameters=("mu",), iterations=8))
+        assert worst(interpret(graph, q, v, tau, 1e5 / size**2)[0], expected[0]) < 1e-7
+
+
+def test_single_precision_where_a_joint_yields_nothing():
+    model = codegen.load("iiwa")
+    early = codegen.build(model, "pv_early", contacts=["lbr_iiwa_link_7:6"], dtype="float32")
+    assert all(np.isfinite(result).all() for result in early(*np.zeros((3, 7))))
+    held = model.contact("lbr_iiwa_link_7", 6, kp=10.0)
+    pulled = codegen.build(model, "constrained_aba", contacts=[held], dtype="float32")
+    q, v, tau = model.random(0)
+    position, rotation, _ = codegen.build(model, "fk", frames=["lbr_iiwa_link_7"])(q, v)
+    turned = rotation @ np.diag([1.0, -1.0, -1.0])  # half a turn away
+    assert all(np.isfinite(result).all() for result in pulled(q, v, tau, position, turned))

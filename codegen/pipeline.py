@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from codegen.algorithms import ALGORITHMS, OPTIONAL, concerning
 from codegen.backends import BACKENDS, TRIG
@@ -109,16 +110,18 @@ def _task(
 
 def _names(kind: str, given: Sequence[str]) -> tuple[str, ...]:
     """The names in a list of them."""
-    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+    names = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (None,)
+    if not all(isinstance(name, str) for name in names):
         raise RobotError(f"{kind} must be a list of names, not {given!r}")
-    return tuple(given)
+    return cast("tuple[str, ...]", names)
 
 
 def _held(robot: Model, contacts: Sequence[Contact | str]) -> tuple[Contact, ...]:
     """The contacts in a list of contacts and texts."""
-    if isinstance(contacts, str) or not all(isinstance(contact, Contact | str) for contact in contacts):
+    held = tuple(contacts) if isinstance(contacts, Iterable) and not isinstance(contacts, str) else (None,)
+    if not all(isinstance(contact, Contact | str) for contact in held):
         raise RobotError(f"contacts must be a list, of texts such as 'tool:3' or of contacts, not {contacts!r}")
-    return tuple(contact_of(robot, text) if isinstance(text, str) else text for text in contacts)
+    return tuple(contact_of(robot, text) if isinstance(text, str) else cast("Contact", text) for text in held)
 
 
 @lru_cache(maxsize=8)
@@ -168,11 +171,11 @@ def build(
         build,
         robot,
         algorithm,
-        frames=tuple(frames),
-        external=tuple(external),
-        parameters=tuple(parameters),
-        contacts=tuple(contacts),
-        iterations=iterations,
+        frames=task.frames,
+        external=task.external,
+        parameters=task.parameters,
+        contacts=task.contacts,
+        iterations=task.iterations,
         dtype=dtype,
         target=target,
         trig=trig,
@@ -202,10 +205,11 @@ def generate(
     at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows.
     """
     style = _style(dtype, trig, lanes)
-    tasks = []
+    lists = (_names("frames", frames), _names("external", external), _names("parameters", parameters))
+    held, tasks = _held(robot, contacts), []
     for name in algorithms:
-        own = concerning(name, algorithms, _names("parameters", parameters))
-        tasks.append(resolved(_task(robot, name, frames, external, own, contacts, iterations)))
+        own = concerning(name, algorithms, lists[2])
+        tasks.append(resolved(_task(robot, name, *lists[:2], own, held, iterations)))
     with _undisturbed():
         files = emit_folder(header(robot, prefix or robot.name), tuple(kernel(task) for task in tasks), style)
     return write_folder(files, Path(out))

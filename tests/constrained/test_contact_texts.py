@@ -116,6 +116,8 @@ def test_whole_numbers_of_numpy_are_rows():
         ({"contacts": [("lbr_iiwa_link_7", 3)]}, "contacts must be a list"),
         ({"frames": "lbr_iiwa_link_7"}, "frames must be a list of names, not 'lbr_iiwa_link_7'"),
         ({"frames": [3]}, "frames must be a list of names"),
+        ({"frames": 3}, "frames must be a list of names, not 3"),
+        ({"contacts": 3}, "contacts must be a list"),
         ({"external": "lbr_iiwa_link_7"}, "external must be a list"),
         ({"parameters": "gravity"}, "parameters must be a list"),
         ({"parameters": ["gravity", "k", "gravity"]}, "parameter 'gravity' is named twice"),
@@ -127,6 +129,15 @@ def test_whole_numbers_of_numpy_are_rows():
 def test_options_that_are_none(options, said):
     with pytest.raises(RobotError, match=said):
         codegen.graphs(codegen.load("iiwa"), "constrained_aba", **options)
+
+
+def test_options_that_are_read_once():
+    robot = codegen.load("iiwa")
+    texts = (text for text in ("lbr_iiwa_link_7:3",))
+    names = (name for name in ("gravity",))
+    written, _ = codegen.graphs(robot, "pv", contacts=texts, parameters=names)
+    assert [(port.name, port.size) for port in written.inputs][-1] == ("gravity", 3)
+    assert written.outputs[1].size == 3
 
 
 def test_a_robot_in_which_nothing_moves(tmp_path):

@@ -130,7 +130,7 @@ def _numeric(values: Any) -> Array | None:
     """An array of numbers, or None if these are none."""
     try:
         return np.asarray(values, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

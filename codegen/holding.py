@@ -90,7 +90,8 @@ def holding(
 
 def _cleaned(square: np.ndarray) -> np.ndarray:
     """`clean`, of small numbers in proportion (by a power of two, which costs no digits)."""
-    scale = 2.0 ** math.floor(min(0.0, math.log2(float(np.abs(square).max()))))
+    largest = float(np.abs(square).max())
+    scale = 2.0 ** math.floor(math.log2(largest)) if 0.0 < largest < 1.0 else 1.0
     return clean(square / scale) * scale
 
 

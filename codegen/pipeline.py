@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from codegen.algorithms import ALGORITHMS, OPTIONAL, concerning
 from codegen.backends import BACKENDS, TRIG
@@ -30,7 +30,7 @@ from codegen.twins import limbs
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from codegen.emission.artifact import Artifact
     from codegen.graph import Graph
@@ -167,21 +167,21 @@ def build(
         with _undisturbed():
             yield from emit_artifacts(header(robot, robot.name), kernel(resolved(task)), style)
 
-    recipe = partial(
-        build,
-        robot,
-        algorithm,
-        frames=task.frames,
-        external=task.external,
-        parameters=task.parameters,
-        contacts=task.contacts,
-        iterations=task.iterations,
-        dtype=dtype,
-        target=target,
-        trig=trig,
-        compiler=compiler,
-    )
+    recipe = _recipe(task, dtype=dtype, target=target, trig=trig, compiler=compiler)
     return replace(cached(f"{task.request} {style}", make, tools), recipe=recipe)
+
+
+def _recipe(task: Task, **written: str | None) -> Callable[[], Function]:
+    """How to build a function again, in any process."""
+    options: dict[str, Any] = {
+        "frames": task.frames,
+        "external": task.external,
+        "parameters": task.parameters,
+        "contacts": task.contacts,
+        "iterations": task.iterations,
+        **written,
+    }
+    return partial(build, task.model, task.algorithm, **options)
 
 
 def generate(
@@ -199,16 +199,16 @@ def generate(
     trig: str = "fast",
     lanes: int = 1,
 ) -> tuple[Path, ...]:
-    """Write a folder of C that builds by itself; the paths written. What an earlier generation left there is replaced.
+    """Write a folder of C that builds by itself; the paths written. Sources of an earlier one are replaced or removed.
 
     `prefix` begins every symbol (default: the robot's name); `lanes` above 1 adds functions of many states, so many
     at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows.
     """
     style = _style(dtype, trig, lanes)
     lists = (_names("frames", frames), _names("external", external), _names("parameters", parameters))
-    held, tasks = _held(robot, contacts), []
-    for name in algorithms:
-        own = concerning(name, algorithms, lists[2])
+    held, tasks, chosen = _held(robot, contacts), [], _names("algorithms", algorithms)
+    for name in chosen:
+        own = concerning(name, chosen, lists[2])
         tasks.append(resolved(_task(robot, name, *lists[:2], own, held, iterations)))
     with _undisturbed():
         files = emit_folder(header(robot, prefix or robot.name), tuple(kernel(task) for task in tasks), style)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import namedtuple
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -76,7 +76,7 @@ class Function:
 
     artifact: Artifact
     _bound: _Binding
-    recipe: Callable[[], Function] | None = None
+    recipe: Callable[[], Function] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         inputs = ", ".join(map(str, self.inputs))

@@ -174,6 +174,7 @@ def test_results_and_functions_travel_between_processes() -> None:
         for one, other in zip(pickle.loads(pickle.dumps(twin(q, v))), fk(q, v), strict=True):
             np.testing.assert_array_equal(one, other)
     assert pickle.loads(pickle.dumps(fk(q, v)))._fields == fk(q, v)._fields
+    assert codegen.build(robot, "fk", frames=("lbr_iiwa_link_7",)) == fk
 
 
 def test_what_has_no_recipe_is_not_pickled(arm: Function) -> None:

@@ -194,17 +194,17 @@ def mixed(freedoms: int, rows: int, chosen: list[int]) -> SX:
     """What picks the chosen freedoms out of all (freedoms x n); fixed combinations of all where these span less.
 
     A chosen freedom may yield nothing at some configuration where one that was left out does: then only combinations
-    span what all do (those of Hilbert's matrix, whose minors are regular).
+    span what all do (powers of numbers from -1 to 1: of Vandermonde's matrix any n rows are independent).
     """
     n = len(chosen)
     if 0 < n < min(freedoms, rows):
-        return constant(1.0 / (1.0 + np.add.outer(np.arange(freedoms), np.arange(n))))
+        return constant(np.vander(np.linspace(-1.0, 1.0, freedoms), n, increasing=True))
     return SX.eye(freedoms)[:, chosen]
 
 
 def least_square(tree: Tree) -> float:
     """The mean square of the rows of that contact whose rows are smallest; one for rows of length one or more."""
-    return min(1.0, *(contact.scale**2 / contact.size for contact in tree.contacts))
+    return min([1.0, *(contact.scale**2 / contact.size for contact in tree.contacts)])
 
 
 def following(tree: Tree, y: SX) -> list[int]:

@@ -57,6 +57,7 @@ DIRECT, PROXIMAL, DAMPED = 1e-9, 1e-8, 1e-7  # float64, with contacts; mu costs 
 EARLY = 1e-6  # pv_early holds rows softly at the few states at which one joint alone cannot follow them
 SINGLE_WITH_MU = 0.1  # float32 keeps few of them at the default mu; choose a smaller one
 STEPS, TRIES = 5, 20  # proximal steps, and candidates for every regular state
+TAKEN = 1e-6  # below this part of what there was without contacts, these take accelerations away
 NEGLIGIBLE = 1e-12  # an output whose entries all stay below this is held to the tolerance absolutely
 
 
@@ -115,7 +116,8 @@ def _measured(robot: Model, name: str, states: int, seed: int, options: dict[str
         return worst_error(robot, name, states, seed, options)
     except np.linalg.LinAlgError:
         raise UnsuitedError(
-            f"{robot.name}: the oracle cannot check {name}, as some joint meets no inertia; give what it moves mass"
+            f"{robot.name}: the oracle cannot check {name}, as a matrix is singular; where a joint meets no inertia, "
+            "give what it moves mass"
         ) from None
 
 
@@ -195,8 +197,9 @@ def draw(
 
 
 def relative_error(found: NDArray[np.float64], expected: NDArray[np.float64], scale: float = 0.0) -> float:
-    """Largest deviation over the largest expected entry, or over `scale` if that is more; infinite for a NaN or a
-    wrong shape.
+    """Largest deviation over the largest expected entry; over `scale` where all entries are rounding beside that.
+
+    Infinite for a NaN or a wrong shape.
     """
     import numpy as np
 
@@ -204,7 +207,8 @@ def relative_error(found: NDArray[np.float64], expected: NDArray[np.float64], sc
         return float("inf")
     if not expected.size:
         return 0.0
-    peak = max(float(np.abs(expected).max()), scale)
+    peak = float(np.abs(expected).max())
+    peak = scale if peak < TAKEN * scale else peak
     return float(np.abs(found - expected).max()) / (peak if peak > NEGLIGIBLE else 1.0)
 
 

@@ -69,7 +69,6 @@ def run(args: argparse.Namespace) -> int:
     if args.groups:
         make = [(name, partial(pipeline.graphs, robot, name, **task_options(args, name))) for name in names]
         names = [name for name, attempt in make if unless_unsuited(args, name, attempt)]
-    options = {**build_options(args, names[0]), "parameters": tuple(args.parameters)}
-    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, lanes=args.lanes, **options)
+    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, lanes=args.lanes, **build_options(args))
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

@@ -56,7 +56,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         type=tolerance,
         metavar="RAD",
         help="entries of rotations and axes this small (rad) are taken for zero (default 1e-11, which is rounding; "
-        "1e-5 takes 1.5708 for a right angle; 0 leaves every number as it is)",
+        "1e-5 takes 1.5708 for a right angle; 0 leaves all numbers but those of rotations that are none)",
     )
     group.add_argument(
         "--with-frame",
@@ -275,19 +275,19 @@ def unless_unsuited(args: argparse.Namespace, name: str, work: Callable[[], T]) 
         return None
 
 
-def task_options(args: argparse.Namespace, name: str) -> dict[str, Any]:
-    """The options of `codegen.graphs` that the arguments of `add_task` state, for one of the algorithms."""
+def task_options(args: argparse.Namespace, name: str | None = None) -> dict[str, Any]:
+    """The options of `codegen.graphs` that the arguments of `add_task` state, for one of the algorithms or for all."""
     from codegen.algorithms import concerning
 
     return {
         "frames": tuple(args.frames),
         "external": tuple(args.external),
-        "parameters": concerning(name, algorithms(args), args.parameters),
+        "parameters": concerning(name, algorithms(args), args.parameters) if name else tuple(args.parameters),
         "contacts": tuple(args.contacts),
         "iterations": args.iterations or 3,
     }
 
 
-def build_options(args: argparse.Namespace, name: str) -> dict[str, Any]:
-    """The options of `codegen.build` that the arguments of `add_build` state, for one of the algorithms."""
+def build_options(args: argparse.Namespace, name: str | None = None) -> dict[str, Any]:
+    """The options of `codegen.build` that the arguments of `add_build` state, for one of the algorithms or for all."""
     return {**task_options(args, name), "dtype": args.dtype, "trig": args.trig}

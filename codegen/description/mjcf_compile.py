@@ -22,6 +22,7 @@ _ASSETS = ("meshes", "hfields", "materials", "textures")
 _NUMBERS = {
     *("mass", "density", "diaginertia", "fullinertia", "armature", "size", "fromto", "gravity", "polycoef", "anchor"),
     *("pos", "quat", "euler", "axisangle", "xyaxes", "zaxis", "relpose", "axis", "ref", "range"),
+    *("settotalmass", "boundmass", "boundinertia", "inertiagrouprange"),
 }
 """Attributes of which the dynamics is made."""
 MOST_FILES = 100

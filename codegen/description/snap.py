@@ -49,14 +49,15 @@ def axis(value: Vec3, tolerance: float) -> Vec3:
 
 def rotation(value: Mat3, tolerance: float) -> Mat3:
     """The rotation, orthonormal, with zeros where a rotation nearby (rad) has them."""
-    R = orthonormal(np.array(value))
-    small = np.abs(R) <= tolerance
+    stated = np.array(value)
+    R = orthonormal(stated)
+    small = np.minimum(np.abs(R), np.abs(stated)) <= tolerance
     if not tolerance or not small.any():
         return mat3(R)
     pairs = small.sum(axis=1)[:, None] + small.sum(axis=0) == 4
     if (kept := np.argwhere(pairs & ~small)).size:
         return mat3(_plane(R, int(kept[0][0]), int(kept[0][1]), tolerance))
-    row, column = divmod(int(np.argmin(np.abs(R))), 3)
+    row, column = divmod(int(np.argmin(np.where(small, np.abs(R), np.inf))), 3)
     return mat3(R) if R[row, column] == 0.0 else _with_zero(R, row, column)
 
 

@@ -88,8 +88,8 @@ def _mimic(
 def _circle(where: str, leader: str, seen: Sequence[str]) -> str:
     """What is wrong where mimics, followed one after the other (`seen`), lead back to one of them."""
     others = seen[seen.index(leader) + 1 :]
-    through = f" through {shown(others[0])}" if others else ""
-    return f"{where}: joint {shown(leader)} mimics itself{through}; remove one <mimic>"
+    how = f" through {shown(others[0])}; remove one <mimic>" if others else "; remove its <mimic>"
+    return f"{where}: joint {shown(leader)} mimics itself{how}"
 
 
 def _closed(where: str, element: Element, above: Mapping[str, DescribedJoint], dependent: set[str]) -> DescribedLoop:

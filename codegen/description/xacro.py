@@ -12,7 +12,7 @@ from codegen.errors import RobotError
 if TYPE_CHECKING:
     from codegen.description.files import Element
 
-_READ = (".", "link", "link/inertial//*", "joint", "joint//*")
+_READ = (".", "link", "link/inertial//*", "joint", "joint//*", "loop", "loop//*", "coupling", "coupling//*")
 """Paths of the elements that are looked at."""
 
 

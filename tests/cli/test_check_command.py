@@ -95,6 +95,7 @@ def test_the_error_of_check_is_relative_to_the_largest_entry() -> None:
     assert relative_error(np.array([100.0, 1.5]), np.array([100.0, 1.0])) == pytest.approx(0.005)
     assert relative_error(np.array([1e-3]), np.zeros(1)) == pytest.approx(1e-3)
     assert relative_error(np.array([1e-9]), np.array([2e-9]), scale=10.0) == pytest.approx(1e-10)
+    assert relative_error(np.zeros(1), np.array([1e-3]), scale=10.0) == 1.0
     assert relative_error(np.array([np.nan]), np.zeros(1)) == np.inf
     assert relative_error(np.zeros(2), np.zeros(3)) == np.inf
     assert relative_error(np.zeros((0, 3)), np.zeros((0, 3))) == 0.0

@@ -10,6 +10,7 @@ import pytest
 from compilers import COMPILERS, compiled, output
 
 import codegen
+from codegen.__main__ import main
 from codegen.oracle import ORACLE
 
 if TYPE_CHECKING:
@@ -75,6 +76,16 @@ def test_force_removes_sources_of_an_earlier_generation_and_nothing_else(rigidc:
     assert removed <= before
     assert {path.name for path in out.iterdir()} == before - removed
     assert str(out / "iiwa_rnea.c") in listed
+
+
+def test_generate_of_a_group_of_which_nothing_suits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    light = tmp_path / "light.urdf"
+    links = '<link name="a"/><link name="b"/>'
+    joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>'
+    light.write_text(f'<robot name="light">{links}{joint}</robot>')
+    assert main(["generate", str(light), "--group", "delassus", "-o", str(tmp_path / "out")]) == 2
+    assert "no algorithm was asked for; name at least one" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_generate_refuses_before_it_writes(rigidc: Run, tmp_path: Path) -> None:

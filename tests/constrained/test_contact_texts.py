@@ -8,6 +8,7 @@ import pytest
 import codegen
 from codegen.contacts import contact_of
 from codegen.errors import RobotError
+from codegen.interpret import interpret
 from codegen.task import Task, trace
 
 EYE = np.eye(6)
@@ -90,6 +91,7 @@ def test_refusals_in_python():
         ({"rows": [[1], [1, 2]]}, "m x 6"),
         ({"rows": {}}, "m x 6"),
         ({"kp": "a"}, "or 6 of them"),
+        ({"kp": 10**400}, "or 6 of them"),
         ({"rows": "hinge", "axis": "y"}, "axis of three finite"),
         ({"rows": "hinge", "axis": None}, "axis of three finite"),
     ):
@@ -138,6 +140,15 @@ def test_options_that_are_read_once():
     written, _ = codegen.graphs(robot, "pv", contacts=texts, parameters=names)
     assert [(port.name, port.size) for port in written.inputs][-1] == ("gravity", 3)
     assert written.outputs[1].size == 3
+
+
+def test_rows_of_zeros_hold_nothing():
+    robot = codegen.load("iiwa")
+    q, v, tau = robot.random(0)
+    nothing = robot.contact("lbr_iiwa_link_7", np.zeros((1, 6)), points=[(0.1, 0.0, 0.0)])
+    graph, _ = codegen.graphs(robot, "constrained_aba", contacts=[nothing])
+    free, _ = codegen.graphs(robot, "aba")
+    np.testing.assert_allclose(interpret(graph, q, v, tau)[0], interpret(free, q, v, tau)[0], rtol=1e-12)
 
 
 def test_a_robot_in_which_nothing_moves(tmp_path):

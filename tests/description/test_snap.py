@@ -97,6 +97,17 @@ def test_what_comes_out_is_a_rotation_and_stays_as_it_is(tolerance: float) -> No
         np.testing.assert_allclose(again, got, rtol=1e-15, atol=0.0)  # zeros stay, and none come
 
 
+def test_zeros_that_few_digits_state_are_kept() -> None:
+    """Making a rotation orthonormal moves its zeros by what the digits miss."""
+    R = np.array(rotations.from_rpy(0.0, 0.0, 0.3)) @ rotations.from_rpy(math.pi / 2, 0.0, 0.0)
+    R = (R @ rotations.from_rpy(0.0, 0.0, 0.7)).round(7)
+    assert R[2, 2] == 0.0
+    got = np.array(snap.rotation(mat3(R), 1e-11))
+    assert got[2, 2] == 0.0
+    np.testing.assert_allclose(got, R, atol=2e-7)
+    np.testing.assert_allclose(got.T @ got, np.eye(3), atol=1e-14)
+
+
 def test_the_tolerance_is_an_angle() -> None:
     """Entries near one tell little: 1.5708 is 4e-6 rad off, though its sine is one within 7e-12."""
     stated = rotations.from_rpy(1.5708, 0.0, 1.5708)

@@ -204,7 +204,7 @@ def mixed(freedoms: int, rows: int, chosen: list[int]) -> SX:
 
 def least_square(tree: Tree) -> float:
     """The mean square of the rows of that contact whose rows are smallest; one for rows of length one or more."""
-    return min([1.0, *(contact.scale**2 / contact.size for contact in tree.contacts)])
+    return min([1.0, *(contact.scale**2 / contact.size for contact in tree.contacts if contact.scale)])
 
 
 def following(tree: Tree, y: SX) -> list[int]:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import namedtuple
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from itertools import zip_longest
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import asarray, empty, ndarray
@@ -22,6 +20,7 @@ from numpy import asarray, empty, ndarray
 from codegen.binding import function_of
 from codegen.errors import BuildError, SingularError
 from codegen.graph import STATUS
+from codegen.pickled import made_again, named_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -86,7 +85,7 @@ class Function:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.recipe is None:
             raise TypeError(f"{self.name} was not made by codegen.build, and so cannot be pickled")
-        return _made_again, (self.recipe, not self._bound.hides)
+        return made_again, (self.recipe, not self._bound.hides)
 
     @property
     def name(self) -> str:
@@ -360,27 +359,9 @@ def _looking(artifact: Artifact, kernel: Callable[..., int | None], ffi: Any) ->
 def _showing(artifact: Artifact, bound: _Binding, shown: tuple[Port, ...]) -> _Binding:
     """The binding whose calls give these results."""
     names = tuple(port.name for port in shown)
-    several = _results(f"{artifact.symbol}_results", names) if len(names) > 1 else None
+    several = named_results(f"{artifact.symbol}_results", names) if len(names) > 1 else None
     hides = len(shown) < len(artifact.outputs)
     return replace(bound, results=tuple(port.shape for port in shown), pack=several, hides=hides)
-
-
-@lru_cache(maxsize=1024)
-def _results(name: str, fields: tuple[str, ...]) -> Any:
-    """The type of several results: a named tuple that is pickled by its name and fields, as no module holds it."""
-    plain = cast("Any", namedtuple)(name, fields, rename=True)
-    own = {"__slots__": (), "__reduce__": lambda self: (_unpickled, (name, fields, tuple(self)))}
-    return type(name, (plain,), own)
-
-
-def _unpickled(name: str, fields: tuple[str, ...], values: tuple[Array, ...]) -> Any:
-    """Several results, out of a pickle."""
-    return _results(name, fields)(*values)
-
-
-def _made_again(recipe: Callable[[], Function], status: bool) -> Function:
-    """A function out of a pickle."""
-    return recipe().with_status() if status else recipe()
 
 
 def _module(extension: Path) -> tuple[Any, Any]:

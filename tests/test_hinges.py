@@ -13,6 +13,7 @@ import codegen
 from codegen import pipeline
 from codegen.algorithms import ALGORITHMS
 from codegen.counting import count
+from codegen.frames import canonical
 from codegen.geometry import axis_rotation, axis_turns
 from codegen.hinges import _along_first_moment
 from codegen.interpret import interpret
@@ -135,3 +136,14 @@ def test_constant_turns_have_length_one():
         assert axis == 1
         assert abs(Fraction(c) ** 2 + Fraction(s) ** 2 - 1) < 2e-17
         np.testing.assert_allclose([c, s], [np.cos(angle), np.sin(angle)], rtol=0, atol=1e-14)
+
+
+def test_long_chains_of_hinges_anywhere():
+    """Rounding does not double from joint to joint: 60 links later, frames are still frames, and forces right."""
+    model = mechanism(("revolute",) * 60, 1, branching=0.0)
+    for body in canonical(model).model.bodies:
+        assert np.abs(body.placement.R.T @ body.placement.R - np.eye(3)).max() < 1e-13
+        assert sorted(map(abs, body.joint.axis)) == [0.0, 0.0, 1.0]
+    q, v, a, _ = state(model, 0)
+    (found,) = interpret(graphs(model, "rnea")[1], q, v, a)
+    assert error(found, ORACLE["rnea"](model, q, v, a)) < TOLERANCE

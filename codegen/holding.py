@@ -14,6 +14,7 @@ from casadi import DM, SX, diagcat, vertcat
 
 from codegen.errors import RobotError
 from codegen.geometry import IDENTITY, Pose, clean
+from codegen.levers import long_enough
 from codegen.model import Contact, Frame, Model
 from codegen.spatial import AxisTurn, Shift, Transform, constant, placement_steps
 from codegen.tree import Held, Part
@@ -25,6 +26,35 @@ def turns_outside(contact: Contact) -> bool:
     """Whether it holds one whole point or frame, along its own or the world's axes: then any axes serve the sweeps."""
     along = contact.axes in ("", "world", contact.frame.name)
     return along and len(contact.parts) == 1 and _whole(np.array(contact.rows))
+
+
+def leads(model: Model, contacts: Sequence[Contact], contact: Contact) -> bool:
+    """Whether a held point leads its body's hinge (`codegen.algorithms.led`): by a lever, along the body's own axes.
+
+    Foretold of the model; a wrong answer would cost operations only.
+    """
+    frame, rows = model.frame(contact.frame.name), np.array(contact.rows)
+    if frame.body < 0 or rows.shape != (3, 6) or rows[:, :3].any():
+        return False
+    body, node = model.bodies[frame.body], next(node for node in model.nodes if frame.body in node.bodies)
+    on = [model.frame(other.frame.name).body for other in contacts if other is not contact]
+    alone = not any(frame.body in _carrying(model, b) for b in on)
+    if body.joint.type != "revolute" or body.parent < 0 or len(node.bodies) > 1 or node.loops or not alone:
+        return False
+    axis, place = np.array(body.joint.axis), (frame.placement @ Pose(IDENTITY, contact.parts[0][0])).p
+    lever = np.cross(axis, place)
+    along = lever / max(float(np.linalg.norm(lever)), 1e-300)
+    S, K = np.append(axis, np.zeros(3)), np.append(np.cross(place, along), along)
+    return long_enough(model, frame.body, S[:, None], K[:, None])
+
+
+def _carrying(model: Model, b: int) -> list[int]:
+    """Body b and those that carry it."""
+    found = []
+    while b >= 0:
+        found.append(b)
+        b = model.bodies[b].parent
+    return found
 
 
 def holding(

@@ -12,7 +12,7 @@ from codegen.closing import closings, independent_rows
 from codegen.frames import Canonical, canonical
 from codegen.geometry import clean, times
 from codegen.hinges import on_hinges
-from codegen.holding import holding, turns_outside
+from codegen.holding import holding, leads, turns_outside
 from codegen.loops import Spanning, constraints, free, spanning
 from codegen.model import Contact, Model
 from codegen.regroup import regrouped
@@ -38,12 +38,14 @@ def symbolic_tree(
     turned: bool = True,
     swept: Swept = "inertias",
     bases: Mapping[int, Based] | None = None,
+    leading: bool = False,
 ) -> Tree:
     """The tree of `model` at configuration q (symbols); `parameters` replace numbers of the model by symbols.
 
     With `turned`, all rows of contacts are along the axes that the contacts name (see `codegen.holding`); `swept` is
     what the axes of bodies and the regrouping of their inertias are chosen for; `bases` are joints in place of floating
-    ones, by bodies, whose coordinates are then those of the tree.
+    ones, by bodies, whose coordinates are then those of the tree. Where contacts may lead joints (`leading`), points
+    that do stay along their bodies' own axes.
     """
     parameters, bases = parameters or {}, bases or {}
     reframed = canonical(model, {b: joint.pose for b, joint in bases.items()})
@@ -60,7 +62,8 @@ def symbolic_tree(
         b: at for node, s in zip(inner.nodes, own, strict=True) for b, at in zip(node.bodies, s.positions, strict=True)
     }
     inertias = _inertias(inner, parameters, swept)
-    apart = contacts if swept == "both" and not turned else ()
+    turning = contacts if swept == "both" and not turned else ()
+    apart = [contact for contact in turning if not (leading and leads(inner, contacts, contact))]
     used, held = _looked_at(inner, (*frames, *external), parameters, contacts, apart)
     described = on_hinges(inner, joints, positions, fixed, inertias, used, held, swept)
     owner = {b: i for i, node in enumerate(inner.nodes) for b in node.bodies}

@@ -217,7 +217,9 @@ def _run(task: Task) -> tuple[list[SX], Any]:
         model, q = entry.view(model), q_of(entry.view(model), model, q)
     turned = (entry.group != "constrained" and "x" not in entry.outputs) or bool({"R", "weight"} & set(task.parameters))
     bases = based(model, contacts, entry.joint_space, "v" in entry.inputs) if entry.based else {}
-    tree = symbolic_tree(model, q, frames, task.external, parameters, contacts, turned, entry.swept, bases)
+    tree = symbolic_tree(
+        model, q, frames, task.external, parameters, contacts, turned, entry.swept, bases, entry.leading
+    )
     own = {"v": Based.motion, "tau": Based.force}
     given |= {name: recoordinated(tree, bases, own[name], given[name]) for name in own.keys() & given.keys()}
     inputs = {**given, **before(tree, task, given)} if contacts else given

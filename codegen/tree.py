@@ -56,7 +56,8 @@ class Held:
     node's bodies (6 k x m), `scale` the size of its numbers. `square` is body_force body_force', along the body's own
     axes. `turn` (m x m, orthogonal) leads from these rows to those that the user stated, where the axes of the latter
     move against these and are left out of K; else it is None. `contact` numbers what the user stated, `point` is its
-    place there.
+    place there. `yields` is the compliance (its trace) along rows of the contact that are held already; `stiff` says
+    that the inertias know the weight of its rows.
     """
 
     body: int
@@ -74,6 +75,8 @@ class Held:
     contact: int
     point: SX
     spatial: bool
+    yields: SX = field(default_factory=lambda: SX(1, 1))
+    stiff: bool = False
 
     @property
     def size(self) -> int:
@@ -98,7 +101,7 @@ class Held:
             A = weight * self.square
         else:
             A = self.body_force @ diag(weight) @ self.body_force.T
-        return ArticulatedInertia(A[:3, :3], A[:3, 3:], A[3:, 3:])
+        return ArticulatedInertia.of(A)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

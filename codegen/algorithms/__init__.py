@@ -56,7 +56,8 @@ class Algorithm:
 
     `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
     (robots with contacts), `loops` (the baselines for robots with loops). `view` makes of the
-    robot the one that the algorithm runs on. With `joint_space` it factorises the joint-space inertia matrix.
+    robot the one that the algorithm runs on. With `joint_space` it factorises the joint-space inertia matrix; `leading`
+    says that contacts may lead joints.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Algorithm:
     group: str = "common"
     view: Callable[[Model], Model] | None = None
     joint_space: bool = False
+    leading: bool = False
 
     @property
     def based(self) -> bool:
@@ -164,11 +166,27 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("minverse", minverse, Q, ("Minv",), "inverse inertia matrix"),
         Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold"),
         Algorithm("difference", difference, ("q0", "q1"), ("dv",), "difference of two configurations"),
-        Algorithm("pv", pv, HELD, SOLUTION, "constrained dynamics, Popov-Vereshchagin", "constrained"),
-        Algorithm("pv_early", pv_early, HELD, SOLUTION, "constrained dynamics, O(n + m), direct", "constrained"),
+        Algorithm("pv", pv, HELD, SOLUTION, "constrained dynamics, Popov-Vereshchagin", "constrained", leading=True),
+        Algorithm(
+            "pv_early",
+            pv_early,
+            HELD,
+            SOLUTION,
+            "constrained dynamics, O(n + m), direct",
+            "constrained",
+            leading=True,
+        ),
         Algorithm("pv_soft", pv_soft, (*HELD, "R"), SOLUTION, "softly constrained dynamics, O(n + m)", "constrained"),
         Algorithm("prox_pv", prox_pv, PROXIMAL, SOLUTION, "constrained dynamics, proximal PV", "constrained"),
-        Algorithm("constrained_aba", constrained_aba, PROXIMAL, SOLUTION, "proximal, O(n + m)", "constrained"),
+        Algorithm(
+            "constrained_aba",
+            constrained_aba,
+            PROXIMAL,
+            SOLUTION,
+            "proximal, O(n + m)",
+            "constrained",
+            leading=True,
+        ),
         Algorithm("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL", "constrained", joint_space=True),
         Algorithm(
             "prox_ltls", prox_ltls, PROXIMAL, SOLUTION, "proximal by stiffened LTL", "constrained", joint_space=True

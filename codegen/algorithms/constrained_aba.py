@@ -2,28 +2,45 @@
 
 Sathya and Carpentier 2024 (hal-04443056), Algorithms 1 to 3: ABA on link inertias H + mu K'K and forces K'(mu k + lam);
 each further iteration sweeps only nodes that carry contacts, homogeneously. Singular constraints converge to the
-least-squares solution. Gravity enters through the resting motion, as upward acceleration of the world.
+least-squares solution. Joints that contacts lead (`codegen.algorithms.led`) are left out beforehand, and follow from
+the first iteration on. Gravity enters through the resting motion, as upward acceleration of the world.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from casadi import SX, vertcat
 
 from codegen.algorithms.iteration import Iteration
+from codegen.algorithms.leading import Found, Nodes, Rest, without_led
+from codegen.algorithms.led import settling
 from codegen.algorithms.motion import forces, resting, shortfall
 from codegen.algorithms.sweeps import articulated, pushed, rolled_out, seen, stiffened, transmitted
 from codegen.spatial import zeros
 from codegen.tree import Tree
 
-Nodes = dict[int, SX]
-
 
 def constrained_aba(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    (a0, motion), support = resting(tree, v), tree.support
-    s, A = shortfall(tree, motion, k), articulated(tree, stiffened(tree, mu))
-    pA = pushed(tree, forces(tree, motion, f_ext), lam0 + mu * s)
-    u = transmitted(tree, A, pA, dict(enumerate(tree.split(tau))), tree.inwards)
+    a0, motion = resting(tree, v)
+    p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau)))
+    rest = without_led(tree, p, tau_i, shortfall(tree, motion, k), settling, mu)
+    found = swept(rest, mu, rest.kept(lam0))
+
+    def finish(*state: Any) -> tuple[SX, SX]:
+        y, _, lam = rest.complete(*found.finish(*state))
+        return a0 + vertcat(*[y[i] for i in tree.outwards]), lam
+
+    return replace(found, finish=finish)
+
+
+def swept(rest: Rest, mu: SX, lam0: SX) -> Iteration:
+    """The iteration on what is left; it ends with accelerations of joints and of bodies, by nodes, and multipliers."""
+    tree, s, support = rest.tree, rest.s, rest.tree.support
+    A = articulated(tree, stiffened(tree, mu))
+    u = transmitted(tree, A, pushed(tree, rest.p, lam0 + mu * s), rest.tau, tree.inwards)
     y, a = rolled_out(tree, A, u, support)
 
     # one step: what the contacts still lack pushes again, through the nodes that carry them
@@ -35,9 +52,9 @@ def constrained_aba(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: 
         return lam + push, {i: y[i] + dy[i] for i in support}, {i: a[i] + da[i] for i in support}
 
     # at the end, the nodes that carry no contact
-    def finish(lam: SX, y: Nodes, a: Nodes) -> tuple[SX, SX]:
+    def finish(lam: SX, y: Nodes, a: Nodes) -> Found:
         others = [i for i in tree.outwards if i not in support]
-        y = {**y, **rolled_out(tree, A, u, others, a)[0]}
-        return a0 + vertcat(*[y[i] for i in tree.outwards]), lam + mu * (s - seen(tree, a))
+        y_others, a_others = rolled_out(tree, A, u, others, a)
+        return {**y, **y_others}, {**a, **a_others}, lam + mu * (s - seen(tree, a))
 
     return Iteration((lam0, y, {i: a[i] for i in support}), step, lambda lam, y, a: s - seen(tree, a), finish)

@@ -20,7 +20,7 @@ class Iteration:
     start: tuple[Any, ...]
     step: Callable[..., tuple[Any, ...]]
     residual: Callable[..., SX]
-    finish: Callable[..., tuple[SX, ...]]
+    finish: Callable[..., tuple[Any, ...]]
 
     @property
     def state(self) -> SX:

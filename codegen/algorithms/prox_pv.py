@@ -41,6 +41,7 @@ def prox_pv(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> I
     def accelerations(lam: SX, nu: SX) -> SX:
         ends = accumulate(tree.S[i].size for i in nodes)
         known = {i: nu[end - tree.S[i].size : end] for i, end in zip(nodes, ends, strict=True) if tree.parent[i] < 0}
-        return a0 + accelerated(tree, A, u, met.pushed([lam[contact.rows] for contact in tree.contacts]), known)
+        y, _ = accelerated(tree, A, u, met.pushed([lam[contact.rows] for contact in tree.contacts]), known)
+        return a0 + vertcat(*[y[i] for i in tree.outwards])
 
     return proximal(system, mu, lam0, accelerations)

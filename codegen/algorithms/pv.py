@@ -1,16 +1,18 @@
 """PV: constrained forward dynamics by the Popov-Vereshchagin algorithm.
 
 Popov, Vereshchagin, Zenkevich; Sathya, Bruyninckx, Decre, Pipeleers 2023 (arXiv 2310.03676); Sathya and Carpentier 2024
-(hal-04443056), Algorithm 4 without its proximal loop: O(n + m^2 d + m^3). The constraints must be independent;
-rows that depend on others are left out, and the status tells. Gravity enters through the resting motion, as upward
-acceleration of the world.
+(hal-04443056), Algorithm 4 without its proximal loop: O(n + m^2 d + m^3), without the joints that contacts lead
+(`codegen.algorithms.led`). The constraints must be independent; rows that depend on others are left out, and the status
+tells. Gravity enters through the resting motion, as upward acceleration of the world.
 """
 
 from __future__ import annotations
 
-from casadi import SX
+from casadi import SX, vertcat
 
 from codegen.algorithms.bundling import worth_bundling
+from codegen.algorithms.leading import without_led
+from codegen.algorithms.led import led
 from codegen.algorithms.motion import forces, resting, shortfall
 from codegen.algorithms.reduced import reduced
 from codegen.algorithms.rooted import by_branches
@@ -21,11 +23,19 @@ from codegen.tree import Tree
 
 def pv(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> tuple[SX, SX]:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations k."""
-    (a0, motion), A = resting(tree, v), articulated(tree, tree.I)
-    u = transmitted(tree, A, forces(tree, motion, f_ext), dict(enumerate(tree.split(tau))), tree.inwards)
+    a0, motion = resting(tree, v)
+    p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau)))
+    rest = without_led(tree, p, tau_i, shortfall(tree, motion, k), led)
+    y, _, lam = rest.complete(*swept(rest.tree, rest.p, rest.tau, rest.s))
+    return a0 + vertcat(*[y[i] for i in tree.outwards]), lam
+
+
+def swept(tree: Tree, p: list[SX], tau: dict[int, SX], s: SX) -> tuple[dict[int, SX], dict[int, SX], SX]:
+    """Accelerations of joints and bodies (by nodes) and multipliers (m) of rows that lack s, from rest."""
+    A = articulated(tree, tree.I)
+    u = transmitted(tree, A, p, tau, tree.inwards)
     met = gathered(tree, A, worth_bundling(tree))
     free = met.seen({i: A[i].D.solve(u[i]) for i in tree.support})
     roots = {i: (A[i].D.inverse(), met.at(tree, i)) for i in tree.support if tree.parent[i] < 0}
-    W = by_branches(tree, reduced(tree, A, met), reduced(tree, A, met, roots=False), roots)
-    lam = W.solve(shortfall(tree, motion, k) - free)
-    return a0 + accelerated(tree, A, u, met.pushed([lam[contact.rows] for contact in tree.contacts])), lam
+    lam = by_branches(tree, reduced(tree, A, met), reduced(tree, A, met, roots=False), roots).solve(s - free)
+    return *accelerated(tree, A, u, met.pushed([lam[contact.rows] for contact in tree.contacts])), lam

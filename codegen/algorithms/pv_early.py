@@ -4,7 +4,8 @@ Sathya and Carpentier 2024 (hal-04443056), sec. VI; Sathya, Bruyninckx, Decre, P
 A joint that yields to its rows, y = S' K', lets as many combinations of them follow as it has freedoms: an orthogonal
 Q turns the rows so that just these couple; they become stiffness on the parent, the others go on. Of each branch one
 that couples waits a joint longer, as the first may yield next to nothing. The constraints must be independent; rows
-that no joint can follow are held softly. Gravity enters through the resting motion.
+that no joint can follow are held softly. Joints that contacts lead (`codegen.algorithms.led`) are left out beforehand.
+Gravity enters through the resting motion.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 from casadi import SX, vertcat
 
 from codegen.algorithms.held_rows import Rows, let_go
+from codegen.algorithms.leading import without_led
+from codegen.algorithms.led import led
 from codegen.algorithms.motion import forces, resting, shortfall
 from codegen.spatial import freed, zeros
 from codegen.tree import Tree
@@ -19,23 +22,30 @@ from codegen.tree import Tree
 
 def pv_early(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> tuple[SX, SX]:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations k."""
-    (a0, motion), tau_i = resting(tree, v), tree.split(tau)
+    a0, motion = resting(tree, v)
+    p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau)))
+    rest = without_led(tree, p, tau_i, shortfall(tree, motion, k), led)
+    y, _, lam = rest.complete(*swept(rest.tree, rest.p, rest.tau, rest.s))
+    return a0 + vertcat(*[y[i] for i in tree.outwards]), lam
+
+
+def swept(tree: Tree, p: list[SX], tau: dict[int, SX], s: SX) -> tuple[dict[int, SX], dict[int, SX], SX]:
+    """Accelerations of joints and bodies (by nodes) and multipliers (m) of rows that lack s, from rest."""
     S, X, parent = tree.S, tree.X, tree.parent
-    IA, pA = [I.articulated() for I in tree.I], forces(tree, motion, f_ext)
-    rows = Rows.of(tree, shortfall(tree, motion, k))
+    IA, pA, rows = [I.articulated() for I in tree.I], list(p), Rows.of(tree, s)
     joint, u, gone = {}, {}, {}
     # leaves to root: ABA, with the rows that the subtree still wants held; what lets go stiffens the parent
     for i in tree.inwards:
         joint[i] = freed(IA[i], S[i], tree.armature[i])
-        u[i] = tau_i[i] - S[i].T @ pA[i]
+        u[i] = tau[i] - S[i].T @ pA[i]
         gone[i], kept = let_go(tree, i, rows.at(i), joint[i], u[i])
         rows = rows.passed(parent[i], kept, i)
         IA[parent[i]] += X[i].inertia(joint[i].left(IA[i]).stiffer(gone[i].F, gone[i].L))
-        pA[parent[i]] += X[i].force(joint[i].force(pA[i], joint[i].D.solve(u[i]), tau_i[i]) - gone[i].force)
-    a, qdd, lam = {-1: zeros(6)}, {}, {-1: zeros(rows.at(-1).size)}
+        pA[parent[i]] += X[i].force(joint[i].force(pA[i], joint[i].D.solve(u[i]), tau[i]) - gone[i].force)
+    a, y, lam = {-1: zeros(6)}, {}, {-1: zeros(rows.at(-1).size)}
     # root to leaves: multipliers, those that joint i let go and those that it kept, then accelerations
     for i in tree.outwards:
         a[i] = X[i] @ a[parent[i]]
         lam[i], push = gone[i].multipliers(a[i], lam[parent[i]][rows.places[i], :])
-        qdd[i], a[i] = joint[i].motion(a[i], u[i] + push)
-    return a0 + vertcat(*[qdd[i] for i in tree.outwards]), rows.of_contacts(tree, lam)
+        y[i], a[i] = joint[i].motion(a[i], u[i] + push)
+    return y, a, rows.of_contacts(tree, lam)

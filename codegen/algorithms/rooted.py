@@ -20,11 +20,15 @@ Block = tuple[list[int], LDL, SX]  # rows of a branch, their factors, L^-1 of wh
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """One root: its compliance (n x n), the forces that it feels of all rows (n x m), and rows by branches."""
+    """One root: its compliance (n x n), the forces that it feels of all rows (n x m), and rows by branches.
+
+    `yields` is the compliance (its trace) along rows that are held already.
+    """
 
     Omega: SX
     Y: SX
     branches: tuple[list[int], ...]
+    yields: SX
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class Rooted:
         x = zeros(b.size1())
         for root in self.roots:
             first = [self.W[r, r] for r in root.branches[0]]
-            size = sum1(vertcat(*first, *[self.L[r, r] for rows in root.branches[1:] for r in rows]))
+            size = sum1(vertcat(root.yields, *first, *[self.L[r, r] for rows in root.branches[1:] for r in rows]))
             blocks = _held(self.W, self.L, root, size)
             a, f, halves = zeros(root.Y.size1()), zeros(root.Y.size1()), []
             # forwards: what the root does when the rows so far are held; backwards: what the rows after push
@@ -70,7 +74,13 @@ def _held(W: SX, L: SX, root: Root, size: SX) -> list[Block]:
 
 def by_branches(tree: Tree, W: SX, L: SX, roots: Mapping[int, tuple[SX, SX]]) -> Rooted:
     """W from L and, by root nodes, their compliances Omega (n x n) and forces Y (n x m)."""
-    return Rooted(W, L, tuple(Root(Omega, Y, _branches(tree, i)) for i, (Omega, Y) in roots.items()))
+    found = (Root(Omega, Y, _branches(tree, i), _yields(tree, i)) for i, (Omega, Y) in roots.items())
+    return Rooted(W, L, tuple(found))
+
+
+def _yields(tree: Tree, root: int) -> SX:
+    """What rows of the contacts beyond a root, held already, yield."""
+    return sum((contact.yields for contact in tree.contacts if tree.path(contact.node)[-1] == root), SX(1, 1))
 
 
 def _branches(tree: Tree, root: int) -> tuple[list[int], ...]:

@@ -19,7 +19,7 @@ Articulated = Mapping[int, FreeJoint]  # by nodes
 def stiffened(tree: Tree, weight: SX) -> list[NodeInertia]:
     """Rigid inertias with K' weight K of every contact added (one weight, or m); the world's last."""
     IA = list(tree.I)
-    for contact in tree.contacts:
+    for contact in (contact for contact in tree.contacts if not contact.stiff):
         place = tree.model.nodes[contact.node].bodies.index(contact.body)
         IA[contact.node] = IA[contact.node].stiffened(place, contact.inertia(weight_of(weight, contact)))
     return IA
@@ -65,14 +65,13 @@ def rolled_out(
 
 def accelerated(
     tree: Tree, A: Articulated, u: Mapping[int, SX], pushed: Mapping[int, SX], known: Mapping[int, SX] | None = None
-) -> SX:
-    """Joint accelerations (nv) under the joint forces u and what is `pushed`; those of some roots may be known."""
+) -> tuple[dict[int, SX], dict[int, SX]]:
+    """Joint and spatial accelerations under the joint forces u and what is `pushed`; those of roots may be known."""
     known = known or {}
     u = {i: u_i + pushed[i] if i in pushed else u_i for i, u_i in u.items()}
     others = [i for i in tree.outwards if i not in known]
-    y, _ = rolled_out(tree, A, u, others, {i: tree.S[i] @ y_i for i, y_i in known.items()})
-    y.update(known)
-    return vertcat(*[y[i] for i in tree.outwards])
+    y, a = rolled_out(tree, A, u, others, {i: tree.S[i] @ y_i for i, y_i in known.items()})
+    return {**y, **known}, a
 
 
 def loaded(tree: Tree, p: Sequence[SX], nodes: Iterable[int]) -> dict[int, SX]:

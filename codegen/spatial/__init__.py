@@ -6,7 +6,7 @@ are kept structural wherever they are known.
 
 from codegen.spatial.axes import constant, cross3, diagonal, others, skew3, unit_axis, without_rows, zeros
 from codegen.spatial.branched import LTDL, ltdl, ltdl_above, nested
-from codegen.spatial.freed import FreeJoint, freed
+from codegen.spatial.freed import FreeJoint, freed, own_axes
 from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, yielding
 from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse, so3_log
 from codegen.spatial.node import NodeInertia, NodeTransform, Subspace
@@ -41,6 +41,7 @@ __all__ = [
     "mirrored",
     "nested",
     "others",
+    "own_axes",
     "placement_steps",
     "reflections",
     "semidefinite_ldl",

@@ -60,12 +60,12 @@ def freed(IA: NodeInertia, S: Subspace, armature: SX) -> FreeJoint:
     """The joint with subspace S below the inertia IA, free to move."""
     U = IA @ S
     D = ldl(S.T @ U + armature)
-    return FreeJoint(S, U, D, _own_axes(S.columns, U, D))
+    return FreeJoint(S, U, D, own_axes(S.columns) if is_equal(D.A, S.T @ U, 1) else ())
 
 
-def _own_axes(S: SX, U: SX, D: LDL) -> tuple[int, ...]:
-    """By columns of S, the only axis of each, if a joint without armature moves one body along them."""
-    if S.size1() != 6 or not is_equal(D.A, S.T @ U, 1):
+def own_axes(S: SX) -> tuple[int, ...]:
+    """By columns of S, the only axis of each, if it moves one body along them."""
+    if S.size1() != 6:
         return ()
     rows = [[r for r in range(6) if not S[r, column].is_zero()] for column in range(S.size2())]
     single = [own[0] for own in rows if len(own) == 1]

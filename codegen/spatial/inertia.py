@@ -165,6 +165,11 @@ class ArticulatedInertia:
         """No inertia at all: where sums over children begin."""
         return cls(SX(3, 3), SX(3, 3), SX(3, 3))
 
+    @classmethod
+    def of(cls, A: SX) -> ArticulatedInertia:
+        """The inertia of a symmetric 6 x 6 matrix."""
+        return cls(A[:3, :3], A[:3, 3:], A[3:, 3:])
+
     def articulated(self) -> ArticulatedInertia:
         """Itself."""
         return self
@@ -185,7 +190,17 @@ class ArticulatedInertia:
         for r in free:
             left[r, :] = SX(1, 6)
             left[:, r] = SX(6, 1)
-        return ArticulatedInertia(left[:3, :3], left[:3, 3:], left[3:, 3:])
+        return ArticulatedInertia.of(left)
+
+    def led(self, S: SX, B: SX, free: Iterable[int] = ()) -> ArticulatedInertia:
+        """P' A P with P = 1 - S B', where S' B = 1; known to vanish in the rows and columns `free`."""
+        U = self @ S
+        half = B @ U.T - B @ mirrored(S.T @ U) @ B.T / 2
+        left = mirrored(vertcat(horzcat(self.I, self.H), horzcat(self.H.T, self.M)) - half - half.T)
+        for r in free:
+            left[r, :] = SX(1, 6)
+            left[:, r] = SX(6, 1)
+        return ArticulatedInertia.of(left)
 
     def turned(self, k: int, c: SX, s: SX) -> ArticulatedInertia:
         return ArticulatedInertia(

@@ -145,8 +145,7 @@ class NodeInertia:
 def outer(K: SX, L: LDL) -> ArticulatedInertia:
     """K L^-1 K' for forces K on one body."""
     H = L.half(K.T)
-    A = mirrored(H.T @ L.scale(H))
-    return ArticulatedInertia(A[:3, :3], A[:3, 3:], A[3:, 3:])
+    return ArticulatedInertia.of(mirrored(H.T @ L.scale(H)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,11 +44,11 @@ class LDL:
             for factor, above in zip(factors, rows, strict=True):
                 row = row - factor * above
             rows.append(row)
-        return vertcat(*rows)
+        return vertcat(B[:0, :], *rows)
 
     def scale(self, B: SX) -> SX:
         """D^-1 B: every row divided by its pivot."""
-        return vertcat(*[B[r, :] / pivot for r, pivot in enumerate(self.d)])
+        return vertcat(B[:0, :], *[B[r, :] / pivot for r, pivot in enumerate(self.d)])
 
     def back(self, B: SX) -> SX:
         """L'^-1 B."""
@@ -59,7 +59,7 @@ class LDL:
             for below in range(r + 1, n):
                 row = row - self.L[below][r] * rows[below]
             rows[r] = row
-        return vertcat(*[rows[r] for r in range(n)])
+        return vertcat(B[:0, :], *[rows[r] for r in range(n)])
 
     def solve(self, B: SX) -> SX:
         """A^-1 B for a matrix B of n rows."""

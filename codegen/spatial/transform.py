@@ -32,6 +32,14 @@ class Transform:
             F = step.force(F)
         return F
 
+    def back(self, A: SX) -> SX:
+        """X^-1 A: motions (6 x c) of the child, in the parent's frame. They shift as forces do, the other way round."""
+        return _swapped(self.force(_swapped(A)))
+
+    def onward(self, F: SX) -> SX:
+        """X'^-1 F: forces (6 x c) on the parent, in the child's frame."""
+        return _swapped(self @ _swapped(F))
+
     def inertia(self, inertia: I) -> I:
         """X' inertia X: an inertia of the child, in the parent's frame."""
         for step in reversed(self.steps):
@@ -71,3 +79,8 @@ class Transform:
         for step in self.steps:
             swapped = step.carry_in(swapped)
         return vertcat(horzcat(swapped.M, swapped.H.T), horzcat(swapped.H, swapped.I))
+
+
+def _swapped(A: SX) -> SX:
+    """The angular and the linear part of motions or forces in each other's place."""
+    return vertcat(A[3:, :], A[:3, :])

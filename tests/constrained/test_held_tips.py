@@ -52,7 +52,7 @@ def test_compiled():
     ("robot", "feet", "algorithm", "saved"),
     [
         ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "prox_ltls", 0.03),
-        ("iiwa", ("lbr_iiwa_link_7:6",), "pv_early", 0.1),
+        ("iiwa", ("lbr_iiwa_link_7:6",), "prox_kkt", 0.06),
         ("atlas", ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6"), "prox_pv", 0.08),
     ],
 )

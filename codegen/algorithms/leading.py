@@ -15,7 +15,8 @@ from itertools import accumulate
 import numpy as np
 from casadi import SX, trace, vertcat, vertsplit
 
-from codegen.algorithms.led import Led
+from codegen.algorithms.led import Led, led
+from codegen.algorithms.motion import forces, resting, shortfall
 from codegen.algorithms.sweeps import rolled_out
 from codegen.spatial import ArticulatedInertia, NodeInertia, NodeTransform, Subspace, Transform, freed, ldl, zeros
 from codegen.tree import Held, Tree
@@ -102,6 +103,17 @@ def without_led(
     return replace(rest, complete=complete, kept=kept)
 
 
+def held_exactly(
+    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, solve: Callable[[Tree, list[SX], Nodes, SX], Found]
+) -> tuple[SX, SX]:
+    """Joint accelerations (nv) and multipliers (m), led joints by their contacts, and the others as `solve` has it."""
+    a0, motion = resting(tree, v)
+    p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau)))
+    rest = without_led(tree, p, tau_i, shortfall(tree, motion, k), led)
+    y, _, lam = rest.complete(*solve(rest.tree, rest.p, rest.tau, rest.s))
+    return a0 + vertcat(*[y[i] for i in tree.outwards]), lam
+
+
 def remainder(tree: Tree, left: Mapping[int, Held], gone: Collection[int], I: Sequence[NodeInertia]) -> Tree:
     """The tree with inertias I, and some contacts with the rows that are left of them.
 
@@ -112,15 +124,15 @@ def remainder(tree: Tree, left: Mapping[int, Held], gone: Collection[int], I: Se
         start, end = end, end + contact.force.size2()
         if end > start:
             contacts.append(replace(contact, rows=slice(start, end)))
-    led = [tree.contacts[e].node for e in left]
-    X = [NodeTransform(0, 1, x.links) if i in led else x for i, x in enumerate(tree.X)]
+    roots = [tree.contacts[e].node for e in left]
+    X = [NodeTransform(0, 1, x.links) if i in roots else x for i, x in enumerate(tree.X)]
     S = [
         Subspace(x, s.joints, s.G[:, :0] if i in gone else s.G) for i, (x, s) in enumerate(zip(X, tree.S, strict=True))
     ]
     ends = np.cumsum([s.size for s in S])
     return replace(
         tree,
-        parent=tuple(-1 if i in led else parent for i, parent in enumerate(tree.parent)),
+        parent=tuple(-1 if i in roots else parent for i, parent in enumerate(tree.parent)),
         X=tuple(X),
         S=tuple(S),
         I=tuple(I),

@@ -8,12 +8,10 @@ tells. Gravity enters through the resting motion, as upward acceleration of the 
 
 from __future__ import annotations
 
-from casadi import SX, vertcat
+from casadi import SX
 
 from codegen.algorithms.bundling import worth_bundling
-from codegen.algorithms.leading import without_led
-from codegen.algorithms.led import led
-from codegen.algorithms.motion import forces, resting, shortfall
+from codegen.algorithms.leading import held_exactly
 from codegen.algorithms.reduced import reduced
 from codegen.algorithms.rooted import by_branches
 from codegen.algorithms.streams import gathered
@@ -23,11 +21,7 @@ from codegen.tree import Tree
 
 def pv(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> tuple[SX, SX]:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations k."""
-    a0, motion = resting(tree, v)
-    p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau)))
-    rest = without_led(tree, p, tau_i, shortfall(tree, motion, k), led)
-    y, _, lam = rest.complete(*swept(rest.tree, rest.p, rest.tau, rest.s))
-    return a0 + vertcat(*[y[i] for i in tree.outwards]), lam
+    return held_exactly(tree, v, tau, f_ext, k, swept)
 
 
 def swept(tree: Tree, p: list[SX], tau: dict[int, SX], s: SX) -> tuple[dict[int, SX], dict[int, SX], SX]:

@@ -13,11 +13,11 @@ import numpy as np
 from casadi import DM, SX, diagcat, vertcat
 
 from codegen.errors import RobotError
-from codegen.geometry import IDENTITY, Pose, clean
+from codegen.geometry import IDENTITY, ROUNDING, Pose, clean
 from codegen.levers import long_enough
 from codegen.model import Contact, Frame, Model
 from codegen.spatial import AxisTurn, Shift, Transform, constant, placement_steps
-from codegen.tree import Held, Part
+from codegen.tree import Held, Leading, Part
 
 WHOLE = tuple(np.eye(6)[rows] for rows in (slice(0, 3), slice(3, 6), slice(0, 6)))
 
@@ -28,13 +28,14 @@ def turns_outside(contact: Contact) -> bool:
     return along and len(contact.parts) == 1 and _whole(np.array(contact.rows))
 
 
-def leads(model: Model, contacts: Sequence[Contact], contact: Contact) -> bool:
-    """Whether a held point leads its body's hinge (`codegen.algorithms.led`): by a lever, along the body's own axes.
+def leads(model: Model, contacts: Sequence[Contact], contact: Contact, leading: Leading) -> bool:
+    """Whether rows along its body's own axes lead its hinge (`codegen.algorithms.leaders`), of a point or frame off it.
 
-    Foretold of the model; a wrong answer would cost operations only.
+    Frames held exactly lead along any axes. Foretold of the model; a wrong answer would cost operations only.
     """
     frame, rows = model.frame(contact.frame.name), np.array(contact.rows)
-    if frame.body < 0 or rows.shape != (3, 6) or rows[:, :3].any():
+    turns = bool(rows[:, :3].any())
+    if not leading or frame.body < 0 or rows.shape != (6 if turns else 3, 6) or (turns and leading == "exactly"):
         return False
     body, node = model.bodies[frame.body], next(node for node in model.nodes if frame.body in node.bodies)
     on = [model.frame(other.frame.name).body for other in contacts if other is not contact]
@@ -43,9 +44,10 @@ def leads(model: Model, contacts: Sequence[Contact], contact: Contact) -> bool:
         return False
     axis, place = np.array(body.joint.axis), (frame.placement @ Pose(IDENTITY, contact.parts[0][0])).p
     lever = np.cross(axis, place)
-    along = lever / max(float(np.linalg.norm(lever)), 1e-300)
-    S, K = np.append(axis, np.zeros(3)), np.append(np.cross(place, along), along)
-    return long_enough(model, frame.body, S[:, None], K[:, None])
+    if not np.linalg.norm(lever) > ROUNDING:
+        return False
+    S, K = np.append(axis, np.zeros(3)), np.append(turns * axis + np.cross(place, lever), lever)
+    return long_enough(model, frame.body, S[:, None], K[:, None] / np.hypot(turns, np.linalg.norm(lever)))
 
 
 def _carrying(model: Model, b: int) -> list[int]:

@@ -25,7 +25,7 @@ from codegen.spatial import (
     constant,
     placement_steps,
 )
-from codegen.tree import Part, Swept, Tree
+from codegen.tree import Leading, Part, Swept, Tree
 
 
 def symbolic_tree(
@@ -38,14 +38,14 @@ def symbolic_tree(
     turned: bool = True,
     swept: Swept = "inertias",
     bases: Mapping[int, Based] | None = None,
-    leading: bool = False,
+    leading: Leading = "",
 ) -> Tree:
     """The tree of `model` at configuration q (symbols); `parameters` replace numbers of the model by symbols.
 
     With `turned`, all rows of contacts are along the axes that the contacts name (see `codegen.holding`); `swept` is
     what the axes of bodies and the regrouping of their inertias are chosen for; `bases` are joints in place of floating
-    ones, by bodies, whose coordinates are then those of the tree. Where contacts may lead joints (`leading`), points
-    that do stay along their bodies' own axes.
+    ones, by bodies, whose coordinates are then those of the tree. Where contacts may lead joints (`leading`), those
+    that do by levers stay along their bodies' own axes.
     """
     parameters, bases = parameters or {}, bases or {}
     reframed = canonical(model, {b: joint.pose for b, joint in bases.items()})
@@ -63,7 +63,7 @@ def symbolic_tree(
     }
     inertias = _inertias(inner, parameters, swept)
     turning = contacts if swept == "both" and not turned else ()
-    apart = [contact for contact in turning if not (leading and leads(inner, contacts, contact))]
+    apart = [contact for contact in turning if not leads(inner, contacts, contact, leading)]
     used, held = _looked_at(inner, (*frames, *external), parameters, contacts, apart)
     described = on_hinges(inner, joints, positions, fixed, inertias, used, held, swept)
     owner = {b: i for i, node in enumerate(inner.nodes) for b in node.bodies}

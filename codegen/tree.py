@@ -33,6 +33,9 @@ from codegen.spatial import (
 Swept = Literal["forces", "inertias", "both"]
 """What the sweeps of an algorithm carry beside motions."""
 
+Leading = Literal["", "exactly", "in steps"]
+"""Whether contacts may lead joints, as they are held exactly, or come to be held."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:

@@ -47,7 +47,7 @@ from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.rnea import rnea
 from codegen.independent import independent
 from codegen.model import Model
-from codegen.tree import Swept
+from codegen.tree import Leading, Swept
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,7 @@ class Algorithm:
 
     `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
     (robots with contacts), `loops` (the baselines for robots with loops). `view` makes of the
-    robot the one that the algorithm runs on. With `joint_space` it factorises the joint-space inertia matrix; `leading`
-    says that contacts may lead joints.
+    robot the one that the algorithm runs on. With `joint_space` it factorises the joint-space inertia matrix.
     """
 
     name: str
@@ -68,12 +67,18 @@ class Algorithm:
     group: str = "common"
     view: Callable[[Model], Model] | None = None
     joint_space: bool = False
-    leading: bool = False
 
     @property
     def based(self) -> bool:
         """Whether a floating base may be followed in another frame: forces go in and accelerations come out, if any."""
         return self.group != "loops" and {*self.outputs} <= {"a", "lam", "W", "Winv", "x"} and "a" not in self.inputs
+
+    @property
+    def leading(self) -> Leading:
+        """How contacts may lead joints: not where they are soft."""
+        if "lam" not in self.outputs or "R" in self.inputs:
+            return ""
+        return "in steps" if "mu" in self.inputs else "exactly"
 
     @property
     def swept(self) -> Swept:
@@ -166,27 +171,11 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("minverse", minverse, Q, ("Minv",), "inverse inertia matrix"),
         Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold"),
         Algorithm("difference", difference, ("q0", "q1"), ("dv",), "difference of two configurations"),
-        Algorithm("pv", pv, HELD, SOLUTION, "constrained dynamics, Popov-Vereshchagin", "constrained", leading=True),
-        Algorithm(
-            "pv_early",
-            pv_early,
-            HELD,
-            SOLUTION,
-            "constrained dynamics, O(n + m), direct",
-            "constrained",
-            leading=True,
-        ),
+        Algorithm("pv", pv, HELD, SOLUTION, "constrained dynamics, Popov-Vereshchagin", "constrained"),
+        Algorithm("pv_early", pv_early, HELD, SOLUTION, "constrained dynamics, O(n + m), direct", "constrained"),
         Algorithm("pv_soft", pv_soft, (*HELD, "R"), SOLUTION, "softly constrained dynamics, O(n + m)", "constrained"),
         Algorithm("prox_pv", prox_pv, PROXIMAL, SOLUTION, "constrained dynamics, proximal PV", "constrained"),
-        Algorithm(
-            "constrained_aba",
-            constrained_aba,
-            PROXIMAL,
-            SOLUTION,
-            "proximal, O(n + m)",
-            "constrained",
-            leading=True,
-        ),
+        Algorithm("constrained_aba", constrained_aba, PROXIMAL, SOLUTION, "proximal, O(n + m)", "constrained"),
         Algorithm("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL", "constrained", joint_space=True),
         Algorithm(
             "prox_ltls", prox_ltls, PROXIMAL, SOLUTION, "proximal by stiffened LTL", "constrained", joint_space=True

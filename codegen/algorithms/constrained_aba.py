@@ -8,15 +8,10 @@ the first iteration on. Gravity enters through the resting motion, as upward acc
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
-from casadi import SX, vertcat
+from casadi import SX
 
 from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.leading import Found, Nodes, Rest, without_led
-from codegen.algorithms.led import settling
-from codegen.algorithms.motion import forces, resting, shortfall
+from codegen.algorithms.leading import Found, Nodes, Rest, held_in_steps
 from codegen.algorithms.sweeps import articulated, pushed, rolled_out, seen, stiffened, transmitted
 from codegen.spatial import zeros
 from codegen.tree import Tree
@@ -24,16 +19,7 @@ from codegen.tree import Tree
 
 def constrained_aba(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    a0, motion = resting(tree, v)
-    p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau)))
-    rest = without_led(tree, p, tau_i, shortfall(tree, motion, k), settling, mu)
-    found = swept(rest, mu, rest.kept(lam0))
-
-    def finish(*state: Any) -> tuple[SX, SX]:
-        y, _, lam = rest.complete(*found.finish(*state))
-        return a0 + vertcat(*[y[i] for i in tree.outwards]), lam
-
-    return replace(found, finish=finish)
+    return held_in_steps(tree, v, tau, f_ext, k, mu, lam0, swept, stiff=True)
 
 
 def swept(rest: Rest, mu: SX, lam0: SX) -> Iteration:

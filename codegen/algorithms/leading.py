@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from casadi import SX, trace, vertcat, vertsplit
 
-from codegen.algorithms.led import Led, led
+from codegen.algorithms.iteration import Iteration
+from codegen.algorithms.leaders import led, settling
+from codegen.algorithms.led import Led
 from codegen.algorithms.motion import forces, resting, shortfall
-from codegen.algorithms.sweeps import rolled_out
+from codegen.algorithms.sweeps import carried_along, loaded, rolled_out
 from codegen.spatial import ArticulatedInertia, NodeInertia, NodeTransform, Subspace, Transform, freed, ldl, zeros
 from codegen.tree import Held, Tree
 
@@ -40,6 +43,16 @@ class Rest:
     complete: Callable[[Nodes, Nodes, SX], Found]
     kept: Callable[[SX], SX]
 
+    def bias(self) -> SX:
+        """What the joints bear of the joint forces (nv), with the bodies' forces: tau - C at rest."""
+        borne = loaded(self.tree, self.p, self.tree.inwards)
+        return vertcat(zeros(0), *[self.tau[i] - borne[i] for i in self.tree.outwards])
+
+    def by_nodes(self, y: SX, lam: SX) -> Found:
+        """A solution as `complete` takes it, from joint accelerations y (nv) and multipliers."""
+        y_i = dict(enumerate(self.tree.split(y)))
+        return y_i, carried_along(self.tree, y_i, self.tree.outwards), lam
+
 
 def without_led(
     tree: Tree,
@@ -51,9 +64,9 @@ def without_led(
 ) -> Rest:
     """The problem of a `Rest`, without the links of the contacts that `leads` finds, until it finds none.
 
-    With `mu`, rows that are left are going to be held by this stiffness; with one for each row, none lead.
+    With `mu`, rows that are left are going to be held by this stiffness.
     """
-    links = leads(tree) if mu is None or mu.size1() == 1 else {}
+    links = leads(tree)
     if not links:
         return Rest(tree, list(p), dict(tau), s, lambda y, a, lam: (y, a, lam), lambda lam: lam)
     S, X, parent, arm, p = tree.S, tree.X, tree.parent, tree.armature, list(p)
@@ -76,7 +89,7 @@ def without_led(
         stiffness = ArticulatedInertia.none() if mu is None else link.stiffness(mu)
         felt = link.part.X.inertia(link.inertia(A) + rotor + stiffness)
         I[parent[i]] = I[parent[i]].stiffened(place, felt)
-        p[parent[i]] += X[i].force(link.force(p[i] + A @ told[i]) + link.B @ (tau[i] - arm[i] @ (link.B.T @ told[i])))
+        p[parent[i]] += X[i].force(link.force(p[i] + A @ told[i], tau[i] - arm[i] @ (link.B.T @ told[i])))
     lack = [links[e].left(s[c.rows]) if e in links else s[c.rows] for e, c in enumerate(tree.contacts)]
     still = {i: zeros(0) for i in (*told, *beyond)}
     left = remainder(tree, {e: _left(tree, links[e], yields[e], mu is not None) for e in links}, still, I)
@@ -112,6 +125,35 @@ def held_exactly(
     rest = without_led(tree, p, tau_i, shortfall(tree, motion, k), led)
     y, _, lam = rest.complete(*solve(rest.tree, rest.p, rest.tau, rest.s))
     return a0 + vertcat(*[y[i] for i in tree.outwards]), lam
+
+
+def held_in_steps(
+    tree: Tree,
+    v: SX,
+    tau: SX,
+    f_ext: SX,
+    k: SX,
+    mu: SX,
+    lam0: SX,
+    iterate: Callable[[Rest, SX, SX], Iteration],
+    stiff: bool = False,
+) -> Iteration:
+    """The same of an iteration, which `iterate` makes of what is left, mu and multipliers to start from.
+
+    It ends with what `Rest.complete` takes. Where rows have weights, in mu, none lead: orthogonal turns would mix them.
+    `stiff` says that it holds rows by a stiffness mu of the bodies.
+    """
+    a0, motion = resting(tree, v)
+    p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau)))
+    leads = settling if mu.size1() == 1 else lambda _: {}
+    rest = without_led(tree, p, tau_i, shortfall(tree, motion, k), leads, mu if stiff else None)
+    found = iterate(rest, mu, rest.kept(lam0))
+
+    def finish(*state: Any) -> tuple[SX, SX]:
+        y, _, lam = rest.complete(*found.finish(*state))
+        return a0 + vertcat(*[y[i] for i in tree.outwards]), lam
+
+    return replace(found, finish=finish)
 
 
 def remainder(tree: Tree, left: Mapping[int, Held], gone: Collection[int], I: Sequence[NodeInertia]) -> Tree:

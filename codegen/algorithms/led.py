@@ -1,7 +1,7 @@
 """Links whose joints contacts lead: at a tip that a contact holds, the joint's acceleration may follow from the rows.
 
-F' a = s are the rows, F the forces of unit multipliers on the link. A fixed orthogonal turn leaves n of them, F1, which
-the joint feels, as Y = S' F1, and others, F2, which it does not. Where Y are numbers, the joint follows what carries it
+F' a = s are the rows, F the forces of unit multipliers on the link. An orthogonal turn leaves n of them, F1, which the
+joint feels, as Y = S' F1, and others, F2, which it does not. Where Y never vanishes, the joint follows what carries it
 alike at all positions: with B = F1 Y^-1, so that S' B = 1, by y = Y'^-1 s1 - B' X a. The link is then one with its
 carrier: an inertia P' I P, P = 1 - S B', the joint's force B tau, and the rows F2. Least squares stay what they were,
 as the turn is orthogonal: whatever other joints do, this one can satisfy F1, and F2 do not feel it.
@@ -9,37 +9,31 @@ as the turn is orthogonal: whatever other joints do, this one can satisfy F1, an
 Of a link that is held wholly, the forces along its joint's axes and those that the joint transmits serve as F1 and F2
 in place of rows. If it is held exactly, it even moves as it is told: its inertia is of no concern to the carrier, which
 is held by what the joint transmits. (Where rows then depend on each other, the multipliers still balance the motion,
-but it is not the least squares of the user's rows.) Spatial vectors [angular; linear] in body frames.
+but it is not the least squares of the user's rows.) Which links are led is found in `codegen.algorithms.leaders`.
+Spatial vectors [angular; linear] in body frames.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from casadi import DM, SX, diag, vertcat
+from casadi import DM, SX, is_equal, vertcat
 
-from codegen.levers import REGULAR, long_enough
 from codegen.spatial import (
     ArticulatedInertia,
     AxisTurn,
     Reflections,
-    Shift,
     Transform,
     constant,
     others,
     own_axes,
-    reflections,
     without_rows,
-    zeros,
 )
-from codegen.tree import Held, Part, Tree
-
-ROUNDING = 1e-14  # what a turn of rows leaves of nothing, as part of the largest entry
+from codegen.tree import Held, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +65,21 @@ class Led(ABC):
         """P' A P, of the link as the carrier feels it."""
         return A.led(self.part.S, self.B, own_axes(self.part.S))
 
-    def force(self, f: SX) -> SX:
-        """P' f, of a force on the link as the carrier feels it."""
-        return without_rows(f - self.B @ (self.part.S.T @ f), own_axes(self.part.S))
+    def force(self, f: SX, tau: SX) -> SX:
+        """P' f + B tau, of a force on the link and one at its joint, as the carrier feels them."""
+        S = self.part.S
+        return without_rows(f + self.B @ (tau - S.T @ f), own_axes(S)) + S @ tau
 
     def stiffness(self, mu: SX) -> ArticulatedInertia:
         """F2 mu F2', if `stiff` says that it costs less on the link than on the carrier."""
         return ArticulatedInertia.of(mu * (self.F2 @ self.F2.T)) if self.stiff else ArticulatedInertia.none()
+
+    @property
+    def way(self) -> tuple[Transform, Transform]:
+        """The transform from the carrier, in two: up to the turn of a hinge, and this."""
+        steps = self.part.X.steps
+        turns = bool(steps) and isinstance(steps[-1], AxisTurn) and own_axes(self.part.S) == (steps[-1].k,)
+        return Transform(steps[: len(steps) - turns]), Transform(steps[len(steps) - turns :])
 
     @abstractmethod
     def told(self, s: SX) -> SX:
@@ -98,23 +100,59 @@ class Led(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Levered(Led):
-    """A link that is held by rows which, each divided by its `size`, Q turns into F1 and F2."""
+    """A link that is held by rows which, each divided by its `size`, all turned by `own`, Q turns into F1 and F2."""
 
     Q: Reflections
     size: SX
+    own: SX
     stiff: ClassVar[bool] = True
 
+    @property
+    def lead(self) -> SX:
+        """Multipliers (m x n) of rows that `own` turned, of which only F1 push, for unit joint forces."""
+        return self.Q.back(SX.eye(self.own.size1()))[:, : self.F1.size2()] @ _inverse(self.Y)
+
+    @property
+    def across(self) -> list[int]:
+        """Places among F2 of unit moments about the two axes across a hinge, if both are there.
+
+        The hinge's turn only mixes these, so that before it they are numbers, too.
+        """
+        if not self.way[1].steps or not self.F2.is_constant():
+            return []
+        units = [SX.eye(6)[:, axis] for axis in others(*own_axes(self.part.S))]
+        found = [n for unit in units for n in range(self.F2.size2()) if is_equal(self.F2[:, n], unit, 1)]
+        return found if len(found) == len(units) else []
+
+    @property
+    def rows(self) -> SX:
+        F, across = self.part.X.force(self.F2), self.across
+        F[:, across] = self.way[0].force(self.F2[:, across])
+        return F
+
     def told(self, s: SX) -> SX:
-        return self.part.S @ (_inverse(self.Y).T @ self.Q.rows(s / self.size)[: self.F1.size2(), :])
+        return self.part.S @ (self.lead.T @ (self.own @ (s / self.size)))
 
     def left(self, s: SX) -> SX:
-        return self.Q.rows(s / self.size)[self.F1.size2() :, :]
+        return self._before(self.Q.rows(self.own @ (s / self.size))[self.F1.size2() :, :])
 
     def kept(self, lam: SX) -> SX:
-        return self.Q.rows(lam * self.size)[self.F1.size2() :, :]
+        return self._before(self.Q.rows(self.own @ (lam * self.size))[self.F1.size2() :, :])
 
     def multipliers(self, lacking: SX, lam2: SX) -> SX:
-        return self.Q.back(vertcat(_inverse(self.Y) @ (self.part.S.T @ lacking), lam2)) / self.size
+        held = self.Q.back(vertcat(SX(self.F1.size2(), 1), self._mixed(lam2, self.way[1].vector)))
+        return self.own.T @ (held + self.lead @ (self.part.S.T @ lacking)) / self.size
+
+    def _before(self, x: SX) -> SX:
+        """Values of F2, as they are before the hinge's turn."""
+        return self._mixed(x, self.way[1].outward)
+
+    def _mixed(self, x: SX, turn: Callable[[SX], SX]) -> SX:
+        if self.across:
+            axes, vector, x = list(others(*own_axes(self.part.S))), SX(3, 1), SX(x)
+            vector[axes] = x[self.across]
+            x[self.across] = turn(vector)[axes]
+        return x
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +163,6 @@ class Swivel(Led):
     """
 
     at: Transform
-
-    @property
-    def way(self) -> tuple[Transform, Transform]:
-        """The transform from the carrier, in two: up to the turn of a hinge, and this."""
-        steps = self.part.X.steps
-        turns = bool(steps) and isinstance(steps[-1], AxisTurn) and own_axes(self.part.S) == (steps[-1].k,)
-        return Transform(steps[: len(steps) - turns]), Transform(steps[len(steps) - turns :])
 
     @property
     def rows(self) -> SX:
@@ -170,99 +201,13 @@ class Welded(Swivel):
     def inertia(self, A: ArticulatedInertia) -> ArticulatedInertia:
         return ArticulatedInertia.none()
 
-    def force(self, f: SX) -> SX:
-        return zeros(6)
+    def force(self, f: SX, tau: SX) -> SX:
+        return self.B @ tau
 
     def own(self, lacking: SX) -> SX:
         return lacking
 
 
 def _inverse(A: SX) -> SX:
-    return constant(np.linalg.inv(np.array(DM(A))))
-
-
-def led(tree: Tree) -> dict[int, Led]:
-    """By contacts, the links that they lead if they are held exactly, so that rows may be of any length."""
-    found: dict[int, Led] = {}
-    for e, contact in enumerate(tree.contacts):
-        axes = _free_axes(tree, contact)
-        if axes and _regular(contact):
-            size = _power_of_two(float(np.linalg.norm(np.array(DM(contact.K)))) / math.sqrt(6))
-            found[e] = Welded(contact, tree.parts[contact.body], *_along(axes, size), Transform(()))
-        elif link := _levered(tree, contact, axes, _sizes):
-            found[e] = link
-    return found
-
-
-def settling(tree: Tree) -> dict[int, Led]:
-    """By contacts, the links that they lead if they come to be held, in the least squares of their rows, by stiffness.
-
-    A frame must have orthonormal rows, as only orthogonal turns keep least squares, and its origin on the hinge's axis,
-    as elsewhere this costs more than it saves. None leads if no row would be left to tell the residual.
-    """
-    found: dict[int, Led] = {}
-    for e, contact in enumerate(tree.contacts):
-        axes = _free_axes(tree, contact)
-        if axes and _regular(contact):
-            hinge = len(axes) == 1 and axes[0] < 3 and not any(contact.origin[r].nnz() for r in others(axes[0]))
-            if hinge and np.allclose(np.array(DM(contact.K @ contact.K.T)), np.eye(6), 0.0, 1e-14):
-                at = Transform((Shift(contact.origin),) if contact.origin.nnz() else ())
-                F1, F2 = _along(axes, 1.0)
-                found[e] = Swivel(contact, tree.parts[contact.body], F1, at.force(F2), at)
-        elif link := _levered(tree, contact, axes, lambda contact: SX.ones(contact.size)):
-            found[e] = link
-    return found if sum(link.F1.size2() for link in found.values()) < tree.m else {}
-
-
-def _levered(tree: Tree, contact: Held, axes: tuple[int, ...], sizes: Callable[[Held], SX]) -> Levered | None:
-    """The link, if a contact leads it by its rows, turned when divided by their sizes."""
-    if not axes or not contact.force.is_constant() or contact.size < len(axes):
-        return None
-    part, size = tree.parts[contact.body], sizes(contact)
-    force = contact.force @ diag(1 / size)
-    Q, _ = reflections(force.T @ part.S)
-    F = _without_rounding(Q.columns(force))
-    F1, F2 = F[:, : len(axes)], without_rows(F[:, len(axes) :], axes)
-    levers = long_enough(tree.model, contact.body, np.array(DM(part.S)), np.array(DM(F1)))
-    return Levered(contact, part, F1, F2, Q, size) if levers else None
-
-
-def _sizes(contact: Held) -> SX:
-    """Of rows the lengths, in powers of two of what they are at the mean."""
-    lengths = np.linalg.norm(np.array(DM(contact.force)), axis=0)
-    mean = float(np.linalg.norm(lengths)) / math.sqrt(contact.size)
-    return SX([_power_of_two(float(length) / mean) if mean else 1.0 for length in lengths])
-
-
-def _power_of_two(size: float) -> float:
-    """The power of two next to a size, which costs no digits; one for nothing."""
-    return 2.0 ** round(math.log2(size)) if size > 0.0 else 1.0
-
-
-def _free_axes(tree: Tree, contact: Held) -> tuple[int, ...]:
-    """The axes along which its joint moves a contact's body, if this is alone at its node, and held by nothing else.
-
-    Nor by stiffness that is in its inertia already, which would be taken for the body's own.
-    """
-    part, node = tree.parts[contact.body], tree.model.nodes[contact.node]
-    axes = own_axes(part.S) if part.parent >= 0 and len(node.bodies) == 1 and not node.loops else ()
-    alone = sum(contact.node in tree.path(other.node) for other in tree.contacts) == 1
-    return axes if len(axes) < 6 and alone and not contact.stiff else ()
-
-
-def _regular(contact: Held) -> bool:
-    """Whether a contact's rows are numbers, and hold its frame wholly."""
-    whole = contact.size == 6 and contact.K.is_constant()
-    return whole and bool(np.linalg.cond(np.array(DM(contact.K))) < REGULAR)
-
-
-def _along(axes: Sequence[int], size: float) -> tuple[SX, SX]:
-    """Forces of one size along axes (6 x n), and those along the others."""
-    E = size * SX.eye(6)
-    return E[:, list(axes)], E[:, [r for r in range(6) if r not in axes]]
-
-
-def _without_rounding(F: SX) -> SX:
-    numbers = np.array(DM(F))
-    numbers[np.abs(numbers) < ROUNDING * np.abs(numbers).max(initial=0.0)] = 0.0
-    return constant(numbers)
+    """A^-1, of numbers or of a single symbol."""
+    return constant(np.linalg.inv(np.array(DM(A)))) if A.is_constant() else 1 / A

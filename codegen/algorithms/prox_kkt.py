@@ -13,16 +13,20 @@ from casadi import SX, horzcat, vertcat
 from codegen.algorithms.crba import crba
 from codegen.algorithms.delassus import jacobian_transpose
 from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.motion import resting, shortfall
-from codegen.algorithms.rnea import inverse
+from codegen.algorithms.leading import Rest, held_in_steps
 from codegen.spatial import diagonal, ltdl_above, nested
 from codegen.tree import Tree
 
 
 def prox_kkt(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    (a0, motion), m = resting(tree, v), tree.m
-    s, b, Jt = shortfall(tree, motion, k), tau - inverse(tree, motion, a0, f_ext), jacobian_transpose(tree)
+    return held_in_steps(tree, v, tau, f_ext, k, mu, lam0, factorised)
+
+
+def factorised(rest: Rest, mu: SX, lam0: SX) -> Iteration:
+    """The iteration on what is left."""
+    tree, m = rest.tree, rest.tree.m
+    s, b, Jt = rest.s, rest.bias(), jacobian_transpose(tree)
     KKT = vertcat(horzcat(diagonal(-1 / mu, m), Jt.T), horzcat(Jt, crba(tree)))
     order, pattern = nested(tree.dof_parent, Jt, _below(tree))
     factors, back = ltdl_above(KKT[order, order], pattern), [order.index(row) for row in range(len(order))]
@@ -32,7 +36,7 @@ def prox_kkt(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> 
         solution = factors.solve(vertcat(s + lam / mu, b)[order])[back]
         return -solution[:m], solution[m:]
 
-    return Iteration(step(lam0, b), step, lambda lam, y: s - Jt.T @ y, lambda lam, y: (a0 + y, lam))
+    return Iteration(step(lam0, b), step, lambda lam, y: s - Jt.T @ y, lambda lam, y: rest.by_nodes(y, lam))
 
 
 def _below(tree: Tree) -> dict[int, int]:

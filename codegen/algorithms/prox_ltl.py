@@ -12,8 +12,7 @@ from casadi import SX, diag, vertcat
 from codegen.algorithms.crba import crba
 from codegen.algorithms.delassus import jacobian_transpose
 from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.motion import resting, shortfall
-from codegen.algorithms.rnea import inverse
+from codegen.algorithms.leading import Found, Rest, held_in_steps
 from codegen.algorithms.shared import Shared, proximal, split
 from codegen.spatial import ltdl, mirrored
 from codegen.tree import Tree
@@ -21,18 +20,23 @@ from codegen.tree import Tree
 
 def prox_ltl(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    (a0, motion), (nodes, blocks) = resting(tree, v), split(tree)
+    return held_in_steps(tree, v, tau, f_ext, k, mu, lam0, factorised)
+
+
+def factorised(rest: Rest, mu: SX, lam0: SX) -> Iteration:
+    """The iteration on what is left."""
+    tree, (nodes, blocks) = rest.tree, split(rest.tree)
     M = ltdl(crba(tree), tree.dof_parent)
-    Y, u = M.half(jacobian_transpose(tree)), M.half(tau - inverse(tree, motion, a0, f_ext))
+    Y, u = M.half(jacobian_transpose(tree)), M.half(rest.bias())
     both = tree.dofs_of(nodes)
     own = [dof for dof in tree.dofs_of(tree.support) if dof not in both]
     L, free = Y[own, :].T @ M.scale(Y)[own, :], Y[own, :].T @ M.scale(u)[own, :]
     D = diag(vertcat(SX(0, 1), *[M.d[dof] for dof in both]))
-    system = Shared(mirrored(L), Y[both, :], D, u[both, :], shortfall(tree, motion, k) - free, blocks)
+    system = Shared(mirrored(L), Y[both, :], D, u[both, :], rest.s - free, blocks)
 
-    def accelerations(lam: SX, nu: SX) -> SX:
+    def finish(lam: SX, nu: SX) -> Found:
         y = M.scale(u + Y @ lam)
         y[both] = nu
-        return a0 + M.back(y)
+        return rest.by_nodes(M.back(y), lam)
 
-    return proximal(system, mu, lam0, accelerations)
+    return proximal(system, mu, lam0, finish)

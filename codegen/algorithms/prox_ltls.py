@@ -7,26 +7,30 @@ Gravity enters through the resting motion.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from casadi import SX, vertcat, vertsplit
 
 from codegen.algorithms.crba import composite
 from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.motion import forces, resting, shortfall
+from codegen.algorithms.leading import Found, Nodes, Rest, held_in_steps
 from codegen.algorithms.sweeps import carried_along, loaded, pushed, seen, stiffened
 from codegen.spatial import ltdl, zeros
 from codegen.tree import Tree
 
-Nodes = dict[int, SX]
-
 
 def prox_ltls(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    (a0, motion), support = resting(tree, v), tree.support
-    s, M = shortfall(tree, motion, k), ltdl(composite(tree, stiffened(tree, mu)), tree.dof_parent)
+    return held_in_steps(tree, v, tau, f_ext, k, mu, lam0, factorised, stiff=True)
+
+
+def factorised(rest: Rest, mu: SX, lam0: SX) -> Iteration:
+    """The iteration on what is left."""
+    tree, s, support = rest.tree, rest.s, rest.tree.support
+    M = ltdl(composite(tree, stiffened(tree, mu)), tree.dof_parent)
     # small forces first: the first push, mu s, is far larger than what it leaves
-    held = pushed(tree, pushed(tree, forces(tree, motion, f_ext), lam0), mu * s)
-    p = loaded(tree, held, tree.inwards)
-    free = M.scale(M.half(tau - vertcat(*[p[i] for i in tree.outwards])))
+    p = pushed(tree, pushed(tree, rest.p, lam0), mu * s)
+    free = M.scale(M.half(replace(rest, p=p).bias()))
 
     # what the contacts lack: J y by a sweep over the nodes that carry them
     def lack(y: Nodes) -> SX:
@@ -40,9 +44,9 @@ def prox_ltls(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) ->
         return lam + push, {i: y[i] + dy[i] for i in support}
 
     # at the end, the joints that carry no contact
-    def finish(lam: SX, y: Nodes) -> tuple[SX, SX]:
+    def finish(lam: SX, y: Nodes) -> Found:
         known = dict(zip(tree.dofs_of(support), vertsplit(vertcat(*y.values())), strict=True))
-        return a0 + M.back(free, known), lam + mu * lack(y)
+        return rest.by_nodes(M.back(free, known), lam + mu * lack(y))
 
     start = tree.split(M.back(free))
     return Iteration((lam0, {i: start[i] for i in support}), step, lambda lam, y: lack(y), finish)

@@ -13,7 +13,7 @@ from casadi import SX, diagcat, vertcat
 
 from codegen.algorithms.bundling import worth_bundling
 from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.motion import forces, resting, shortfall
+from codegen.algorithms.leading import Found, Rest, held_in_steps
 from codegen.algorithms.reduced import reduced
 from codegen.algorithms.shared import Shared, proximal, split
 from codegen.algorithms.streams import gathered
@@ -24,10 +24,15 @@ from codegen.tree import Tree
 
 def prox_pv(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    (a0, motion), A, (nodes, blocks) = resting(tree, v), articulated(tree, tree.I), split(tree)
-    u = transmitted(tree, A, forces(tree, motion, f_ext), dict(enumerate(tree.split(tau))), tree.inwards)
+    return held_in_steps(tree, v, tau, f_ext, k, mu, lam0, swept)
+
+
+def swept(rest: Rest, mu: SX, lam0: SX) -> Iteration:
+    """The iteration on what is left."""
+    tree, A, (nodes, blocks) = rest.tree, articulated(rest.tree, rest.tree.I), split(rest.tree)
+    u = transmitted(tree, A, rest.p, rest.tau, tree.inwards)
     met = gathered(tree, A, worth_bundling(tree), nodes)
-    own = shortfall(tree, motion, k) - met.seen({i: A[i].D.solve(u[i]) for i in tree.support if i not in nodes})
+    own = rest.s - met.seen({i: A[i].D.solve(u[i]) for i in tree.support if i not in nodes})
     Y, D = [met.at(tree, i) for i in nodes], [A[i].D.A for i in nodes]
     system = Shared(
         reduced(tree, A, met, roots=False),
@@ -38,10 +43,9 @@ def prox_pv(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> I
         blocks,
     )
 
-    def accelerations(lam: SX, nu: SX) -> SX:
+    def finish(lam: SX, nu: SX) -> Found:
         ends = accumulate(tree.S[i].size for i in nodes)
         known = {i: nu[end - tree.S[i].size : end] for i, end in zip(nodes, ends, strict=True) if tree.parent[i] < 0}
-        y, _ = accelerated(tree, A, u, met.pushed([lam[contact.rows] for contact in tree.contacts]), known)
-        return a0 + vertcat(*[y[i] for i in tree.outwards])
+        return *accelerated(tree, A, u, met.pushed([lam[contact.rows] for contact in tree.contacts]), known), lam
 
-    return proximal(system, mu, lam0, accelerations)
+    return proximal(system, mu, lam0, finish)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from casadi import SX
 
@@ -36,8 +37,8 @@ class Shared:
     blocks: tuple[list[int], ...]
 
 
-def proximal(system: Shared, mu: SX, lam0: SX, accelerations: Callable[[SX, SX], SX]) -> Iteration:
-    """The proximal dual iteration, one factorisation for all steps; `accelerations` of multipliers and nu."""
+def proximal(system: Shared, mu: SX, lam0: SX, finish: Callable[[SX, SX], tuple[Any, ...]]) -> Iteration:
+    """The proximal dual iteration, one factorisation for all steps; `finish` takes multipliers and nu."""
     damped = system.L + diagonal(1 / mu, system.own.size1())
     factors = [ldl(damped[rows, rows]) for rows in system.blocks]
     halves = [block.half(system.Y[:, rows].T) for block, rows in zip(factors, system.blocks, strict=True)]
@@ -58,7 +59,7 @@ def proximal(system: Shared, mu: SX, lam0: SX, accelerations: Callable[[SX, SX],
         return system.own - system.L @ lam - system.Y.T @ nu
 
     start = step(lam0, system.u)
-    return Iteration(start, step, residual, lambda lam, nu: (accelerations(lam, nu), lam))
+    return Iteration(start, step, residual, finish)
 
 
 def split(tree: Tree) -> tuple[tuple[int, ...], tuple[list[int], ...]]:

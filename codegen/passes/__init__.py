@@ -42,7 +42,8 @@ __all__ = [
 ]
 
 DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, factor_sums, drop_dead)
-ORDER: tuple[Pass, ...] = (share_pairs, chain_sums, hoist_angles, shorten_lifetimes, end_early, wait_less)
+SHARE: tuple[Pass, ...] = (share_pairs, factor_sums, drop_dead, share_pairs)  # what is shared may have factors
+ORDER: tuple[Pass, ...] = (*SHARE, chain_sums, hoist_angles, shorten_lifetimes, end_early, wait_less)
 
 _ROUNDS = 8
 

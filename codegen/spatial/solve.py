@@ -116,36 +116,48 @@ def _factors(A: SX, pivot: Callable[[SX], SX]) -> LDL:
 
 
 @dataclass(frozen=True, slots=True)
-class Reflections:
-    """An orthogonal Q, step by step: Householder reflections, and exchanges of rows where there is nothing to reflect.
+class Reflection:
+    """A Householder reflection of some rows: 1 - factor w w', of two rows as the matrix H that it is."""
 
-    For each step the place of the row that it makes, the rows that take part, and the reflection's vector and factor.
+    rows: tuple[int, ...]
+    w: SX
+    factor: SX
+    H: SX
+
+    def of(self, B: SX) -> SX:
+        """B with its rows reflected."""
+        B, own = SX(B), list(self.rows)
+        if len(own) == 2:
+            B[own, :] = self.H @ B[own, :]
+        elif len(own) > 2:
+            B[own, :] -= (self.factor * self.w) @ (self.w.T @ B[own, :])
+        return B
+
+
+@dataclass(frozen=True, slots=True)
+class Reflections:
+    """An orthogonal Q, step by step: reflections, and exchanges of rows where there is nothing to reflect.
+
+    For each step the place of the row that it makes, and the reflection.
     """
 
-    steps: tuple[tuple[int, tuple[int, ...], SX, SX], ...]
+    steps: tuple[tuple[int, Reflection], ...]
 
     def rows(self, B: SX) -> SX:
         """Q B."""
-        for place, rows, w, factor in self.steps:
-            B = _exchanged(_reflected(B, rows, w, factor), place, rows[0])
+        for place, step in self.steps:
+            B = _exchanged(step.of(B), place, step.rows[0])
         return B
 
     def back(self, B: SX) -> SX:
         """Q' B."""
-        for place, rows, w, factor in reversed(self.steps):
-            B = _reflected(_exchanged(B, place, rows[0]), rows, w, factor)
+        for place, step in reversed(self.steps):
+            B = step.of(_exchanged(B, place, step.rows[0]))
         return B
 
     def columns(self, B: SX) -> SX:
         """B Q'."""
         return self.rows(B.T).T if self.steps else B
-
-
-def _reflected(B: SX, rows: Sequence[int], w: SX, factor: SX) -> SX:
-    if len(rows) > 1:
-        B, own = SX(B), list(rows)
-        B[own, :] -= (factor * w) @ (w.T @ B[own, :])
-    return B
 
 
 def _exchanged(B: SX, r: int, s: int) -> SX:
@@ -159,18 +171,20 @@ def reflections(A: SX) -> tuple[Reflections, SX]:
     r, n = A.size1(), A.size2()
     if A.is_zero():
         return Reflections(()), A[:0, :]
-    steps: list[tuple[int, tuple[int, ...], SX, SX]] = []
+    steps: list[tuple[int, Reflection]] = []
     for c in range(min(r, n)):
         rows = tuple(p for p in range(c, r) if not A[p, c].is_zero()) or (c,)
         x = A[list(rows), c]
+        if rows == (c,):
+            continue
         size = copysign(sqrt(sumsqr(x)), x[0])
         w = vertcat(x[0] + size, x[1:])
         square = size * w[0]
-        factor = 1 / (square + (square <= NOTHING))
-        if rows == (c,):
-            continue
-        steps.append((c, rows, w, factor))
-        A = _reflected(A, rows, w, factor)
+        nothing = square <= NOTHING
+        a, b = (x[0] + nothing) / (size + nothing), x[-1] / (size + nothing)
+        step = Reflection(rows, w, 1 / (square + nothing), vertcat(horzcat(-a, -b), horzcat(-b, a)))
+        steps.append((c, step))
+        A = step.of(A)
         if len(rows) > 1:
             A[list(rows), c] = vertcat(-size, SX(len(rows) - 1, 1))
         A = _exchanged(A, c, rows[0])

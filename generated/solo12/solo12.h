@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 6fa044a3e8c2755fa49a1a8f6f4e2e27f13dddadc361c958fc20d79a0a9e84c2 (SHA-256 of the sources)
+ * Content: 926ae2d819f0b9ef14c6656853fafc72ed083bf57dda5be6f88c94a49f8af9e7 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -39,14 +39,14 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "6fa044a3e8c2755fa49a1a8f6f4e2e27f13dddadc361c958fc20d79a0a9e84c2"
+#define SOLO12_CONTENT "926ae2d819f0b9ef14c6656853fafc72ed083bf57dda5be6f88c94a49f8af9e7"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration
  *   in  v[18] (18): joint velocity
  *   in  a[18] (18): joint acceleration
  *   out tau[18] (18): joint forces
- * 1119 operations (add 520, mul 575, sin 12, cos 12) as emitted; 1197 operations (add 532, mul 641, sin 12, cos 12) as written.
+ * 1117 operations (add 520, mul 573, sin 12, cos 12) as emitted; 1197 operations (add 532, mul 641, sin 12, cos 12) as written.
  */
 void solo12_rnea(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *a, SOLO12_REAL *tau);
 /* Reals that solo12_rnea keeps on the stack to hand values between its parts; the caller owns none. */
@@ -55,7 +55,7 @@ void solo12_rnea(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *
 /* crba: joint-space inertia matrix
  *   in  q[19] (19): configuration
  *   out M[324] (18 x 18): joint-space inertia matrix
- * 546 operations (add 252, mul 270, sin 12, cos 12) as emitted; 685 operations (add 321, mul 332, sin 16, cos 16) as written.
+ * 538 operations (add 250, mul 264, sin 12, cos 12) as emitted; 685 operations (add 321, mul 332, sin 16, cos 16) as written.
  */
 void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
 /* Reals that solo12_crba keeps on the stack to hand values between its parts; the caller owns none. */
@@ -66,7 +66,7 @@ void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
  *   in  v[18] (18): joint velocity
  *   in  tau[18] (18): joint forces
  *   out a[18] (18): joint acceleration
- * 2223 operations (add 1058, mul 1127, div 14, sin 12, cos 12) as emitted; 2473 operations (add 1120, mul 1204, div 117, sin 16, cos 16) as written.
+ * 2205 operations (add 1048, mul 1119, div 14, sin 12, cos 12) as emitted; 2473 operations (add 1120, mul 1204, div 117, sin 16, cos 16) as written.
  */
 void solo12_aba(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *tau, SOLO12_REAL *a);
 /* Reals that solo12_aba keeps on the stack to hand values between its parts; the caller owns none. */

@@ -13,7 +13,8 @@ from test_stated import GIVEN, compared
 
 import codegen
 from codegen import passes
-from codegen.algorithms.led import Welded, led, settling
+from codegen.algorithms.leaders import led, settling
+from codegen.algorithms.led import Welded
 from codegen.contacts import contact_of
 from codegen.counting import count
 from codegen.geometry import Pose, vec3
@@ -35,7 +36,9 @@ KINDS = (
 
 
 def tree_of(robot, contacts):
-    return symbolic_tree(robot, SX.sym("q", robot.nq), contacts=contacts, turned=False, swept="both", leading=True)
+    return symbolic_tree(
+        robot, SX.sym("q", robot.nq), contacts=contacts, turned=False, swept="both", leading="in steps"
+    )
 
 
 def held(seed, armature):

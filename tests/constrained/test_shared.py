@@ -85,7 +85,11 @@ def test_one_contact_shares_nothing():
 
 
 def test_multipliers_nested_in_the_tree_fill_in_less(monkeypatch):
-    """Right above the joints that a contact alone loads they meet few others; above the whole tree, all of them."""
+    """Right above the joints that a contact alone loads they meet few others; above the whole tree, all of them.
+
+    Counted without led joints, which take most of these away.
+    """
+    monkeypatch.setattr("codegen.algorithms.leading.settling", lambda _: {})
     given = of(TALOS)
     task = Task(given.model, "prox_kkt", contacts=given.contacts)
     inside = count(trace(task)).total

@@ -10,7 +10,7 @@ import codegen
 from codegen.counting import count
 from codegen.graph import Graph, Port, from_casadi
 from codegen.interpret import interpret
-from codegen.passes import DEFAULT, drop_dead, factor_sums, fold_constants, run
+from codegen.passes import DEFAULT, ORDER, drop_dead, factor_sums, fold_constants, run
 from codegen.pipeline import graphs
 
 a, b, c, d, e = (casadi.SX.sym(name) for name in "abcde")
@@ -51,5 +51,12 @@ def test_operations_before_and_after(results, before, after):
 @pytest.mark.parametrize(("robot", "algorithm", "saved"), [("talos", "aba", 140), ("go1", "aba", 30)])
 def test_robots_have_common_factors(robot, algorithm, saved):
     graph, emitted = graphs(codegen.load(robot), algorithm)
-    without = run(graph, tuple(step for step in DEFAULT if step is not factor_sums))
+    without = run(graph, *(tuple(step for step in steps if step is not factor_sums) for steps in (DEFAULT, ORDER)))
     assert count(emitted).total <= count(without).total - saved
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "saved"), [("talos", "aba", 30), ("go1", "ltl_osim", 6)])
+def test_shared_pairs_leave_factors_in_common(robot, algorithm, saved):
+    graph, emitted = graphs(codegen.load(robot), algorithm)
+    once = run(graph, order=tuple(step for step in ORDER if step is not factor_sums))
+    assert count(emitted).total <= count(once).total - saved

@@ -66,8 +66,10 @@ def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, lengths: Lengt
     last = _last(graph, units, part, free)
     homes, at_home, length = _homes(block, pack, part, last)
     slots, workspace = _slots(graph, [unit for unit in made if unit[0] not in at_home], part, last, pack, length)
-    parts = tuple(tuple(unit[0] for unit in made if part[unit[0]] == k) for k in range(max(part, default=0) + 1))
-    return Layout(pack, block, parts, free, slots, homes, frozenset(at_home), workspace)
+    parts: list[list[int]] = [[] for _ in range(max(part, default=0) + 1)]
+    for unit in made:
+        parts[part[unit[0]]].append(unit[0])
+    return Layout(pack, block, tuple(map(tuple, parts)), free, slots, homes, frozenset(at_home), workspace)
 
 
 def _at_once(graph: Graph, pack: Pack, blocks: dict[int, Block]) -> bool:

@@ -73,7 +73,8 @@ def _due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
 
 def _part(lines: Sequence[str], names: Sequence[str], inputs: int, *, whole: bool) -> Part:
     """A part takes all inputs, the outputs that it stores, the workspace if it is not the only one."""
-    mentioned = set(re.findall(r"\b(\w+)\[", "\n".join(lines)))
+    text = "\n".join(lines)
+    mentioned = {name for name in (*names, "w") if f"{name}[" in text and re.search(rf"\b{name}\[", text)}
     taken = [*names[:inputs], *(name for name in names[inputs:] if whole or name in mentioned), *["w"] * (not whole)]
     return Part(tuple(lines), tuple(taken), tuple(name for name in taken if name not in mentioned))
 

@@ -56,7 +56,7 @@ def _pairs(own: Sum, among: set[int]) -> Iterator[Pair]:
 
 def _pair_of(own: Sum, a: int, b: int) -> Pair:
     """Two terms of a sum as a pair."""
-    return Pair(min(a, b), max(a, b), own[a] != own[b])
+    return Pair(a, b, own[a] != own[b]) if a < b else Pair(b, a, own[a] != own[b])
 
 
 def _shared(sums: dict[int, Sum], made: list[Value]) -> set[int]:
@@ -78,11 +78,14 @@ def _shared(sums: dict[int, Sum], made: list[Value]) -> set[int]:
             place, changed_now = taken
             changed.update(changed_now)
             common.add(place)
-            anew = [(_pair_of(sums[root], place, other), root) for root in changed_now for other in sums[root]]
-            for found, root in anew:
-                if found.first in common and found.second in common and found.first != found.second:
+            anew = dict[Pair, None]()
+            for root in changed_now:
+                own = sums[root]
+                for other in [other for other in own if other in common and other != place]:
+                    found = _pair_of(own, place, other)
                     having[found].append(root)
-            for found in dict.fromkeys(found for found, _ in anew):
+                    anew[found] = None
+            for found in anew:
                 if len(having[found]) > 1:
                     heappush(waiting, (-len(having[found]), found))
     return changed

@@ -132,12 +132,12 @@ def sorted_anew(graph: Graph, values: Sequence[Value]) -> Graph:
         while waiting:
             index = waiting[-1]
             value = values[index]
-            open_ = [arg for arg in value.args if moved[arg] < 0]
-            if open_:
-                waiting += open_
+            args = [moved[arg] for arg in value.args]
+            if -1 in args:
+                waiting += [arg for arg in value.args if moved[arg] < 0]
                 continue
             waiting.pop()
             if moved[index] < 0:
-                moved[index] = draft.same(value.op, *draft.args(value)) if value.args else draft.put(value)
+                moved[index] = draft.same(value.op, *args) if args else draft.put(value)
     results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
     return Graph(graph.name, graph.inputs, graph.outputs, tuple(draft.values), results)

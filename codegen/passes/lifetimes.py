@@ -7,8 +7,10 @@ reverse, and equal operands from either side, whichever keeps values for least t
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from codegen.graph import Graph
 from codegen.operations import CONST, INPUT
@@ -16,6 +18,8 @@ from codegen.passes.angles import in_front, pairs, reordered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
 
 def shorten_lifetimes(graph: Graph) -> Graph:
@@ -31,17 +35,18 @@ def short_lived(graph: Graph) -> list[int]:
     operands = [value.args for value in graph.values]
     ways = product((results, results[::-1]), (False, True))
     orders = [_depth_first(operands, needs, together, front, roots, mirrored) for roots, mirrored in ways]
-    return min(orders, key=lambda order: kept(graph, order))
+    users = np.repeat(np.arange(len(operands)), [len(args) for args in operands])
+    uses = np.fromiter(chain.from_iterable(operands), np.int64, len(users))
+    return min(orders, key=lambda order: _kept(order, uses, users))
 
 
-def kept(graph: Graph, order: Sequence[int]) -> int:
-    """For how many values' time all values together are kept, in some order."""
-    last, place = [-1] * len(order), [0] * len(order)
-    for at, index in enumerate(order):
-        place[index] = at
-        for arg in graph.values[index].args:
-            last[arg] = at
-    return sum([end - start for end, start in zip(last, place, strict=True) if end > start])
+def _kept(order: Sequence[int], uses: NDArray[np.int64], users: NDArray[np.int64]) -> int:
+    """For how many values' time all values together are kept in some order, of `uses` each by one of the `users`."""
+    place = np.empty(len(order), np.int64)
+    place[np.array(order, np.int64)] = np.arange(len(order))
+    last = place.copy()
+    np.maximum.at(last, uses, place[users])
+    return int((last - place).sum())
 
 
 def _depth_first(
@@ -59,21 +64,22 @@ def _depth_first(
         placed[index] = True
     waiting = list(reversed(roots))
     while waiting:
-        index = waiting[-1]
-        if placed[index]:
-            waiting.pop()
+        index = waiting.pop()
+        there = index < 0  # its turn again: what it needs is there
+        if not there and placed[index]:
             continue
-        open_ = [arg for arg in operands[index] if not placed[arg]]
-        if len(open_) == 2 and needs[open_[0]] + mirrored > needs[open_[1]]:
-            open_.reverse()
+        open_ = [] if there else [arg for arg in operands[index] if not placed[arg]]
         if open_:
+            if len(open_) == 2 and needs[open_[0]] + mirrored > needs[open_[1]]:
+                open_.reverse()
+            waiting.append(~index)
             waiting += open_
             continue
-        waiting.pop()
+        index = ~index if there else index
         for member in together.get(index, (index,)):
             placed[member] = True
             order.append(member)
-    return order + [index for index, there in enumerate(placed) if not there]
+    return order + [index for index, done in enumerate(placed) if not done]
 
 
 def _registers(graph: Graph) -> list[int]:

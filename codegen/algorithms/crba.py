@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from casadi import SX
+from casadi import SX, horzcat
 
 from codegen.spatial import NodeInertia, mirrored
 from codegen.tree import Tree
@@ -24,12 +24,14 @@ def composite(tree: Tree, inertias: Sequence[NodeInertia]) -> SX:
     S, X, parent, dofs = tree.S, tree.X, tree.parent, tree.dofs
     Ic = list(inertias)
     M = SX(tree.nv, tree.nv)
-    # leaves to root: the composite inertia, and the forces its joint's unit motions need along the way up
+    felt: list[list[SX]] = [[] for _ in Ic]
+    moving: list[list[int]] = [[] for _ in Ic]
+    # leaves to root: the composite inertia, and the forces that the unit motions of its and all outer joints need
     for i in tree.inwards:
-        F = Ic[i] @ S[i]
-        M[dofs[i], dofs[i]] = S[i].T @ F + tree.armature[i]
-        for child, j in zip(tree.path(i), tree.path(i)[1:], strict=False):
-            F = X[child].force(F)
-            M[dofs[j], dofs[i]] = S[j].T @ F
+        F, outer = horzcat(Ic[i] @ S[i], *felt[i]), [*range(dofs[i].start, dofs[i].stop), *moving[i]]
+        M[dofs[i], outer] = S[i].T @ F
+        M[dofs[i], dofs[i]] += tree.armature[i]
+        felt[parent[i]].append(X[i].force(F))
+        moving[parent[i]] += outer
         Ic[parent[i]] += X[i].inertia(Ic[i])
     return mirrored(M)

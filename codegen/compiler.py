@@ -52,9 +52,13 @@ _GCC = (
     "-fno-gcse",
     "-fno-rerun-cse-after-loop",
     "-fno-code-hoisting",
+    "-fno-dse",
+    "--param=max-cselib-memory-locations=8",
+    "--param=max-combine-insns=2",
 )
-"""What gcc does without: it looks for expressions that occur twice, which the passes of a graph have left none of, and
-makes values live longer where it believes that it found some. That takes up to a quarter of its time."""
+"""What gcc does without: it looks for expressions that occur twice and for stores that nobody reads, which the passes of
+a graph have left none of, and makes values live longer where it believes that it found some. That, and to try which
+three or four instructions might be one, takes up to a third of its time."""
 
 WHOLE = ("-mprefer-vector-width=512",)
 """clang cuts vectors of 512 bits in two where Intel's processors were once slow with them."""

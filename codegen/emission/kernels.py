@@ -280,7 +280,7 @@ def _functions(
     if len(parts) == 1:
         return Body((Function(public, bodies[0]),), (), workspace)
     heads = [
-        f"{macro}_APART void {name}_part_{k}({', '.join(declared[argument] for argument in part.names)})"
+        f"{macro}_PART void {name}_part_{k}({', '.join(declared[argument] for argument in part.names)})"
         for k, part in enumerate(parts)
     ]
     calls = tuple(Call(f"{name}_part_{k}", part.names) for k, part in enumerate(parts))

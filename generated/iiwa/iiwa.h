@@ -20,7 +20,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: 90afa9ac849771dc3c088d3292cc963a5a2d6ce33a414a3288afed3693742e04 (SHA-256 of the sources)
+ * Content: e63acc70156b6bb6aaac841ff7e91bd0f37bb427add0cbedd7cd583ae106a224 (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -33,7 +33,7 @@ extern "C" {
 #define IIWA_REAL double
 #define IIWA_NQ 7
 #define IIWA_NV 7
-#define IIWA_CONTENT "90afa9ac849771dc3c088d3292cc963a5a2d6ce33a414a3288afed3693742e04"
+#define IIWA_CONTENT "e63acc70156b6bb6aaac841ff7e91bd0f37bb427add0cbedd7cd583ae106a224"
 
 /* rnea: inverse dynamics
  *   in  q[7] (7): configuration

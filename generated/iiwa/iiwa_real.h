@@ -48,10 +48,16 @@ typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), ma
 #define IIWA_INLINE static inline __attribute__((always_inline))
 #define IIWA_APART static __attribute__((noinline, unused))
 #define IIWA_SPARE static __attribute__((unused))
+#if defined(__clang__) || __GNUC__ < 8
+#define IIWA_PART IIWA_APART
+#else
+#define IIWA_PART static __attribute__((noipa, unused)) /* GCC would ask in vain what else calls might tell it. */
+#endif
 #else
 #define IIWA_ALIGNED
 #define IIWA_INLINE static inline
 #define IIWA_APART static
+#define IIWA_PART static
 #define IIWA_SPARE static
 #endif
 

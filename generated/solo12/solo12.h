@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 926ae2d819f0b9ef14c6656853fafc72ed083bf57dda5be6f88c94a49f8af9e7 (SHA-256 of the sources)
+ * Content: a509259af045268be3fd0ad0bcdb9fc5540c48bf7087d383160b4e3f71afa612 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -39,7 +39,7 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "926ae2d819f0b9ef14c6656853fafc72ed083bf57dda5be6f88c94a49f8af9e7"
+#define SOLO12_CONTENT "a509259af045268be3fd0ad0bcdb9fc5540c48bf7087d383160b4e3f71afa612"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration

@@ -3,7 +3,7 @@
 #include "solo12_real.h"
 #if !SOLO12_PACKS
 
-SOLO12_APART void solo12_aba_part_0(const T *q, const T *v, const T *tau, T *w)
+SOLO12_PART void solo12_aba_part_0(const T *q, const T *v, const T *tau, T *w)
 {
     const T t0 = q[17] + q[18];
     const T t1 = q[14] + q[15];
@@ -260,7 +260,7 @@ SOLO12_APART void solo12_aba_part_0(const T *q, const T *v, const T *tau, T *w)
     w[69] = t227;
 }
 
-SOLO12_APART void solo12_aba_part_1(const T *q, const T *v, const T *tau, T *a, T *w)
+SOLO12_PART void solo12_aba_part_1(const T *q, const T *v, const T *tau, T *a, T *w)
 {
     const T t133 = w[53];
     const T t200 = w[66];

@@ -48,10 +48,16 @@ typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), ma
 #define SOLO12_INLINE static inline __attribute__((always_inline))
 #define SOLO12_APART static __attribute__((noinline, unused))
 #define SOLO12_SPARE static __attribute__((unused))
+#if defined(__clang__) || __GNUC__ < 8
+#define SOLO12_PART SOLO12_APART
+#else
+#define SOLO12_PART static __attribute__((noipa, unused)) /* GCC would ask in vain what else calls might tell it. */
+#endif
 #else
 #define SOLO12_ALIGNED
 #define SOLO12_INLINE static inline
 #define SOLO12_APART static
+#define SOLO12_PART static
 #define SOLO12_SPARE static
 #endif
 

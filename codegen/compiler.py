@@ -49,6 +49,9 @@ _GCC = (
     "-fno-tree-fre",
     "-fno-tree-dominator-opts",
     "-fno-tree-dse",
+    "-fno-tree-ccp",
+    "-fno-tree-vrp",
+    "-fno-tree-pta",
     "-fno-gcse",
     "-fno-rerun-cse-after-loop",
     "-fno-code-hoisting",
@@ -56,9 +59,9 @@ _GCC = (
     "--param=max-cselib-memory-locations=8",
     "--param=max-combine-insns=2",
 )
-"""What gcc does without: it looks for expressions that occur twice and for stores that nobody reads, which the passes of
-a graph have left none of, and makes values live longer where it believes that it found some. That, and to try which
-three or four instructions might be one, takes up to a third of its time."""
+"""What gcc does without: it looks for expressions that occur twice, for constants and for stores that nobody reads,
+which the passes of a graph have left none of; makes values live longer where it believes that it found some; and tries
+which three or four instructions might be one. That takes up to half of its time."""
 
 WHOLE = ("-mprefer-vector-width=512",)
 """clang cuts vectors of 512 bits in two where Intel's processors were once slow with them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from casadi import SX, horzcat, vertcat
+from casadi import SX, horzcat, vertcat, vertsplit
 
 from codegen.geometry import Pose, axis_turns
 from codegen.spatial.axes import constant, others, skew3
@@ -41,8 +41,8 @@ class Step(Protocol):
 def rotate_rows(A: SX, k: int, c: SX, s: SX) -> SX:
     """Rot_k(c, s) A for a matrix A of three rows."""
     i, j = others(k)
-    rows = [A[n, :] for n in range(3)]
-    rows[i], rows[j] = c * A[i, :] - s * A[j, :], s * A[i, :] + c * A[j, :]
+    rows = vertsplit(A)
+    rows[i], rows[j] = c * rows[i] - s * rows[j], s * rows[i] + c * rows[j]
     return vertcat(*rows)
 
 

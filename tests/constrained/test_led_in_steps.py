@@ -1,0 +1,188 @@
+"""Proximal algorithms leave out the joints that contacts lead: least squares, weights and multipliers stay theirs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from casadi import DM, SX, Function
+from mechanisms_cases import mechanism
+from scenarios import DUAL, PRIMAL, worst
+from test_led import held
+from test_stated import GIVEN, compared
+
+import codegen
+from codegen import passes
+from codegen.algorithms.leaders import settling
+from codegen.algorithms.leading import without_led
+from codegen.algorithms.led import Levered, Swivel
+from codegen.contacts import contact_of
+from codegen.counting import count
+from codegen.interpret import interpret
+from codegen.oracle import ORACLE, constrained
+from codegen.planting import symbolic_tree
+from codegen.spatial import reflections, zeros
+from codegen.task import Task, trace
+
+PROXIMAL = (*DUAL, *PRIMAL)
+SOLES = ("left_sole_link:6", "right_sole_link:6")
+
+
+def tree_of(robot, contacts):
+    return symbolic_tree(
+        robot, SX.sym("q", robot.nq), contacts=contacts, turned=False, swept="both", leading="in steps"
+    )
+
+
+def rows_left(robot, contacts):
+    """How many rows of each contact are left when nothing leads any more."""
+    tree = tree_of(robot, contacts)
+    tau = {i: zeros(S.size) for i, S in enumerate(tree.S)}
+    rest = without_led(tree, tree.stack([zeros(6) for _ in tree.parts]), tau, zeros(tree.m), settling)
+    return [contact.size for contact in rest.tree.contacts]
+
+
+@pytest.mark.parametrize("armature", [False, True])
+@pytest.mark.parametrize("algorithm", PROXIMAL)
+@pytest.mark.parametrize("seed", range(4))
+def test_random_trees(seed, algorithm, armature):
+    robot, contacts = held(seed, armature)
+    assert settling(tree_of(robot, contacts))
+    external = tuple(contact.frame.name for contact in contacts)
+    given = (*GIVEN, "lam0", "mu")
+    assert compared(robot, contacts, algorithm, given, iterations=12, external=external) < 1e-7
+
+
+@pytest.mark.parametrize("algorithm", PROXIMAL)
+def test_numbers_that_stay_arguments(algorithm):
+    """A payload on a led link, its joint elsewhere, and gravity."""
+    robot = codegen.load("go1")
+    contacts = tuple(contact_of(robot, text) for text in ("FL_foot:3", "RR_calf:6"))
+    given = {
+        "gravity": [1.0, -2.0, -9.0],
+        "payload:FL_calf": [1.5, 0.1, 0.02, -0.1, 0.02, 0.03, 0.04, 0.001, 0.002, -0.003],
+        "offset:FL_calf_joint": [0.02, -0.03, -0.2],
+    }
+    q, v, tau = robot.random(3)
+    task = Task(robot, algorithm, contacts=contacts, parameters=tuple(given), iterations=8)
+    found = interpret(trace(task), q, v, tau, *given.values())
+    expected = ORACLE[algorithm](robot, q, v, tau, contacts=contacts, parameters=given)
+    assert max(worst(ours[None], theirs[None]) for ours, theirs in zip(found, expected, strict=False)) < 1e-8
+
+
+@pytest.mark.parametrize("algorithm", PROXIMAL)
+def test_compiled_until_it_has_settled(algorithm):
+    """Soles off their hinges, a hand with a gripper on it, a point, and as many iterations as it takes."""
+    robot = codegen.load("talos")
+    contacts = tuple(contact_of(robot, text) for text in (*SOLES, "wrist_left_ft_tool_link:6", "arm_right_5_link:3"))
+    function = codegen.build(robot, algorithm, contacts=contacts, parameters=("k", "lam0"), iterations=None)
+    for seed in range(3):
+        q, v, tau = robot.random(seed)
+        k, lam0 = np.random.default_rng(seed).uniform(-1.0, 1.0, (2, 21))
+        expected = constrained.solution(constrained.equations(robot, q, v, contacts=contacts), tau, k, lam0)
+        a, lam, iterations, residual = function(q, v, tau, k, lam0, 1e-9, 50)
+        assert worst(a[None], expected[0][None]) < 1e-8
+        assert worst(lam[None], expected[1][None]) < 1e-7
+        assert iterations < 12
+        assert residual < 1e-9
+
+
+def test_frames_off_their_hinges_lead_two_joints():
+    """The ankle's roll by a lever, its pitch by one that the roll's angle moves, but never lets vanish."""
+    robot = codegen.load("talos")
+    contacts = tuple(contact_of(robot, text) for text in SOLES)
+    links = settling(tree_of(robot, contacts))
+    assert all(type(link) is Levered and len(link.across) == 2 for link in links.values())
+    assert rows_left(robot, contacts) == [4, 4]
+    on_hinges = tuple(robot.contact(f"leg_{side}_6_link", 6) for side in ("left", "right"))
+    assert all(type(link) is Swivel for link in settling(tree_of(robot, on_hinges)).values())
+    assert rows_left(robot, on_hinges) == [4, 4]
+
+
+@pytest.mark.parametrize(("far", "left"), [(0.0, 4), (1e-9, 4), (0.1, 4), (4.0, 5)])
+def test_levers_that_an_angle_makes_short_do_not_lead(far, left):
+    """Far off the hinge, what a frame's own turn does is little beside what its lever does at other angles."""
+    robot = codegen.load("talos").with_frame("off", "leg_left_6_link", (0.0, 0.0, -far))
+    contacts = (robot.contact("off", 6),)
+    assert rows_left(robot, contacts) == [left]
+    for algorithm in PROXIMAL:
+        assert compared(robot, contacts, algorithm, iterations=8) < 1e-8
+
+
+@pytest.mark.parametrize("algorithm", PROXIMAL)
+def test_sliders_have_no_angle(algorithm):
+    """Behind a slider the next hinge's lever is as long as the slider has gone."""
+    model = mechanism(("revolute",) * 6, 4, base="floating", branching=0.0)
+    *others, tip = model.bodies
+    model = replace(model, bodies=(*others, replace(tip, joint=replace(tip.joint, type="prismatic"))))
+    contacts = (model.contact("tool5", 3),)
+    assert len(settling(tree_of(model, contacts))) == 1
+    assert rows_left(model, contacts) == [2]
+    assert compared(model, contacts, algorithm, GIVEN, iterations=12) < 1e-8
+
+
+@pytest.mark.parametrize("algorithm", PROXIMAL)
+@pytest.mark.parametrize("bent", [0.0, 0.4])
+def test_least_squares_and_multipliers(algorithm, bent):
+    """A stretched arm held off its hinge, beside rows that contradict: from any multipliers, the nearest."""
+    robot = codegen.load("iiwa").with_frame("off", "lbr_iiwa_link_7", (0.1, 0.05, 0.08))
+    contacts = (robot.contact("off", 6), robot.contact("lbr_iiwa_link_3", 3))
+    q, v, tau = np.full(7, bent), np.zeros(7), robot.random(0)[2]
+    at = constrained.equations(robot, q, v, contacts=contacts)
+    assert constrained.rank(at)[0] < 9
+    assert len(settling(tree_of(robot, contacts))) == 1
+    k, lam0 = np.random.default_rng(1).uniform(-0.5, 0.5, (2, 9))
+    nearest = constrained.solution(at, tau, k, lam0)[0]
+    task = Task(robot, algorithm, contacts=contacts, parameters=("k", "lam0"), iterations=12)
+    a, _ = interpret(trace(task), q, v, tau, k, lam0)
+    assert worst(a[None], nearest[None]) < 1e-7
+    feasible = at.J @ nearest + at.drift  # what can be wanted: multipliers then come to rest
+    wanted = constrained.solution(at, tau, feasible, lam0)
+    a, lam = interpret(trace(task), q, v, tau, feasible, lam0)
+    assert worst(a[None], wanted[0][None]) < 1e-7
+    assert worst(lam[None], wanted[1][None]) < 1e-6
+
+
+@pytest.mark.parametrize("algorithm", PROXIMAL)
+def test_weighted_rows_lead_nothing(algorithm):
+    """Turns would mix rows of unequal weight: where they contradict one another, weighted least squares."""
+    robot = codegen.load("iiwa")
+    contacts = (robot.contact("lbr_iiwa_link_7", 6), robot.contact("lbr_iiwa_link_6", 3))
+    q, v, tau = robot.random(2)
+    k, weight = np.random.default_rng(0).uniform(0.5, 2.0, (2, 9))
+    task = Task(robot, algorithm, contacts=contacts, parameters=("k", "weight"), iterations=20)
+    a, *_ = interpret(trace(task), q, v, tau, k, weight)
+    expected = ORACLE[algorithm](robot, q, v, tau, contacts=contacts, parameters={"k": k, "weight": weight})
+    assert worst(a[None], expected[0][None]) < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("robot", "contacts", "algorithm", "saved"),
+    [
+        ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "prox_ltl", 0.14),
+        ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "prox_ltls", 0.06),
+        ("talos", SOLES, "prox_pv", 0.1),
+        ("talos", (*SOLES, "wrist_left_ft_tool_link:6", "wrist_right_ft_tool_link:6"), "prox_kkt", 0.3),
+    ],
+)
+def test_led_joints_save_operations(monkeypatch, robot, contacts, algorithm, saved):
+    model = codegen.load(robot)
+    task = Task(model, algorithm, contacts=tuple(contact_of(model, text) for text in contacts), iterations=3)
+    found = count(passes.run(trace(task))).total
+    monkeypatch.setattr("codegen.algorithms.leading.settling", lambda _: {})
+    monkeypatch.setattr("codegen.planting.leads", lambda *_: False)
+    assert found < (1 - saved) * count(passes.run(trace(task))).total
+
+
+@pytest.mark.parametrize("entries", [(3.0, -4.0), (0.0, 2.0), (-1e-40, 1e-40), (1.0, 2.0, -2.0), (0.0, 0.0, 0.0)])
+def test_reflections_are_orthogonal(entries):
+    """Of two rows by a matrix, of more by Householder's vector; and where there is nothing to reflect."""
+    n = len(entries)
+    x = SX.sym("x", n)
+    Q, R = reflections(x)
+    of = Function("of", [x], [Q.rows(SX.eye(n)), Q.back(SX.eye(n)), R])
+    rows, back, triangle = (np.array(DM(y)) for y in of(np.array(entries)))
+    assert np.allclose(rows @ rows.T, np.eye(n), atol=1e-15)
+    assert np.allclose(back, rows.T, atol=1e-15)
+    assert np.allclose(rows @ np.array(entries), np.append(triangle, np.zeros(n - 1)), atol=1e-15)

@@ -44,7 +44,7 @@ class Rest:
     kept: Callable[[SX], SX]
 
     def bias(self) -> SX:
-        """What the joints bear of the joint forces (nv), with the bodies' forces: tau - C at rest."""
+        """The joint forces less what bodies at rest ask of them, tau - C (nv)."""
         borne = loaded(self.tree, self.p, self.tree.inwards)
         return vertcat(zeros(0), *[self.tau[i] - borne[i] for i in self.tree.outwards])
 

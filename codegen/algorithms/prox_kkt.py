@@ -3,7 +3,8 @@
 Carpentier, Budhiraja, Mansard, Proximal and sparse resolution of constrained dynamic equations, RSS 2021: factorise
 [[-1/mu, J], [J', M]] with constraints above the joints that they load, so that the joints' rows keep the tree's
 sparsity: there all at the root, here each above the joints that it alone loads, if they can follow it. (There, mu
-multiplies the identity; here it is the penalty, as in the 2024 paper.) Gravity enters through the resting motion.
+multiplies the identity; here it is the penalty, as in the 2024 paper.) Joints that contacts lead are left out
+beforehand (`codegen.algorithms.led`). Gravity enters through the resting motion.
 """
 
 from __future__ import annotations

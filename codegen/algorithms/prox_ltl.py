@@ -2,7 +2,8 @@
 
 Sathya and Carpentier 2024 (hal-04443056), eq. 13 (Carpentier, Budhiraja, Mansard, RSS 2021): the Delassus matrix by
 LTL-OSIM, and (W + 1/mu) lam+ = missing + lam / mu, by the motions of joints that contacts share
-(`codegen.algorithms.shared`). Gravity enters through the resting motion.
+(`codegen.algorithms.shared`), without the joints that contacts lead (`codegen.algorithms.led`). Gravity enters through
+the resting motion.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Sathya and Carpentier 2024 (hal-04443056), eq. 16 and 24: M + mu J'J by CRBA over links with mu K'K added to their
 inertias, factorised once; the multipliers follow lam+ = lam + mu (k - J a). J is not formed: J a and J' lam are sweeps.
-Gravity enters through the resting motion.
+Joints that contacts lead (`codegen.algorithms.led`) are left out beforehand. Gravity enters through the resting motion.
 """
 
 from __future__ import annotations

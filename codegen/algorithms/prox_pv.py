@@ -2,8 +2,8 @@
 
 Sathya and Carpentier 2024 (hal-04443056), Algorithm 4: (W + 1/mu) lam+ = missing + lam / mu, factorised once, by the
 motions of joints that contacts share (`codegen.algorithms.shared`). Singular constraints converge to the least-squares
-solution. Joints that contacts lead (`codegen.algorithms.led`) are left out beforehand. Gravity enters through the resting
-motion.
+solution. Joints that contacts lead (`codegen.algorithms.led`) are left out beforehand. Gravity enters through the
+resting motion.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from casadi import SX, diag, diagcat, is_equal, trace, vertcat
+from casadi import SX, diag, diagcat, is_equal, trace, vertcat, vertsplit
 
 from codegen.joints import JointType
 from codegen.loops import Spanning, free
@@ -228,7 +228,7 @@ class Tree:
 
     def split(self, v: SX) -> tuple[SX, ...]:
         """A joint-space vector by nodes."""
-        return tuple(v[dofs] for dofs in self.dofs)
+        return tuple(vertsplit(v, [0, *(dofs.stop for dofs in self.dofs)])) if self.dofs else ()
 
     def join(self, by_node: Sequence[SX]) -> SX:
         """The rows of all nodes, in order."""

@@ -39,11 +39,13 @@ def settling(tree: Tree) -> dict[int, Led]:
     """By contacts, the links that they lead if they come to be held, in the least squares of their rows.
 
     Only orthogonal turns keep these: a frame with orthonormal rows leads as a whole at a point of its hinge's axis,
-    elsewhere by levers. None leads if no row would be left to tell the residual.
+    elsewhere by levers. None leads of which no row would be left to tell the residual.
     """
     found: dict[int, Led] = {}
     for e, contact in enumerate(tree.contacts):
         axes, size = _free_axes(tree, contact), SX.ones(contact.size)
+        if len(axes) == contact.size:
+            continue
         whole = bool(axes) and _regular(contact) and _orthonormal(contact.K)
         if whole and len(axes) == 1 and axes[0] < 3 and not any(contact.origin[r].nnz() for r in others(axes[0])):
             at = Transform((Shift(contact.origin),) if contact.origin.nnz() else ())
@@ -51,7 +53,7 @@ def settling(tree: Tree) -> dict[int, Led]:
             found[e] = Swivel(contact, tree.parts[contact.body], F1, at.force(F2), at)
         elif link := _levered(tree, contact, axes, size, whole) or _levered_by_angle(tree, contact, axes):
             found[e] = link
-    return found if sum(link.F1.size2() for link in found.values()) < tree.m else {}
+    return found
 
 
 def _levered(tree: Tree, contact: Held, axes: tuple[int, ...], size: SX, whole: bool = False) -> Levered | None:
@@ -77,9 +79,10 @@ def _levered_by_angle(tree: Tree, contact: Held, axes: tuple[int, ...]) -> Lever
     part = tree.parts[contact.body]
     at = Function("at", angle, [contact.force, contact.force.T @ part.S])
     turns = [[np.array(DM(x)) for x in at(turn)] for turn in np.linspace(0.0, 2.0 * np.pi, ANGLES + 1)]
+    first, last = turns[0][0], turns[-1][0]
+    around = np.all(np.abs(last - first) <= 1e-9 * np.linalg.norm(first, axis=0))  # as no slider comes
     lengths = [float(np.linalg.norm(y)) for _, y in turns]
-    around = np.allclose(turns[0][0], turns[-1][0], 0.0, 1e-9)  # as no slider comes
-    if not around or min(lengths) < STEADY * max(lengths):
+    if not around or not min(lengths) > STEADY * max(lengths):
         return None
     S = np.array(DM(part.S))
     if not all(long_enough(tree.model, contact.body, S, F @ y / np.linalg.norm(y)) for F, y in turns):

@@ -120,9 +120,9 @@ class Levered(Led):
         """
         if not self.way[1].steps or not self.F2.is_constant():
             return []
-        units = [SX.eye(6)[:, axis] for axis in others(*own_axes(self.part.S))]
-        found = [n for unit in units for n in range(self.F2.size2()) if is_equal(self.F2[:, n], unit, 1)]
-        return found if len(found) == len(units) else []
+        columns, units = range(self.F2.size2()), [SX.eye(6)[:, axis] for axis in others(*own_axes(self.part.S))]
+        found = [[n for n in columns if is_equal(self.F2[:, n], unit, 1)] for unit in units]
+        return [places[0] for places in found] if all(found) else []
 
     @property
     def rows(self) -> SX:

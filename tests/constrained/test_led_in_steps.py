@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from casadi import DM, SX, Function
 from mechanisms_cases import mechanism
-from scenarios import DUAL, PRIMAL, worst
+from scenarios import DIRECT, DUAL, PRIMAL, worst
 from test_led import held
 from test_stated import GIVEN, compared
 
@@ -19,6 +19,7 @@ from codegen.algorithms.leading import without_led
 from codegen.algorithms.led import Levered, Swivel
 from codegen.contacts import contact_of
 from codegen.counting import count
+from codegen.geometry import Pose
 from codegen.interpret import interpret
 from codegen.oracle import ORACLE, constrained
 from codegen.planting import symbolic_tree
@@ -186,3 +187,56 @@ def test_reflections_are_orthogonal(entries):
     assert np.allclose(rows @ rows.T, np.eye(n), atol=1e-15)
     assert np.allclose(back, rows.T, atol=1e-15)
     assert np.allclose(rows @ np.array(entries), np.append(triangle, np.zeros(n - 1)), atol=1e-15)
+
+
+@pytest.mark.parametrize("rows", [[0, 0, 4], [0, 4, 0, 3], [1, 1, 4], [0, 1, 0, 4]])
+@pytest.mark.parametrize("algorithm", [*DIRECT, *PROXIMAL])
+def test_moments_stated_twice_are_no_pair(algorithm, rows):
+    """Moments about both axes across a hinge are only mixed by its turn, but not two about one of them."""
+    robot = codegen.load("iiwa").with_frame("off", "lbr_iiwa_link_7", (0.3, 0.0, 0.1))
+    contacts = (robot.contact("off", np.eye(6)[rows]),)
+    q, v, tau = robot.random(0)
+    k = np.full(len(rows), 0.3)
+    task = Task(robot, algorithm, contacts=contacts, parameters=("k",), iterations=12)
+    a, *_ = interpret(trace(task), q, v, tau, k)
+    expected = ORACLE[algorithm](robot, q, v, tau, contacts=contacts, parameters={"k": k})
+    assert worst(a[None], expected[0][None]) < 1e-8
+
+
+@pytest.mark.parametrize("algorithm", PROXIMAL)
+@pytest.mark.parametrize("rows", ["x,y", 3, 6])
+def test_one_joint_is_left(algorithm, rows):
+    robot = codegen.load("chain:2")
+    found = compared(robot, (robot.contact("tip", rows),), algorithm, iterations=12, redundant=rows != "x,y")
+    assert found < 1e-8
+
+
+@pytest.mark.parametrize("algorithm", PROXIMAL)
+def test_every_contact_keeps_a_row_that_tells_its_residual(algorithm):
+    """Two arms that share nothing: of a NaN in the one, the other's rows know nothing."""
+    model = mechanism(("revolute",) * 4, 3, base="fixed", branching=0.0)
+    bodies, nodes = list(model.bodies), list(model.nodes)
+    bodies[2], nodes[2] = replace(bodies[2], parent=-1), replace(nodes[2], parent=-1)
+    model = replace(model, bodies=tuple(bodies), nodes=tuple(nodes))
+    contacts = (model.contact("tool1", "rz"), model.contact("tool3", "x"))
+    function = codegen.build(model, algorithm, contacts=contacts, iterations=None)
+    q, v, tau = model.random(0)
+    assert np.isfinite(function(q, v, tau, 1e-9, 20)[3])
+    tau[1] = np.nan
+    assert np.isnan(function(q, v, tau, 1e-9, 20)[3])
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-10])
+def test_sliders_have_no_angle_in_any_units(size):
+    """A slider far beyond a hinge, whose lever is steady over a turn's worth of metres, and nothing further back."""
+    types = ("revolute", "revolute", "revolute", "prismatic")
+    model = mechanism(types, 1, base="floating", branching=0.0)
+    axes = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
+    places = [body.placement if b < 1 else Pose(translation=(0.3, 0.0, 0.0)) for b, body in enumerate(model.bodies)]
+    places[-1] = Pose(translation=(3.0, 0.0, 0.0))
+    moving = zip(model.bodies[-4:], axes, strict=True)
+    turned = [replace(body, joint=replace(body.joint, axis=axis)) for body, axis in moving]
+    bodies = (*model.bodies[:-4], *turned)
+    model = replace(model, bodies=tuple(replace(b, placement=at) for b, at in zip(bodies, places, strict=True)))
+    contacts = (model.contact("body4", size * np.eye(6)[[3, 5, 2]]),)
+    assert rows_left(model, contacts) == [2]

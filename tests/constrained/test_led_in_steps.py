@@ -9,7 +9,7 @@ import pytest
 from casadi import DM, SX, Function
 from mechanisms_cases import mechanism
 from scenarios import DIRECT, DUAL, PRIMAL, worst
-from test_led import held
+from test_led import held, tree_of
 from test_stated import GIVEN, compared
 
 import codegen
@@ -22,18 +22,11 @@ from codegen.counting import count
 from codegen.geometry import Pose
 from codegen.interpret import interpret
 from codegen.oracle import ORACLE, constrained
-from codegen.planting import symbolic_tree
 from codegen.spatial import reflections, zeros
 from codegen.task import Task, trace
 
 PROXIMAL = (*DUAL, *PRIMAL)
 SOLES = ("left_sole_link:6", "right_sole_link:6")
-
-
-def tree_of(robot, contacts):
-    return symbolic_tree(
-        robot, SX.sym("q", robot.nq), contacts=contacts, turned=False, swept="both", leading="in steps"
-    )
 
 
 def rows_left(robot, contacts):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 REGULAR = 1e6  # beyond this condition, rows do not tell what they are asked for
 SHORTEST = 1e-4  # of the longest offset between joints, whatever the body weighs
+STEEPEST = 100.0  # moment that a hinge may be felt as, beside the one about its axis
 
 
 def long_enough(model: Model, b: int, S: Array, K: Array) -> bool:
@@ -31,7 +32,10 @@ def long_enough(model: Model, b: int, S: Array, K: Array) -> bool:
     c = inertia.mass * skew(inertia.com)
     A = np.block([[inertia.about_origin, c], [-c, inertia.mass * np.eye(3)]])
     D = S.T @ A @ S + model.bodies[b].joint.armature * np.eye(S.shape[1])
-    pushed = (K @ np.linalg.inv(Y))[3:]
+    B = K @ np.linalg.inv(Y)
+    pushed, hinges = B[3:], S[:3].any(axis=0)
+    if np.linalg.norm(B[:3, hinges]) > STEEPEST:
+        return False
     felt = np.linalg.eigvalsh(pushed @ D @ pushed.T).max()
     offsets = (math.hypot(*body.placement.p) for body in model.bodies if body.parent >= 0)
     lever = 1.0 / max(float(np.linalg.norm(pushed, 2)), 1e-300)

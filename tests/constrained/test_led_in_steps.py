@@ -14,7 +14,7 @@ from test_stated import GIVEN, compared
 
 import codegen
 from codegen import passes
-from codegen.algorithms.leaders import settling
+from codegen.algorithms.leaders import led, settling
 from codegen.algorithms.leading import without_led
 from codegen.algorithms.led import Levered, Swivel
 from codegen.contacts import contact_of
@@ -233,3 +233,14 @@ def test_sliders_have_no_angle_in_any_units(size):
     model = replace(model, bodies=tuple(replace(b, placement=at) for b, at in zip(bodies, places, strict=True)))
     contacts = (model.contact("body4", size * np.eye(6)[[3, 5, 2]]),)
     assert rows_left(model, contacts) == [2]
+
+
+@pytest.mark.parametrize("tilt", [0.0, 1e-9, 1e-5])
+@pytest.mark.parametrize("algorithm", ["pv", *PROXIMAL])
+def test_moments_almost_across_the_hinge_do_not_lead(algorithm, tilt):
+    """A hinge's rows, about an axis that is hardly another one: they would lead by next to nothing."""
+    robot = codegen.load("iiwa").with_frame("off", "lbr_iiwa_link_7", (0.0, 0.0, 0.1), rpy=(tilt, 0.0, 0.0))
+    contacts = (robot.contact("off", np.eye(6)[[0, 1]]),)
+    assert not settling(tree_of(robot, contacts))
+    assert not led(tree_of(robot, contacts))
+    assert compared(robot, contacts, algorithm, ("k",), iterations=12) < 1e-8

@@ -15,6 +15,7 @@ from codegen.basing import Based, based, recoordinated
 from codegen.direct import direct_operators
 from codegen.errors import RobotError, UnsuitedError
 from codegen.graph import Graph, Port, Value, from_casadi
+from codegen.lengths import measured
 from codegen.names import identifier
 from codegen.operations import CONST
 from codegen.planting import symbolic_tree
@@ -220,6 +221,7 @@ def _run(task: Task) -> tuple[list[SX], Any]:
     tree = symbolic_tree(
         model, q, frames, task.external, parameters, contacts, turned, entry.swept, bases, entry.leading
     )
+    tree = measured(tree) if entry.measured else tree
     own = {"v": Based.motion, "tau": Based.force}
     given |= {name: recoordinated(tree, bases, own[name], given[name]) for name in own.keys() & given.keys()}
     inputs = {**given, **before(tree, task, given)} if contacts else given

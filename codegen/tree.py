@@ -60,7 +60,7 @@ class Held:
     axes. `turn` (m x m, orthogonal) leads from these rows to those that the user stated, where the axes of the latter
     move against these and are left out of K; else it is None. `contact` numbers what the user stated, `point` is its
     place there. `yields` is the compliance (its trace) along rows of the contact that are held already; `stiff` says
-    that the inertias know the weight of its rows.
+    that the inertias know the weight of its rows. `force` and `inertia` measure lengths by `unit` (m).
     """
 
     body: int
@@ -80,6 +80,7 @@ class Held:
     spatial: bool
     yields: SX = field(default_factory=lambda: SX(1, 1))
     stiff: bool = False
+    unit: float = 1.0
 
     @property
     def size(self) -> int:
@@ -87,7 +88,12 @@ class Held:
         return int(self.rows.stop - self.rows.start)
 
     def inertia(self, weight: SX) -> RigidInertia | ArticulatedInertia:
-        """K' weight K for one weight or a diagonal of them (m): what a stiff contact adds to its body's inertia.
+        """K' weight K for one weight or a diagonal of them (m): what a stiff contact adds to its body's inertia."""
+        added = self._inertia(weight)
+        return added if self.unit == 1.0 else added.measured(1 / self.unit)
+
+    def _inertia(self, weight: SX) -> RigidInertia | ArticulatedInertia:
+        """The same in metres.
 
         A point that is held wholly adds a mass there, and a weld one that resists turns, too.
         """

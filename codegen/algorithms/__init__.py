@@ -57,6 +57,7 @@ class Algorithm:
     `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
     (robots with contacts), `loops` (the baselines for robots with loops). `view` makes of the
     robot the one that the algorithm runs on. With `joint_space` it factorises the joint-space inertia matrix.
+    With `metres` bodies have no units of length of their own (`codegen.lengths`), which would cost more than they save.
     """
 
     name: str
@@ -67,11 +68,17 @@ class Algorithm:
     group: str = "common"
     view: Callable[[Model], Model] | None = None
     joint_space: bool = False
+    metres: bool = False
 
     @property
     def based(self) -> bool:
         """Whether a floating base may be followed in another frame: forces go in and accelerations come out, if any."""
         return self.group != "loops" and {*self.outputs} <= {"a", "lam", "W", "Winv", "x"} and "a" not in self.inputs
+
+    @property
+    def measured(self) -> bool:
+        """Whether bodies may have their own units of length: not where joints' motions or forces come in or out."""
+        return self.group in ("delassus", "damped") and not self.metres
 
     @property
     def leading(self) -> Leading:
@@ -176,20 +183,20 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("pv_soft", pv_soft, (*HELD, "R"), SOLUTION, "softly constrained dynamics, O(n + m)", "constrained"),
         Algorithm("prox_pv", prox_pv, PROXIMAL, SOLUTION, "constrained dynamics, proximal PV", "constrained"),
         Algorithm("constrained_aba", constrained_aba, PROXIMAL, SOLUTION, "proximal, O(n + m)", "constrained"),
-        Algorithm("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL", "constrained", joint_space=True),
+        Algorithm("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL", "constrained"),
         Algorithm(
             "prox_ltls", prox_ltls, PROXIMAL, SOLUTION, "proximal by stiffened LTL", "constrained", joint_space=True
         ),
         Algorithm(
             "prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky", "constrained", joint_space=True
         ),
-        Algorithm("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus", joint_space=True),
-        Algorithm("kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", "delassus"),
+        Algorithm("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus", metres=True),
+        Algorithm("kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", "delassus", metres=True),
         Algorithm("efpa", efpa, Q, ("W",), "Delassus matrix by extended force propagators", "delassus"),
         Algorithm("pv_osim", pv_osim, Q, ("W",), "Delassus matrix by the PV sweep", "delassus"),
         Algorithm("pv_osimr", pv_osimr, Q, ("W",), "Delassus matrix over branching links", "delassus"),
         Algorithm("pv_osimf", pv_osimf, ("q", "b"), ("x",), "W x = b by branches and base", "damped"),
-        Algorithm("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b by branches", "damped"),
+        Algorithm("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b", "damped", metres=True),
         Algorithm("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu", "damped"),
         Algorithm("project", project, ("guess",), ("closed", "residual"), "closing of loops", group="loops"),
         Algorithm("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected", group="loops"),

@@ -71,6 +71,11 @@ def worth_bundling(tree: Tree, stiff: bool = False) -> frozenset[int]:
     return frozenset(best)
 
 
+def mixed(tree: Tree) -> frozenset[int]:
+    """The nodes whose forces would mix what stiff contacts hold with what they leave free (see `worth_bundling`)."""
+    return frozenset(i for i in tree.support if _mixed(tree, i))
+
+
 def _mixed(tree: Tree, i: int) -> bool:
     """Whether a bundle at node i would have to tell soft directions from stiff ones, and lose digits to it.
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.bundling import worth_bundling
+from codegen.algorithms.behind import behind
+from codegen.algorithms.bundling import mixed, worth_bundling
 from codegen.algorithms.reduced import reduced
 from codegen.algorithms.streams import gathered
 from codegen.algorithms.sweeps import articulated, stiffened
@@ -18,6 +19,8 @@ from codegen.tree import Tree
 
 def caba_osim(tree: Tree, mu: SX) -> SX:
     """(W + 1/mu)^-1 (m x m), symmetric, over the rows of all contacts in their order."""
-    A = articulated(tree, stiffened(tree, mu))
-    W, scale = reduced(tree, A, gathered(tree, A, worth_bundling(tree, stiff=True))), diagonal(mu, tree.m)
-    return scale - mirrored(scale @ W @ scale)
+    A, bundled = articulated(tree, stiffened(tree, mu)), worth_bundling(tree, stiff=True)
+    unit = mu if mu.size1() == 1 else SX(1)
+    W = behind(tree, A, lambda held: reduced(held, A, gathered(held, A, bundled)), unit, mixed(tree))
+    scale = diagonal(mu / unit, tree.m)
+    return diagonal(mu, tree.m) - mirrored(scale @ W @ scale)

@@ -1,23 +1,24 @@
-"""cABA-OSIMf: the inverse of the damped Delassus matrix applied to a vector, for trees that branch at their root.
+"""cABA-OSIMf: the inverse of the damped Delassus matrix applied to a vector.
 
-Sathya and Carpentier 2024 (hal-04443056), sec. VI: as PV-OSIMf, each branch's block damped by 1/mu, so that none can be
-singular. Gravity plays no part.
+Sathya and Carpentier 2024 (hal-04443056), sec. VI: with inertias H + mu K'K, (W + 1/mu)^-1 b = mu (b - K a), where a
+are the accelerations under the forces K' mu b. There the blocks of branches are formed first; one vector alone is
+carried by the sweeps that would make them, in any tree: O(n + m). Spatial vectors [angular; linear] in body frames;
+gravity plays no part.
 """
 
 from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.pv_osimf import split_at_root
-from codegen.algorithms.sweeps import articulated
-from codegen.spatial import LDL, diagonal, ldl
+from codegen.algorithms.sweeps import articulated, pushed, rolled_out, seen, stiffened, transmitted
+from codegen.spatial import zeros
 from codegen.tree import Tree
 
 
 def caba_osimf(tree: Tree, b: SX, mu: SX) -> SX:
     """x (m) with (W + 1/mu) x = b."""
-
-    def damped(L: SX, rows: list[int]) -> LDL:
-        return ldl(L + diagonal(1 / (mu if mu.size1() == 1 else mu[rows]), len(rows)))
-
-    return split_at_root(tree, articulated(tree, tree.I), b, damped)
+    A, still = articulated(tree, stiffened(tree, mu)), {i: zeros(S.size) for i, S in enumerate(tree.S)}
+    p = pushed(tree, [zeros(rows) for rows in tree.rows], mu * b)
+    u = transmitted(tree, A, p, still, tree.support[::-1])
+    _, a = rolled_out(tree, A, u, tree.support)
+    return mu * (b - seen(tree, a))

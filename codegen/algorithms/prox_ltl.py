@@ -2,20 +2,22 @@
 
 Sathya and Carpentier 2024 (hal-04443056), eq. 13 (Carpentier, Budhiraja, Mansard, RSS 2021): the Delassus matrix by
 LTL-OSIM, and (W + 1/mu) lam+ = missing + lam / mu, by the motions of joints that contacts share
-(`codegen.algorithms.shared`), without the joints that contacts lead (`codegen.algorithms.led`). Gravity enters through
-the resting motion.
+(`codegen.algorithms.shared`), without the joints that contacts lead (`codegen.algorithms.led`). The factors of M are
+those of articulated inertias (`codegen.algorithms.ltl_osim`), and solve with it by sweeps. Gravity enters through the
+resting motion.
 """
 
 from __future__ import annotations
 
-from casadi import SX, diag, vertcat
+from casadi import SX
 
-from codegen.algorithms.crba import crba
-from codegen.algorithms.delassus import jacobian_transpose
+from codegen.algorithms.delassus import by_joints
 from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.leading import Found, Rest, held_in_steps
-from codegen.algorithms.shared import Shared, proximal, split
-from codegen.spatial import ltdl, mirrored
+from codegen.algorithms.leading import Rest, held_in_steps
+from codegen.algorithms.ltl_osim import factors, half
+from codegen.algorithms.shared import by_streams, split
+from codegen.algorithms.streams import Streams
+from codegen.algorithms.sweeps import articulated
 from codegen.tree import Tree
 
 
@@ -26,18 +28,10 @@ def prox_ltl(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> 
 
 def factorised(rest: Rest, mu: SX, lam0: SX) -> Iteration:
     """The iteration on what is left."""
-    tree, (nodes, blocks) = rest.tree, split(rest.tree)
-    M = ltdl(crba(tree), tree.dof_parent)
-    Y, u = M.half(jacobian_transpose(tree)), M.half(rest.bias())
-    both = tree.dofs_of(nodes)
-    own = [dof for dof in tree.dofs_of(tree.support) if dof not in both]
-    L, free = Y[own, :].T @ M.scale(Y)[own, :], Y[own, :].T @ M.scale(u)[own, :]
-    D = diag(vertcat(SX(0, 1), *[M.d[dof] for dof in both]))
-    system = Shared(mirrored(L), Y[both, :], D, u[both, :], rest.s - free, blocks)
-
-    def finish(lam: SX, nu: SX) -> Found:
-        y = M.scale(u + Y @ lam)
-        y[both] = nu
-        return rest.by_nodes(M.back(y), lam)
-
-    return proximal(system, mu, lam0, finish)
+    tree, A, parts = rest.tree, articulated(rest.tree, rest.tree.I), split(rest.tree)
+    L = factors(tree, A)
+    Y = [half(tree, A, L, contact) for contact in tree.contacts]
+    alone = [{i: y for i, y in Y_e.items() if i not in parts[0]} for Y_e in Y]
+    start = {("contact", e): (contact.node, contact.force) for e, contact in enumerate(tree.contacts)}
+    y = {i: {("contact", e): Y_e[i] for e, Y_e in enumerate(Y) if i in Y_e} for i in tree.support}
+    return by_streams(rest, A, Streams(start, {}, {}, y, {}, {}), by_joints(tree, A, alone), parts, mu, lam0)

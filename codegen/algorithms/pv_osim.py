@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from casadi import SX
 
+from codegen.algorithms.behind import behind
 from codegen.algorithms.delassus import by_joints
 from codegen.algorithms.sweeps import articulated, joint_forces
 from codegen.tree import Tree
@@ -16,4 +17,4 @@ from codegen.tree import Tree
 def pv_osim(tree: Tree) -> SX:
     """W = J M^-1 J' (m x m), symmetric, over the rows of all contacts in their order."""
     A = articulated(tree, tree.I)
-    return by_joints(tree, A, [joint_forces(tree, contact, A) for contact in tree.contacts])
+    return behind(tree, A, lambda held: by_joints(held, A, [joint_forces(held, e, A) for e in held.contacts]))

@@ -8,23 +8,17 @@ plays no part.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from casadi import SX, horzcat
 
 from codegen.algorithms.delassus import by_joints
-from codegen.algorithms.sweeps import Articulated, articulated, joint_forces
-from codegen.spatial import LDL, ldl, semidefinite_ldl
+from codegen.algorithms.sweeps import articulated, joint_forces
+from codegen.spatial import ldl, semidefinite_ldl
 from codegen.tree import Tree
 
 
 def pv_osimf(tree: Tree, b: SX) -> SX:
     """x (m) with W x = b."""
-    return split_at_root(tree, articulated(tree, tree.I), b, lambda L, _: semidefinite_ldl(L))
-
-
-def split_at_root(tree: Tree, A: Articulated, b: SX, factors: Callable[[SX, list[int]], LDL]) -> SX:
-    """W^-1 b by branches and root; `factors` are those of a branch's own block, over these rows."""
+    A = articulated(tree, tree.I)
     y = [joint_forces(tree, contact, A) for contact in tree.contacts]
     roots = [tree.path(contact.node)[-1] for contact in tree.contacts]
     beyond = [{i: y_i for i, y_i in y_e.items() if i != root} for y_e, root in zip(y, roots, strict=True)]
@@ -34,7 +28,7 @@ def split_at_root(tree: Tree, A: Articulated, b: SX, factors: Callable[[SX, list
         # branch by branch: its own block, and what it adds to the root
         for branch in branches(beyond, [e for e, own in enumerate(roots) if own == root]):
             rows = [r for e in branch for r in range(tree.contacts[e].rows.start, tree.contacts[e].rows.stop)]
-            block, Y = factors(L[rows, rows], rows), horzcat(*[y[e][root] for e in branch])
+            block, Y = semidefinite_ldl(L[rows, rows]), horzcat(*[y[e][root] for e in branch])
             free, response = block.solve(b[rows]), block.solve(Y.T)
             T, load = T + Y @ response, load + Y @ free
             held.append((rows, free, response))

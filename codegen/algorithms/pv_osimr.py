@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from casadi import SX
 
+from codegen.algorithms.behind import behind
 from codegen.algorithms.bundling import worth_bundling
 from codegen.algorithms.reduced import reduced
 from codegen.algorithms.streams import gathered
@@ -18,5 +19,5 @@ from codegen.tree import Tree
 
 def pv_osimr(tree: Tree) -> SX:
     """W = J M^-1 J' (m x m), symmetric, over the rows of all contacts in their order."""
-    A = articulated(tree, tree.I)
-    return reduced(tree, A, gathered(tree, A, worth_bundling(tree)))
+    A, bundled = articulated(tree, tree.I), worth_bundling(tree)
+    return behind(tree, A, lambda held: reduced(held, A, gathered(held, A, bundled)))

@@ -14,13 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
-from casadi import SX
+from casadi import SX, diagcat, vertcat
 
 from codegen.algorithms.iteration import Iteration
+from codegen.algorithms.leading import Found, Rest
+from codegen.algorithms.streams import Streams
+from codegen.algorithms.sweeps import Articulated, accelerated, transmitted
 from codegen.spatial import diagonal, ldl, mirrored, zeros
 from codegen.tree import Tree
+
+Split = tuple[tuple[int, ...], tuple[list[int], ...]]
+"""The nodes whose motions stay unknowns, and the rows of the contacts by blocks that share no others."""
 
 STEPS = 3  # that are thought of where two ways to split are compared
 
@@ -62,7 +69,24 @@ def proximal(system: Shared, mu: SX, lam0: SX, finish: Callable[[SX, SX], tuple[
     return Iteration(start, step, residual, finish)
 
 
-def split(tree: Tree) -> tuple[tuple[int, ...], tuple[list[int], ...]]:
+def by_streams(rest: Rest, A: Articulated, met: Streams, L: SX, parts: Split, mu: SX, lam0: SX) -> Iteration:
+    """The iteration on articulated bodies, from streams of unit forces: `parts` are what `split` gives, L theirs."""
+    tree, (nodes, blocks) = rest.tree, parts
+    u = transmitted(tree, A, rest.p, rest.tau, tree.inwards)
+    own = rest.s - met.seen({i: A[i].D.solve(u[i]) for i in tree.support if i not in nodes})
+    Y, D = [met.at(tree, i) for i in nodes], [A[i].D.A for i in nodes]
+    felt = vertcat(zeros(0), *[u[i] for i in nodes])
+    system = Shared(L, vertcat(zeros(0, tree.m), *Y), diagcat(zeros(0, 0), *D), felt, own, blocks)
+
+    def finish(lam: SX, nu: SX) -> Found:
+        ends = accumulate(tree.S[i].size for i in nodes)
+        known = {i: nu[end - tree.S[i].size : end] for i, end in zip(nodes, ends, strict=True) if tree.parent[i] < 0}
+        return *accelerated(tree, A, u, met.pushed([lam[contact.rows] for contact in tree.contacts]), known), lam
+
+    return proximal(system, mu, lam0, finish)
+
+
+def split(tree: Tree) -> Split:
     """The nodes of nu, and the blocks of rows that share no others: of all that are shared those up to some depth.
 
     The cheapest depth, none at all being one; but joints that contacts do not share must be able to follow them:

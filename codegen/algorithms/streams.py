@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from casadi import SX, horzcat, vertcat
 
 from codegen.algorithms.sweeps import Articulated
-from codegen.spatial import zeros
+from codegen.spatial import units, zeros
 from codegen.tree import Tree
 
 Key = tuple[str, int]  # ("contact", number) or ("joint", node): the streams of contacts, and those of bundles
@@ -94,10 +94,10 @@ def gathered(tree: Tree, A: Articulated, bundled: Collection[int], apart: Collec
                 met.L[a, b] = met.coupling(a, b) + half[a].T @ scaled[b]
         felt = {a: A[i].force(F, -A[i].D.back(scaled[a])) for a, F in active[i].items()}
         if i in bundled:
-            rows = [r for r in range(tree.rows[i]) if not all(F[r, :].is_zero() for F in felt.values())]
+            E = units(horzcat(*felt.values()))
             met.bundle.update(dict.fromkeys(felt, ("joint", i)))
-            met.forces.update({a: F[rows, :] for a, F in felt.items()})
-            felt = {("joint", i): SX.eye(tree.rows[i])[:, rows]}
-            met.start["joint", i] = i, felt["joint", i]
+            met.forces.update({a: E.T @ F for a, F in felt.items()})
+            felt = {("joint", i): E}
+            met.start["joint", i] = i, E
         active[tree.parent[i]].update({a: tree.X[i].force(F) for a, F in felt.items()})
     return met

@@ -15,6 +15,7 @@ from codegen.passes.dead import drop_dead
 from codegen.passes.endings import end_early
 from codegen.passes.factors import factor_sums
 from codegen.passes.lifetimes import shorten_lifetimes
+from codegen.passes.negations import spare_negations
 from codegen.passes.pairs import share_pairs
 from codegen.passes.reciprocals import share_reciprocals
 from codegen.passes.sums import chain_sums
@@ -38,12 +39,13 @@ __all__ = [
     "share_pairs",
     "share_reciprocals",
     "shorten_lifetimes",
+    "spare_negations",
     "wait_less",
 ]
 
 DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, factor_sums, drop_dead)
 SHARE: tuple[Pass, ...] = (share_pairs, factor_sums, drop_dead, share_pairs)  # what is shared may have factors
-ORDER: tuple[Pass, ...] = (*SHARE, chain_sums, hoist_angles, shorten_lifetimes, end_early, wait_less)
+ORDER: tuple[Pass, ...] = (spare_negations, *SHARE, chain_sums, hoist_angles, shorten_lifetimes, end_early, wait_less)
 
 _ROUNDS = 8
 

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from codegen.operations import CONST
-from codegen.passes.inner import SUMS, Term, inner_sums, terms_of
+from codegen.passes.inner import SUMS, Term, added_up, inner_sums, terms_of
 from codegen.passes.rewriting import Draft, rewrite
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ def _factored(draft: Draft, terms: Sequence[Term], groups: Sequence[Group]) -> i
                 (draft.moved[_other(draft, own, factor)], own_minus != minus)
                 for own, factor, own_minus in zip(*group[1:], turned, strict=True)
             ]
-            made.append((draft.op("mul", draft.moved[group.factor], _sum(draft, others)), minus))
-    return _sum(draft, made)
+            made.append((draft.op("mul", draft.moved[group.factor], added_up(draft, others)), minus))
+    return added_up(draft, made)
 
 
 def _opposite(draft: Draft, factor: int, own: int) -> bool:
@@ -107,13 +107,3 @@ def _other(draft: Draft, term: Term, factor: int) -> int:
     """The factor of a product beside the common one."""
     a, b = draft.graph.values[term.place].args
     return b if a == factor else a
-
-
-def _sum(draft: Draft, terms: Sequence[tuple[int, bool]]) -> int:
-    """A chain of additions and subtractions, from the first term that is added."""
-    start = next((n for n, (_, minus) in enumerate(terms) if not minus), -1)
-    total = terms[start][0] if start >= 0 else draft.number(0.0)
-    for n, (place, minus) in enumerate(terms):
-        if n != start:
-            total = draft.op("sub" if minus else "add", total, place)
-    return total

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.graph import Graph, Value
+    from codegen.passes.rewriting import Draft
 
 SUMS = ("add", "sub")
 
@@ -41,3 +42,15 @@ def terms_of(values: Sequence[Value], inner: Sequence[bool], root: int) -> list[
         else:
             terms.append(Term(node, minus))
     return terms
+
+
+def added_up(draft: Draft, terms: Sequence[tuple[int, bool]]) -> int:
+    """A chain of additions and subtractions, from the first term that is added; its negative if there is none."""
+    start = next((n for n, (_, minus) in enumerate(terms) if not minus), -1)
+    if start < 0:
+        return draft.op("neg", added_up(draft, [(place, False) for place, _ in terms]))
+    total = terms[start][0]
+    for n, (place, minus) in enumerate(terms):
+        if n != start:
+            total = draft.op("sub" if minus else "add", total, place)
+    return total

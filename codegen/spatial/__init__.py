@@ -4,14 +4,14 @@ Spatial vectors are [angular; linear]. Matrices whose columns are spatial vector
 are kept structural wherever they are known.
 """
 
-from codegen.spatial.axes import constant, cross3, diagonal, others, skew3, unit_axis, without_rows, zeros
+from codegen.spatial.axes import constant, cross3, diagonal, others, skew3, unit_axis, units, without_rows, zeros
 from codegen.spatial.branched import LTDL, ltdl, ltdl_above, nested
 from codegen.spatial.freed import FreeJoint, freed, own_axes
 from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, yielding
 from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse, so3_log
 from codegen.spatial.node import NodeInertia, NodeTransform, Subspace
 from codegen.spatial.solve import LDL, Reflections, Square, divisor, ldl, mirrored, reflections, semidefinite_ldl
-from codegen.spatial.steps import AxisTurn, Shift, Step, Turn, placement_steps
+from codegen.spatial.steps import AxisTurn, MeasuredTurn, Shift, Step, Turn, placement_steps
 from codegen.spatial.transform import Transform
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "ArticulatedInertia",
     "AxisTurn",
     "FreeJoint",
+    "MeasuredTurn",
     "NodeInertia",
     "NodeTransform",
     "Reflections",
@@ -51,6 +52,7 @@ __all__ = [
     "so3_jacobian_inverse",
     "so3_log",
     "unit_axis",
+    "units",
     "without_rows",
     "yielding",
     "zeros",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from casadi import DM, SX, cross, diag, sparsify
+from casadi import DM, SX, cross, diag, is_equal, sparsify
 from numpy.typing import ArrayLike
 
 from codegen.geometry import Vec3
@@ -32,6 +32,13 @@ def without_rows(A: SX, rows: Iterable[int]) -> SX:
     for r in rows:
         B[r, :] = SX(1, A.size2())
     return B
+
+
+def units(F: SX) -> SX:
+    """Unit vectors along the rows where F has entries, the other way round where one of these is minus one."""
+    rows = [r for r in range(F.size1()) if not F[r, :].is_zero()]
+    turned = [any(is_equal(F[r, c], SX(-1)) for c in range(F.size2())) for r in rows]
+    return SX.eye(F.size1())[:, rows] @ diag(SX([-1.0 if minus else 1.0 for minus in turned]))
 
 
 def others(k: int) -> tuple[int, int]:

@@ -24,7 +24,7 @@ def _turn_symmetric(A: SX, k: int, c: SX, s: SX) -> SX:
     """Rot_k A Rot_k' for symmetric A: four multiplications in the plane of the turn, four across it."""
     i, j = others(k)
     a, b, d = A[i, i], A[i, j], A[j, j]
-    t = s * (a - d) + c * (2 * b)
+    t = s * (a - d) + (2 * c) * b
     st = s * t
     B = SX(A)
     B[i, i], B[j, j] = a - st, d + st
@@ -138,6 +138,10 @@ class RigidInertia:
     def turned(self, k: int, c: SX, s: SX) -> RigidInertia:
         return RigidInertia(self.m, rotate_rows(self.h, k, c, s), _turn_symmetric(self.I, k, c, s), self.half)
 
+    def measured(self, ratio: float) -> RigidInertia:
+        """The same where lengths are in a unit that is shorter by `ratio`."""
+        return RigidInertia(self.m, ratio * self.h, ratio**2 * self.I, ratio**2 * self.half)
+
     def rotated(self, R: SX) -> RigidInertia:
         return RigidInertia(self.m, R @ self.h, congruence(R, self.I), self.half)
 
@@ -206,6 +210,10 @@ class ArticulatedInertia:
         return ArticulatedInertia(
             _turn_symmetric(self.I, k, c, s), _turn_general(self.H, k, c, s), _turn_symmetric(self.M, k, c, s)
         )
+
+    def measured(self, ratio: float) -> ArticulatedInertia:
+        """The same where lengths are in a unit that is shorter by `ratio`."""
+        return ArticulatedInertia(ratio**2 * self.I, ratio * self.H, self.M)
 
     def rotated(self, R: SX) -> ArticulatedInertia:
         return ArticulatedInertia(congruence(R, self.I), R @ self.H @ R.T, congruence(R, self.M))

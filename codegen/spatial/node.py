@@ -28,6 +28,7 @@ class Inertia(Carried, Protocol):
     def __add__(self, other: Any) -> Any: ...
     def __matmul__(self, S: SX) -> SX: ...
     def articulated(self) -> ArticulatedInertia: ...
+    def measured(self, ratio: float) -> Any: ...
 
 
 def bodies(A: SX) -> list[SX]:
@@ -122,6 +123,10 @@ class NodeInertia:
     def stiffened(self, body: int, added: Inertia) -> NodeInertia:
         """The stack with an inertia added to one of its bodies (by place)."""
         return NodeInertia(tuple(part + added if b == body else part for b, part in enumerate(self.parts)))
+
+    def measured(self, ratio: float) -> NodeInertia:
+        """The stack of rigid bodies where lengths are in a unit that is shorter by `ratio`."""
+        return NodeInertia(tuple(part.measured(ratio) for part in self.parts))
 
     def without(self, U: SX, D: LDL, free: Sequence[int]) -> NodeInertia:
         """IA - U D^-1 U': what is left of the inertia when the joint is free to move, nothing on the axes `free`.

@@ -21,6 +21,7 @@ class Carried(Protocol):
     def turned(self, k: int, c: SX, s: SX) -> Carried: ...
     def shifted(self, k: int, p: SX) -> Carried: ...
     def rotated(self, R: SX) -> Carried: ...
+    def measured(self, ratio: float) -> Carried: ...
 
 
 I = TypeVar("I", bound=Carried)
@@ -74,6 +75,44 @@ class AxisTurn:
 
     def carry_in(self, inertia: I) -> I:
         return inertia.turned(self.k, self.c, -self.s)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTurn:
+    """A turn about a coordinate axis into a frame where lengths are measured by a unit that is `ratio` as long.
+
+    Moments are counted in that unit, angular motions in its inverse; forces and linear motions stay what they are.
+    """
+
+    turn: AxisTurn
+    ratio: float
+
+    def vector(self, x: SX) -> SX:
+        return self.turn.vector(x)
+
+    def outward(self, x: SX) -> SX:
+        return self.turn.outward(x)
+
+    def point(self, x: SX) -> SX:
+        return self.ratio * self.turn.point(x)
+
+    def motion(self, A: SX) -> SX:
+        return self._turned(A, -self.turn.s)
+
+    def force(self, F: SX) -> SX:
+        return self._turned(F, self.turn.s)
+
+    def carry(self, inertia: I) -> I:
+        return self.turn.carry(inertia.measured(self.ratio))  # type: ignore[return-value]
+
+    def carry_in(self, inertia: I) -> I:
+        return self.turn.carry_in(inertia).measured(1 / self.ratio)  # type: ignore[return-value]
+
+    def _turned(self, A: SX, s: SX) -> SX:
+        k, c, r = self.turn.k, self.turn.c, self.ratio
+        angular = rotate_rows(A[:3, :], k, r * c, r * s)
+        angular[k, :] = r * A[k, :]
+        return vertcat(angular, rotate_rows(A[3:, :], k, c, s))
 
 
 @dataclass(frozen=True, slots=True)

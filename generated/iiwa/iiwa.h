@@ -20,7 +20,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: e63acc70156b6bb6aaac841ff7e91bd0f37bb427add0cbedd7cd583ae106a224 (SHA-256 of the sources)
+ * Content: e0cce869c883e18efa34e0f203939610109c39e48944c5e859531347ee6a14a2 (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -33,14 +33,14 @@ extern "C" {
 #define IIWA_REAL double
 #define IIWA_NQ 7
 #define IIWA_NV 7
-#define IIWA_CONTENT "e63acc70156b6bb6aaac841ff7e91bd0f37bb427add0cbedd7cd583ae106a224"
+#define IIWA_CONTENT "e0cce869c883e18efa34e0f203939610109c39e48944c5e859531347ee6a14a2"
 
 /* rnea: inverse dynamics
  *   in  q[7] (7): configuration
  *   in  v[7] (7): joint velocity
  *   in  a[7] (7): joint acceleration
  *   out tau[7] (7): joint forces
- * 387 operations (add 176, mul 201, sin 5, cos 5) as emitted; 404 operations (add 177, mul 217, sin 5, cos 5) as written.
+ * 386 operations (add 175, mul 201, sin 5, cos 5) as emitted; 404 operations (add 177, mul 217, sin 5, cos 5) as written.
  */
 void iiwa_rnea(const IIWA_REAL *q, const IIWA_REAL *v, const IIWA_REAL *a, IIWA_REAL *tau);
 /* Reals that iiwa_rnea keeps on the stack to hand values between its parts; the caller owns none. */
@@ -49,7 +49,7 @@ void iiwa_rnea(const IIWA_REAL *q, const IIWA_REAL *v, const IIWA_REAL *a, IIWA_
 /* crba: joint-space inertia matrix
  *   in  q[7] (7): configuration
  *   out M[49] (7 x 7): joint-space inertia matrix
- * 212 operations (add 92, mul 110, sin 5, cos 5) as emitted; 245 operations (add 103, mul 132, sin 5, cos 5) as written.
+ * 209 operations (add 89, mul 110, sin 5, cos 5) as emitted; 245 operations (add 103, mul 132, sin 5, cos 5) as written.
  */
 void iiwa_crba(const IIWA_REAL *q, IIWA_REAL *M);
 /* Reals that iiwa_crba keeps on the stack to hand values between its parts; the caller owns none. */
@@ -60,7 +60,7 @@ void iiwa_crba(const IIWA_REAL *q, IIWA_REAL *M);
  *   in  v[7] (7): joint velocity
  *   in  tau[7] (7): joint forces
  *   out a[7] (7): joint acceleration
- * 684 operations (add 301, mul 368, div 5, sin 5, cos 5) as emitted; 723 operations (add 306, mul 367, div 40, sin 5, cos 5) as written.
+ * 682 operations (add 301, mul 366, div 5, sin 5, cos 5) as emitted; 722 operations (add 305, mul 367, div 40, sin 5, cos 5) as written.
  */
 void iiwa_aba(const IIWA_REAL *q, const IIWA_REAL *v, const IIWA_REAL *tau, IIWA_REAL *a);
 /* Reals that iiwa_aba keeps on the stack to hand values between its parts; the caller owns none. */

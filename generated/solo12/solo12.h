@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: a509259af045268be3fd0ad0bcdb9fc5540c48bf7087d383160b4e3f71afa612 (SHA-256 of the sources)
+ * Content: a67547505be91edd9b75b133ae95f0b3c114692f81cd34500443e5c24ce49c42 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -39,7 +39,7 @@ extern "C" {
 #define SOLO12_REAL double
 #define SOLO12_NQ 19
 #define SOLO12_NV 18
-#define SOLO12_CONTENT "a509259af045268be3fd0ad0bcdb9fc5540c48bf7087d383160b4e3f71afa612"
+#define SOLO12_CONTENT "a67547505be91edd9b75b133ae95f0b3c114692f81cd34500443e5c24ce49c42"
 
 /* rnea: inverse dynamics
  *   in  q[19] (19): configuration
@@ -55,7 +55,7 @@ void solo12_rnea(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *
 /* crba: joint-space inertia matrix
  *   in  q[19] (19): configuration
  *   out M[324] (18 x 18): joint-space inertia matrix
- * 538 operations (add 250, mul 264, sin 12, cos 12) as emitted; 685 operations (add 321, mul 332, sin 16, cos 16) as written.
+ * 536 operations (add 248, mul 264, sin 12, cos 12) as emitted; 685 operations (add 321, mul 332, sin 16, cos 16) as written.
  */
 void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
 /* Reals that solo12_crba keeps on the stack to hand values between its parts; the caller owns none. */
@@ -66,7 +66,7 @@ void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
  *   in  v[18] (18): joint velocity
  *   in  tau[18] (18): joint forces
  *   out a[18] (18): joint acceleration
- * 2205 operations (add 1048, mul 1119, div 14, sin 12, cos 12) as emitted; 2473 operations (add 1120, mul 1204, div 117, sin 16, cos 16) as written.
+ * 2199 operations (add 1046, mul 1115, div 14, sin 12, cos 12) as emitted; 2465 operations (add 1112, mul 1204, div 117, sin 16, cos 16) as written.
  */
 void solo12_aba(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *tau, SOLO12_REAL *a);
 /* Reals that solo12_aba keeps on the stack to hand values between its parts; the caller owns none. */

@@ -1,0 +1,109 @@
+"""Units of length, one for each body: where an offset is the unit, nothing is multiplied by it.
+
+Moments are then in newtons times that unit. Algorithms may be measured so whose arguments and results know nothing of
+what is between joints and contacts. A hinge changes units as it turns: what it transmits has moments across its axis
+alone, and these it multiplies anyway. Bodies that do not turn against their carrier have its unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from casadi import SX, diagcat
+
+from codegen.spatial import AxisTurn, MeasuredTurn, NodeTransform, Shift, Transform
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codegen.spatial import Step
+    from codegen.tree import Held, Tree
+
+
+METRE = 1.0
+COLUMNS = 5  # forces that a hinge transmits
+SHIFT, TURN = 7, 11  # operations that a shift in its own unit saves of an inertia; that a turn to another unit adds
+
+
+def measured(tree: Tree) -> Tree:
+    """The tree with lengths in units of its bodies' offsets."""
+    unit = units_of_length(tree)
+    return replace(
+        tree,
+        X=tuple(_transform(tree, i, unit) for i in tree.outwards),
+        I=(*(tree.I[i].measured(1 / unit[i]) for i in tree.outwards), tree.I[-1]),
+        armature=tuple(arm / unit[i] ** 2 for i, arm in enumerate(tree.armature)),
+        contacts=tuple(_held(contact, unit[contact.node]) for contact in tree.contacts),
+    )
+
+
+def units_of_length(tree: Tree) -> list[float]:
+    """By nodes, the unit (m) in which carrying forces and inertias takes fewest operations.
+
+    Bodies that carry contacts, those on no way to one and clusters stay in metres.
+    """
+    head, held = list[int](), {contact.node for contact in tree.contacts}
+    for i in tree.outwards:
+        head.append(i if tree.parent[i] < 0 or _turns(tree, i) or not _single(tree, i) else head[tree.parent[i]])
+    carrier = {h: head[tree.parent[h]] if tree.parent[h] >= 0 else -1 for h in head}
+    metres = {head[i] for i in tree.outwards if i in held or i not in tree.support or not _single(tree, i)}
+    metres |= {carrier[i] for i in tree.outwards if not _single(tree, i)}
+    offsets = {i: _offsets(tree.X[i].links[0][1].steps) for i in tree.support if tree.parent[i] >= 0}
+    lengths = [METRE, *sorted({length for own in offsets.values() for length in own})]
+    saved = {h: dict.fromkeys([METRE] if h in metres else lengths, 0) for h in carrier}
+    for i, own in offsets.items():
+        passing = sum(min(contact.size, COLUMNS) for contact in tree.contacts if i in tree.path(contact.node))
+        at = saved[head[tree.parent[i]]]
+        for length in (length for length in own if length in at):
+            at[length] += 2 * passing + (0 if at[length] else SHIFT)  # products of siblings have a common factor
+    # leaves to root: what every unit of a body saves on it and beyond
+    for h in sorted(carrier, reverse=True):
+        for length in saved.get(carrier[h], ()):
+            saved[carrier[h]][length] += max(max(saved[h].values()) - TURN, saved[h].get(length, -TURN))
+    unit = dict[int, float]()
+    # root to leaves: the unit that saves most, the carrier's if another one saves no more than its turn costs
+    for h in sorted(carrier):
+        best, same = max(saved[h], key=saved[h].__getitem__), unit.get(carrier[h], METRE)
+        unit[h] = same if same in saved[h] and saved[h][same] >= saved[h][best] - TURN else best
+    return [unit[h] for h in head]
+
+
+def _single(tree: Tree, i: int) -> bool:
+    """Whether node i is one body."""
+    return len(tree.model.nodes[i].bodies) == 1
+
+
+def _turns(tree: Tree, i: int) -> bool:
+    """Whether node i is a hinge that turns to its body's axes."""
+    steps = tree.X[i].links[0][1].steps
+    return _single(tree, i) and tree.S[i].size == 1 and bool(steps) and isinstance(steps[-1], AxisTurn)
+
+
+def _offsets(steps: Sequence[Step]) -> list[float]:
+    """The lengths of constant shifts along each axis."""
+    shifts = [step.p for step in steps if isinstance(step, Shift) and step.p.is_constant()]
+    return [abs(float(p[k])) for p in shifts for k in range(3) if not p[k].is_zero()]
+
+
+def _transform(tree: Tree, i: int, unit: Sequence[float]) -> NodeTransform:
+    """X of node i: shifts in its carrier's unit, and if its own is another one, a last turn that leads there."""
+    X, outer = tree.X[i], unit[tree.parent[i]] if tree.parent[i] >= 0 else 1.0
+    links = []
+    for inner, link in X.links:
+        steps = [_in_units(step, outer) if isinstance(step, Shift) else step for step in link.steps]
+        if unit[i] != outer and isinstance(steps[-1], AxisTurn):
+            steps[-1] = MeasuredTurn(steps[-1], unit[i] / outer)
+        links.append((inner, Transform(tuple(steps))))
+    return replace(X, links=tuple(links))
+
+
+def _in_units(shift: Shift, unit: float) -> Shift:
+    """A shift with its length in this unit; an offset that is the unit is one."""
+    return Shift(shift.p / unit if shift.p.is_constant() else (1 / unit) * shift.p)
+
+
+def _held(contact: Held, unit: float) -> Held:
+    """A contact on a body whose lengths are in this unit."""
+    rows = [1 / unit if r % 6 < 3 else 1.0 for r in range(contact.force.size1())]
+    return replace(contact, force=diagcat(*map(SX, rows)) @ contact.force, unit=unit)

@@ -1,0 +1,123 @@
+"""Delassus matrices of unit forces behind the joints that contacts hold, and in units of length of the bodies' own."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from casadi import DM, SX
+from mechanisms_cases import mechanism, parallel
+from scenarios import LOOPED, of, problem, worst
+
+import codegen
+from codegen import task
+from codegen.algorithms import ALGORITHMS
+from codegen.contacts import contact_of
+from codegen.counting import count
+from codegen.interpret import interpret
+from codegen.lengths import measured, units_of_length
+from codegen.oracle import constrained
+from codegen.planting import symbolic_tree
+from codegen.spatial import Shift, units
+from codegen.task import Task, trace
+
+MEASURED = tuple(name for name, entry in ALGORITHMS.items() if entry.measured and entry.outputs == ("W",))
+HUMANOID = ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6")
+
+
+def held(robot, texts):
+    model = codegen.load(robot)
+    return model, tuple(contact_of(model, text) for text in texts)
+
+
+def tips(armature):
+    """Tips with more rows than their joints transmit forces, in no order, and rows on what carries them."""
+    types = ("revolute", "revolute", "prismatic", "revolute", "revolute") * 2
+    model = mechanism(types, 5, base="floating", armature=armature)
+    carriers = {body.parent for body in model.bodies}
+    ends = [b for b in range(len(model.bodies)) if b not in carriers]
+    own = [model.contact(f"tool{b}", 6) for b in ends]
+    points = [model.contact(f"body{b}", 3, points=[(0.1, 0.2, 0.0), (-0.1, 0.0, 0.3)]) for b in ends]
+    return model, (*points, model.contact("body1", 2 * np.eye(6)[:4]), *own, model.contact("body0", 6))
+
+
+@pytest.mark.parametrize("armature", [False, True])
+@pytest.mark.parametrize("algorithm", ["ltl_osim", *MEASURED])
+def test_more_rows_than_forces(algorithm, armature):
+    given = problem(*tips(armature), 10, regular=False)
+    W, *_ = interpret(given.graph(algorithm), given.q)
+    assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-11
+
+
+@pytest.mark.parametrize("algorithm", ["caba_osim", "caba_osimf"])
+@pytest.mark.parametrize("weights", [False, True])
+def test_damped_inverses(algorithm, weights):
+    given, mu = problem(*tips(armature=False), 10, regular=False), 50.0
+    rng = np.random.default_rng(0)
+    w = rng.uniform(0.5, 2.0, (10, given.rows)) if weights else np.ones((10, given.rows))
+    b = rng.standard_normal((10, given.rows))
+    parameters = ("mu", "weight") if weights else ("mu",)
+    arguments = [given.q, *([b] if algorithm == "caba_osimf" else []), np.full(10, mu), *([w] if weights else [])]
+    found, *_ = interpret(given.graph(algorithm, parameters=parameters), *arguments)
+    for n, at in enumerate(given.at):
+        expected = np.linalg.inv(constrained.delassus(at) + np.diag(1 / (mu * w[n])))
+        assert worst(found[n : n + 1], (expected @ b[n] if algorithm == "caba_osimf" else expected)[None]) < 1e-9
+
+
+@pytest.mark.parametrize("name", ["pv_osim", "ltl_osim"])
+def test_operations_behind_the_joint(monkeypatch, name):
+    robot, contacts = held("atlas", HUMANOID)
+    fewer = count(trace(Task(robot, name, contacts=contacts))).total
+    monkeypatch.setattr(sys.modules[f"codegen.algorithms.{name}"], "behind", lambda tree, A, delassus: delassus(tree))
+    assert fewer < 0.95 * count(trace(Task(robot, name, contacts=contacts))).total
+
+
+def test_units_of_length_are_offsets():
+    robot, contacts = held("atlas", HUMANOID)
+    tree = symbolic_tree(robot, SX.sym("q", robot.nq), contacts=contacts)
+    unit, metric = units_of_length(tree), measured(tree)
+    assert all(unit[contact.node] == 1.0 for contact in tree.contacts)
+    assert len(set(unit)) > 5
+    shifts = [
+        step.p for X in metric.X for step in X.links[0][1].steps if isinstance(step, Shift) and step.p.is_constant()
+    ]
+    assert sum(1.0 in map(abs, DM(p).nonzeros()) for p in shifts) >= 15
+
+
+@pytest.mark.parametrize(("algorithm", "saved"), [("pv_osimr", 200), ("caba_osim", 200), ("efpa", 200)])
+def test_units_save_operations(monkeypatch, algorithm, saved):
+    robot, contacts = held("atlas", HUMANOID)
+    with_units = count(codegen.graphs(robot, algorithm, contacts=contacts)[1]).total
+    monkeypatch.setattr(task, "measured", lambda tree: tree)
+    in_metres = codegen.passes.run(trace(Task(robot, algorithm, contacts=contacts)))
+    assert with_units <= count(in_metres).total - saved
+
+
+@pytest.mark.parametrize("scenario", LOOPED, ids=str)
+@pytest.mark.parametrize("algorithm", MEASURED)
+def test_units_beside_clusters(monkeypatch, scenario, algorithm):
+    """Every body that may have a unit of its own has one, whatever it costs."""
+    monkeypatch.setattr("codegen.lengths.TURN", -1000)
+    given = of(scenario)
+    W, *_ = interpret(given.graph(algorithm), given.q)
+    assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-10
+
+
+@pytest.mark.parametrize("algorithm", MEASURED)
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_units_of_parallel_hinges(monkeypatch, base, algorithm):
+    monkeypatch.setattr("codegen.lengths.TURN", -1000)
+    model = parallel(base, 3)
+    ends = [f"tool{b}" for b in range(len(model.bodies)) if b not in {body.parent for body in model.bodies}]
+    given = problem(model, tuple(model.contact(name, 3) for name in ends), 10, regular=False)
+    W, *_ = interpret(given.graph(algorithm), given.q)
+    assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-11
+
+
+def test_units_along_entries():
+    F = SX(4, 2)
+    F[1, 0], F[2, 0], F[2, 1] = 0.5, -1.0, SX.sym("x")
+    E = units(F)
+    assert E.nnz() == 2
+    assert np.array_equal(DM(E).full(), [[0, 0], [1, 0], [0, -1], [0, 0]])

@@ -1,0 +1,76 @@
+"""Signs of values: fewer negations, the same values."""
+
+from __future__ import annotations
+
+import casadi
+import numpy as np
+import pytest
+from graph_cases import PRODUCTS, graphs
+from hypothesis import given
+from test_factors import a, b, c, d, e, graph_of
+
+import codegen
+from codegen.counting import count
+from codegen.interpret import interpret
+from codegen.passes import DEFAULT, drop_dead, fold_constants, run, spare_negations
+from codegen.task import Task, trace
+
+x = a * b + c * d
+y = (a - b) + (c - d)
+
+
+def negations(graph):
+    return sum(value.op == "neg" for value in graph.values)
+
+
+@pytest.mark.parametrize(
+    ("results", "before", "after"),
+    [
+        ((-((a - b) + (c - d)),), 1, 0),  # a sum with something to subtract
+        ((-(3.0 * a + b),), 1, 0),  # a constant takes the sign
+        ((-(a * b + c),), 1, 1),
+        ((-((a - b) * (c + d)),), 1, 0),  # a factor takes it
+        ((-casadi.sin(a - b) / (2.0 + c * d),), 1, 0),
+        ((-x, -(x + e)), 2, 1),
+        ((-x, 2.5 * x), 1, 1),
+        ((-y, 2.5 * y), 1, 0),  # its other user takes any sign
+        ((-y, y), 1, 1),  # wanted both ways
+        ((-y, casadi.fabs(y)), 1, 0),
+        ((-y, casadi.sqrt(y)), 1, 1),
+        ((-(a / d + b / d), -(b / d + c / d), -(a / d + c / d)), 3, 0),  # 1 / d, for all three
+    ],
+)
+def test_negations_before_and_after(results, before, after):
+    graph = run(graph_of(*results), DEFAULT, ())
+    spared = spare_negations(graph)
+    assert (negations(graph), negations(spared)) == (before, after)
+    assert count(graph).total - count(spared).total == before - after
+    numbers = [np.array([value]) for value in (1.25, -0.5, 3.0, 0.75, -2.0)]
+    assert np.array_equal(interpret(spared, *numbers)[0], interpret(graph, *numbers)[0], equal_nan=True)
+    assert negations(spare_negations(spared)) == after
+
+
+@given(graphs((*PRODUCTS, "add", "sub", "sub", "neg", "cos", "sin", "sqrt")))
+def test_any_graph(graph):
+    folded = run(graph, (fold_constants, drop_dead), ())
+    spared = spare_negations(folded)
+    assert count(spared).total <= count(folded).total
+    point = np.array([0.7, -1.3, 2.1])
+    with np.errstate(all="ignore"):
+        for one, other in zip(interpret(spared, point), interpret(folded, point), strict=True):
+            assert np.allclose(one, other, rtol=1e-12, atol=1e-12, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("robot", "algorithm", "contacts", "spared"),
+    [
+        ("talos", "minverse", (), 400),
+        ("iiwa", "jacobian", (), 4),
+        ("atlas", "caba_osim", ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6"), 200),
+    ],
+)
+def test_robots(robot, algorithm, contacts, spared):
+    model = codegen.load(robot)
+    held = tuple(codegen.contacts.contact_of(model, contact) for contact in contacts)
+    graph = run(trace(Task(model, algorithm, contacts=held)), DEFAULT, ())
+    assert negations(spare_negations(graph)) <= negations(graph) - spared

@@ -41,7 +41,8 @@ def measured(tree: Tree) -> Tree:
 def units_of_length(tree: Tree) -> list[float]:
     """By nodes, the unit (m) in which carrying forces and inertias takes fewest operations.
 
-    Bodies that carry contacts, those on no way to one and clusters stay in metres.
+    It is below zero where the offset that it is of points backwards. Bodies that carry contacts, those on no way to one
+    and clusters stay in metres.
     """
     head, held = list[int](), {contact.node for contact in tree.contacts}
     for i in tree.outwards:
@@ -50,12 +51,12 @@ def units_of_length(tree: Tree) -> list[float]:
     metres = {head[i] for i in tree.outwards if i in held or i not in tree.support or not _single(tree, i)}
     metres |= {carrier[i] for i in tree.outwards if not _single(tree, i)}
     offsets = {i: _offsets(tree.X[i].links[0][1].steps) for i in tree.support if tree.parent[i] >= 0}
-    lengths = [METRE, *sorted({length for own in offsets.values() for length in own})]
+    lengths = [METRE, *sorted({abs(p) for own in offsets.values() for p in own})]
     saved = {h: dict.fromkeys([METRE] if h in metres else lengths, 0) for h in carrier}
     for i, own in offsets.items():
         passing = sum(min(contact.size, COLUMNS) for contact in tree.contacts if i in tree.path(contact.node))
         at = saved[head[tree.parent[i]]]
-        for length in (length for length in own if length in at):
+        for length in (abs(p) for p in own if abs(p) in at):
             at[length] += 2 * passing + (0 if at[length] else SHIFT)  # products of siblings have a common factor
     # leaves to root: what every unit of a body saves on it and beyond
     for h in sorted(carrier, reverse=True):
@@ -66,6 +67,10 @@ def units_of_length(tree: Tree) -> list[float]:
     for h in sorted(carrier):
         best, same = max(saved[h], key=saved[h].__getitem__), unit.get(carrier[h], METRE)
         unit[h] = same if same in saved[h] and saved[h][same] >= saved[h][best] - TURN else best
+    # limbs that mirror one another add and subtract alike: offsets that are units count forwards
+    for h in unit:
+        along = [p for i, own in offsets.items() if head[tree.parent[i]] == h for p in own if abs(p) == unit[h]]
+        unit[h] = along[0] if along else unit[h]
     return [unit[h] for h in head]
 
 
@@ -81,9 +86,9 @@ def _turns(tree: Tree, i: int) -> bool:
 
 
 def _offsets(steps: Sequence[Step]) -> list[float]:
-    """The lengths of constant shifts along each axis."""
+    """Constant shifts along each axis."""
     shifts = [step.p for step in steps if isinstance(step, Shift) and step.p.is_constant()]
-    return [abs(float(p[k])) for p in shifts for k in range(3) if not p[k].is_zero()]
+    return [float(p[k]) for p in shifts for k in range(3) if not p[k].is_zero()]
 
 
 def _transform(tree: Tree, i: int, unit: Sequence[float]) -> NodeTransform:

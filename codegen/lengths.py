@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from casadi import SX, diagcat
+from casadi import SX, diag, diagcat
 
 from codegen.spatial import AxisTurn, MeasuredTurn, NodeTransform, Shift, Transform
 
@@ -33,7 +33,7 @@ def measured(tree: Tree) -> Tree:
         tree,
         X=tuple(_transform(tree, i, unit) for i in tree.outwards),
         I=(*(tree.I[i].measured(1 / unit[i]) for i in tree.outwards), tree.I[-1]),
-        armature=tuple(arm / unit[i] ** 2 for i, arm in enumerate(tree.armature)),
+        armature=tuple(_armature(tree, i, unit[i]) for i in tree.outwards),
         contacts=tuple(_held(contact, unit[contact.node]) for contact in tree.contacts),
     )
 
@@ -51,7 +51,7 @@ def units_of_length(tree: Tree) -> list[float]:
     metres = {head[i] for i in tree.outwards if i in held or i not in tree.support or not _single(tree, i)}
     metres |= {carrier[i] for i in tree.outwards if not _single(tree, i)}
     offsets = {i: _offsets(tree.X[i].links[0][1].steps) for i in tree.support if tree.parent[i] >= 0}
-    lengths = [METRE, *sorted({abs(p) for own in offsets.values() for p in own})]
+    lengths = [METRE, *sorted({abs(p) for own in offsets.values() for p in own}, reverse=True)]
     saved = {h: dict.fromkeys([METRE] if h in metres else lengths, 0) for h in carrier}
     for i, own in offsets.items():
         passing = sum(min(contact.size, COLUMNS) for contact in tree.contacts if i in tree.path(contact.node))
@@ -106,6 +106,13 @@ def _transform(tree: Tree, i: int, unit: Sequence[float]) -> NodeTransform:
 def _in_units(shift: Shift, unit: float) -> Shift:
     """A shift with its length in this unit; an offset that is the unit is one."""
     return Shift(shift.p / unit if shift.p.is_constant() else (1 / unit) * shift.p)
+
+
+def _armature(tree: Tree, i: int, unit: float) -> SX:
+    """The armatures of node i: turns are counted in the unit's inverse, slides are what they were."""
+    S = tree.S[i].columns
+    scale = diag(SX([1.0 if S[:3, column].is_zero() else 1 / unit for column in range(S.size2())]))
+    return scale @ tree.armature[i] @ scale
 
 
 def _held(contact: Held, unit: float) -> Held:

@@ -57,7 +57,8 @@ class Algorithm:
     `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
     (robots with contacts), `loops` (the baselines for robots with loops). `view` makes of the
     robot the one that the algorithm runs on. With `joint_space` it factorises the joint-space inertia matrix.
-    With `metres` bodies have no units of length of their own (`codegen.lengths`), which would cost more than they save.
+    With `metres` bodies have no units of length of their own (`codegen.lengths`): these would cost more than they save,
+    or compliances are carried.
     """
 
     name: str

@@ -2,7 +2,8 @@
 
 A sum takes any signs, as long as one of its terms is added; a product with a constant and a quotient of one take a sign
 into the constant; other products hand theirs on. So a value changes its sign together with the products that it is a
-factor of, and if a sum has nothing left to add then, with a factor of one of its terms. Exact: only signs change.
+factor of, and if a sum has nothing left to add then, with a factor of one of its terms. Only signs change, and the order
+in which sums are added up.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ def spare_negations(graph: Graph) -> Graph:
     if not negated:
         return graph
     signs = _Signs(graph)
-    spared = [index for index in negated if signs.spare(index)]
-    return drop_dead(rewrite(graph, signs.rule, counting=False)) if spared else graph
+    left = negated
+    while left != (left := [index for index in left if not signs.spare(index)]):
+        pass
+    return graph if left == negated else drop_dead(rewrite(graph, signs.rule, counting=False))
 
 
 class _Signs:
@@ -52,6 +55,10 @@ class _Signs:
         for result in graph.results:
             for index in result:
                 self.fixed[index] = True
+        self.outer = list(range(len(self.values)))
+        for index in reversed(range(len(self.values))):
+            if self.inner[index]:
+                self.outer[index] = self.outer[self.users[index][0]]
 
     def __repr__(self) -> str:
         return f"<_Signs: {sum(self.turned)} of {len(self.values)} values stand for their negative>"
@@ -108,20 +115,18 @@ class _Signs:
 
     def _users(self, index: int) -> list[int]:
         """Who uses a value; where that is a sum in a sum, the outermost one."""
-        found = []
-        for user in self.users[index]:
-            while self.inner[user]:
-                user = self.users[user][0]
-            found.append(user)
-        return found
+        return [self.outer[user] for user in self.users[index]]
 
     def _constant(self, index: int) -> bool:
         return self.values[index].op == CONST
 
     def _takes_signs(self, index: int) -> bool:
-        """Whether a product or quotient has a constant that takes any sign."""
+        """Whether a product or quotient has one constant, which takes any sign."""
         op, args, *_ = self.values[index]
-        return op == "inv" or (op in ("mul", "div") and any(map(self._constant, args if op == "mul" else args[:1])))
+        constants = [self._constant(arg) for arg in args]
+        if op == "mul":
+            return sum(constants) == 1
+        return (op == "inv" and constants == [False]) or (op == "div" and constants == [True, False])
 
     def _varies(self, index: int) -> int:
         """Which argument of such an operation is no constant."""

@@ -82,6 +82,7 @@ class MeasuredTurn:
     """A turn about a coordinate axis into a frame where lengths are measured by a unit that is `ratio` as long.
 
     Moments are counted in that unit, angular motions in its inverse; forces and linear motions stay what they are.
+    Compliances, which `Transform` takes for inertias that are carried inwards, cannot be carried.
     """
 
     turn: AxisTurn
@@ -106,7 +107,7 @@ class MeasuredTurn:
         return self.turn.carry(inertia.measured(self.ratio))  # type: ignore[return-value]
 
     def carry_in(self, inertia: I) -> I:
-        return self.turn.carry_in(inertia).measured(1 / self.ratio)  # type: ignore[return-value]
+        raise TypeError("compliances are carried in metres")
 
     def _turned(self, A: SX, s: SX) -> SX:
         k, c, r = self.turn.k, self.turn.c, self.ratio

@@ -73,7 +73,7 @@ class Transform:
         """X Omega X' for a symmetric Omega (6 x 6, accelerations from forces) of the parent, in the child's frame.
 
         To forces, a compliance is what an inertia is to motions, the other way round: its linear block turns and
-        shifts as an inertia's angular one. (Not where units of length change: that is no turn or shift.)
+        shifts as an inertia's angular one.
         """
         swapped = ArticulatedInertia(Omega[3:, 3:], Omega[3:, :3], Omega[:3, :3])
         for step in self.steps:

@@ -15,8 +15,10 @@ from codegen import passes, task
 from codegen.algorithms import ALGORITHMS
 from codegen.contacts import contact_of
 from codegen.counting import count
+from codegen.geometry import IDENTITY, Inertia, Pose, mat3, vec3
 from codegen.interpret import interpret
 from codegen.lengths import measured, units_of_length
+from codegen.model import Body, Frame, Joint, Model, Node
 from codegen.oracle import constrained
 from codegen.packing import pack
 from codegen.planting import symbolic_tree
@@ -122,6 +124,34 @@ def test_units_of_parallel_hinges(monkeypatch, base, algorithm):
     model = parallel(base, 3)
     ends = [f"tool{b}" for b in range(len(model.bodies)) if b not in {body.parent for body in model.bodies}]
     given = problem(model, tuple(model.contact(name, 3) for name in ends), 10, regular=False)
+    W, *_ = interpret(given.graph(algorithm), given.q)
+    assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-11
+
+
+@pytest.mark.parametrize("algorithm", MEASURED)
+@pytest.mark.parametrize("kind", ["prismatic", "planar", "spherical", "floating"])
+def test_armatures_in_units(algorithm, kind):
+    """Turns have another unit than slides, and joints of both kinds have both."""
+    bodies = [
+        Body(
+            f"body{n}",
+            n - 1,
+            Joint(
+                f"joint{n}",
+                kind if n == 1 else "revolute",
+                vec3([1.0, 0.0, 0.0] if n % 2 else [0.0, 1.0, 0.0]),
+                armature=2.0,
+            ),
+            Pose(IDENTITY, vec3([0.3, 0.0, 0.3])),
+            Inertia(1.0 + n, vec3([0.02, 0.1, -0.03]), mat3(np.diag([0.2, 0.3, 0.25]))),
+        )
+        for n in range(6)
+    ]
+    nodes = tuple(Node((n,), n - 1) for n in range(6))
+    model = Model("slider", tuple(bodies), nodes, (Frame("tip", 5),))
+    contacts = (model.contact("tip", 6),)
+    assert any(unit != 1.0 for unit in units_of_length(symbolic_tree(model, SX.sym("q", model.nq), contacts=contacts)))
+    given = problem(model, contacts, 5, regular=False)
     W, *_ = interpret(given.graph(algorithm), given.q)
     assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-11
 

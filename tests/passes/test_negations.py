@@ -11,7 +11,9 @@ from test_factors import a, b, c, d, e, graph_of
 
 import codegen
 from codegen.counting import count
+from codegen.graph import Graph, Port, Value
 from codegen.interpret import interpret
+from codegen.operations import CONST, INPUT
 from codegen.passes import DEFAULT, drop_dead, fold_constants, run, spare_negations
 from codegen.task import Task, trace
 
@@ -46,8 +48,24 @@ def test_negations_before_and_after(results, before, after):
     assert (negations(graph), negations(spared)) == (before, after)
     assert count(graph).total - count(spared).total == before - after
     numbers = [np.array([value]) for value in (1.25, -0.5, 3.0, 0.75, -2.0)]
-    assert np.array_equal(interpret(spared, *numbers)[0], interpret(graph, *numbers)[0], equal_nan=True)
+    assert np.allclose(interpret(spared, *numbers)[0], interpret(graph, *numbers)[0], 1e-15, 1e-15, equal_nan=True)
     assert negations(spare_negations(spared)) == after
+
+
+def test_products_of_constants():
+    """Both would take the sign: then it is there again."""
+    values = (Value(INPUT, port=0, element=0), Value(INPUT, port=1, element=0), Value(CONST, constant=-3.0))
+    values += (
+        Value("mul", (2, 2)),
+        Value("sub", (0, 3)),
+        Value("sub", (0, 1)),
+        Value("sub", (4, 5)),
+        Value("neg", (6,)),
+    )
+    ports = (Port("a", (1,)), Port("b", (1,)))
+    graph = Graph("f", ports, (Port("y", (2,)),), values, ((7, 4),))
+    numbers = np.array([1.5]), np.array([0.25])
+    assert np.array_equal(interpret(spare_negations(graph), *numbers)[0], interpret(graph, *numbers)[0])
 
 
 @given(graphs((*PRODUCTS, "add", "sub", "sub", "neg", "cos", "sin", "sqrt")))

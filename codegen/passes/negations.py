@@ -2,8 +2,8 @@
 
 A sum takes any signs, as long as one of its terms is added; a product with a constant and a quotient of one take a sign
 into the constant; other products hand theirs on. So a value changes its sign together with the products that it is a
-factor of, and if a sum has nothing left to add then, with a factor of one of its terms. Only signs change, and the order
-in which sums are added up.
+factor of, and if a sum has nothing left to add then, with a factor of one of its terms. Only signs change, and the
+order in which sums are added up.
 """
 
 from __future__ import annotations

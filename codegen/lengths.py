@@ -68,9 +68,9 @@ def units_of_length(tree: Tree) -> list[float]:
         best, same = max(saved[h], key=saved[h].__getitem__), unit.get(carrier[h], METRE)
         unit[h] = same if same in saved[h] and saved[h][same] >= saved[h][best] - TURN else best
     # limbs that mirror one another add and subtract alike: offsets that are units count forwards
-    for h in unit:
+    for h in (h for h in unit if unit[h] != METRE):
         along = [p for i, own in offsets.items() if head[tree.parent[i]] == h for p in own if abs(p) == unit[h]]
-        unit[h] = along[0] if along else unit[h]
+        unit[h] = next((p for p in (*along, unit.get(carrier[h], METRE)) if abs(p) == unit[h]), unit[h])
     return [unit[h] for h in head]
 
 

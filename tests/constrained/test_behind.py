@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -154,6 +155,16 @@ def test_armatures_in_units(algorithm, kind):
     given = problem(model, contacts, 5, regular=False)
     W, *_ = interpret(given.graph(algorithm), given.q)
     assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-11
+
+
+def test_bodies_in_metres_stay_there():
+    """Even where an offset of what they carry is just one metre, backwards."""
+    model = codegen.load("chain:4")
+    bodies = tuple(replace(body, placement=Pose(IDENTITY, vec3([-1.0, 0.0, 0.0]))) for body in model.bodies)
+    model = replace(model, bodies=bodies)
+    contacts = tuple(model.contact(body.name, 3) for body in bodies)
+    tree = symbolic_tree(model, SX.sym("q", model.nq), contacts=contacts)
+    assert set(units_of_length(tree)) == {1.0}
 
 
 def test_units_along_entries():

@@ -70,6 +70,18 @@ def test_damped_inverses(algorithm, weights):
         assert worst(found[n : n + 1], (expected @ b[n] if algorithm == "caba_osimf" else expected)[None]) < 1e-9
 
 
+def test_compiled():
+    robot, contacts = held("atlas", HUMANOID)
+    given, mu = problem(robot, contacts, 3), 1e3
+    W = np.array([constrained.delassus(at) for at in given.at])
+    for name in ("pv_osim", "ltl_osim"):
+        assert worst(codegen.build(robot, name, contacts=contacts)(given.q), W) < 1e-12
+    b = np.random.default_rng(1).standard_normal((3, given.rows))
+    applied = codegen.build(robot, "caba_osimf", contacts=contacts, parameters=("mu",))(given.q, b, np.full(3, mu))
+    damped = np.array([constrained.damped(at, mu) for at in given.at])
+    assert worst(applied, np.einsum("nij,nj->ni", damped, b)) < 1e-10
+
+
 @pytest.mark.parametrize("name", ["pv_osim", "ltl_osim"])
 def test_operations_behind_the_joint(monkeypatch, name):
     robot, contacts = held("atlas", HUMANOID)

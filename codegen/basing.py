@@ -37,6 +37,16 @@ PAIR = 2  # limbs that are alike and still in step if their offsets differ; more
 NEVER = 10**9
 
 
+def first_row(columns: int, m: int) -> int:
+    """Operations that zeros in the first row save of so many of m unit forces on a base: of their own, and in pairs."""
+    return (12 + 2 * m - columns) * columns
+
+
+def second_row(columns: int) -> int:
+    """Operations that zeros in the second row save, whose factors are then multiples of those of the first."""
+    return (9 + columns) * columns
+
+
 @dataclass(frozen=True, slots=True)
 class Based:
     """A floating joint of whose body another frame is followed, at `pose` in the one that `joint` moves.
@@ -157,8 +167,10 @@ def _cheapest(limbs: Sequence[Limb], joint_space: bool, moves: bool) -> Pose | N
     for n, limb in enumerate(limbs):
         if limb.axis >= 0:
             on = [np.ones(len(places[k]), bool) if k == limb.axis else ~far[k][n] for k in range(3)]
-            saved = 2 * limb.freedoms**2 if joint_space else 2 * m * limb.rows
-            cost[limb.axis] -= saved * np.multiply.outer(np.multiply.outer(on[0], on[1]), on[2])
+            saved = 2 * limb.freedoms**2 if joint_space else first_row(limb.rows, m)
+            there = np.multiply.outer(np.multiply.outer(on[0], on[1]), on[2])
+            cost[limb.axis] -= saved * there
+            cost[limb.axis - 1] -= 0 if joint_space else second_row(limb.rows) * there
             stays -= saved if joint_space and limb.axis == last and all(a[0] for a in on) else 0
     for own in alike:
         if len(own) > PAIR:

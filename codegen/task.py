@@ -19,6 +19,7 @@ from codegen.lengths import measured
 from codegen.names import identifier
 from codegen.operations import CONST
 from codegen.planting import symbolic_tree
+from codegen.rerooting import rerooted
 from codegen.spatial import constant
 from codegen.staging import NEXT, RESIDUAL, START, STATE
 from codegen.status import with_status
@@ -216,6 +217,9 @@ def _run(task: Task) -> tuple[list[SX], Any]:
     q = given[entry.inputs[0]]
     if entry.view:
         model, q = entry.view(model), q_of(entry.view(model), model, q)
+    if entry.rerooted and not any(spec.startswith("offset:") for spec in numbers):
+        user, model = model, rerooted(model, contacts, entry.unit_forces)
+        q = q_of(model, user, q)
     turned = (entry.group != "constrained" and "x" not in entry.outputs) or bool({"R", "weight"} & set(task.parameters))
     bases = based(model, contacts, entry.joint_space, "v" in entry.inputs) if entry.based else {}
     tree = symbolic_tree(

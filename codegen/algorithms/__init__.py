@@ -56,9 +56,10 @@ class Algorithm:
 
     `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
     (robots with contacts), `loops` (the baselines for robots with loops). `view` makes of the
-    robot the one that the algorithm runs on. With `joint_space` it factorises the joint-space inertia matrix.
-    With `metres` bodies have no units of length of their own (`codegen.lengths`): these would cost more than they save,
-    or compliances are carried.
+    robot the one that the algorithm runs on. With `joint_space` it factorises the joint-space inertia matrix, with
+    `by_branches` what the joints of each branch of the base give of W, which those have to be enough for. With
+    `unit_forces` those of contacts, if any, are carried to the base (not accelerations or compliances to contacts).
+    With `metres` bodies have no units of length of their own (`codegen.lengths`): these would cost more than they save.
     """
 
     name: str
@@ -69,6 +70,8 @@ class Algorithm:
     group: str = "common"
     view: Callable[[Model], Model] | None = None
     joint_space: bool = False
+    by_branches: bool = False
+    unit_forces: bool = True
     metres: bool = False
 
     @property
@@ -77,9 +80,14 @@ class Algorithm:
         return self.group != "loops" and {*self.outputs} <= {"a", "lam", "W", "Winv", "x"} and "a" not in self.inputs
 
     @property
+    def rerooted(self) -> bool:
+        """Whether another link may float in place of the base: not where joints' motions or forces come in or out."""
+        return self.group in ("delassus", "damped") and not self.by_branches
+
+    @property
     def measured(self) -> bool:
         """Whether bodies may have their own units of length: not where joints' motions or forces come in or out."""
-        return self.group in ("delassus", "damped") and not self.metres
+        return self.group in ("delassus", "damped") and self.unit_forces and not self.metres
 
     @property
     def leading(self) -> Leading:
@@ -192,12 +200,12 @@ ALGORITHMS: dict[str, Algorithm] = {
             "prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky", "constrained", joint_space=True
         ),
         Algorithm("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus", metres=True),
-        Algorithm("kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", "delassus", metres=True),
+        Algorithm("kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", "delassus", unit_forces=False),
         Algorithm("efpa", efpa, Q, ("W",), "Delassus matrix by extended force propagators", "delassus"),
         Algorithm("pv_osim", pv_osim, Q, ("W",), "Delassus matrix by the PV sweep", "delassus"),
         Algorithm("pv_osimr", pv_osimr, Q, ("W",), "Delassus matrix over branching links", "delassus"),
-        Algorithm("pv_osimf", pv_osimf, ("q", "b"), ("x",), "W x = b by branches and base", "damped"),
-        Algorithm("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b", "damped", metres=True),
+        Algorithm("pv_osimf", pv_osimf, ("q", "b"), ("x",), "W x = b by branches and base", "damped", by_branches=True),
+        Algorithm("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b", "damped", unit_forces=False),
         Algorithm("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu", "damped"),
         Algorithm("project", project, ("guess",), ("closed", "residual"), "closing of loops", group="loops"),
         Algorithm("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected", group="loops"),

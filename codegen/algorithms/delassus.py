@@ -31,7 +31,6 @@ def jacobian_transpose(tree: Tree) -> SX:
 
 def by_joints(tree: Tree, A: Articulated, y: Sequence[Mapping[int, SX]]) -> SX:
     """W as the sum over joints: every joint that carries two contacts gives way to both."""
-    half = [{i: A[i].D.half(y_i) for i, y_i in y_e.items()} for y_e in y]
-    scaled = [{i: A[i].D.scale(h_i) for i, h_i in h_e.items()} for h_e in half]
+    given = {i: A[i].D.products({e: y_e[i] for e, y_e in enumerate(y) if i in y_e}) for i in A}
     pairs = [(o, e) for e in range(len(y)) for o in range(e + 1)]
-    return assembled(tree, {(o, e): [half[o][i].T @ scaled[e][i] for i in y[e] if i in y[o]] for o, e in pairs})
+    return assembled(tree, {pair: [blocks[pair] for blocks in given.values() if pair in blocks] for pair in pairs})

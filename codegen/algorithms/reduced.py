@@ -23,7 +23,8 @@ WORLD: Key = ("joint", -1)
 
 def reduced(tree: Tree, A: Articulated, met: Streams, roots: bool = True) -> SX:
     """W = J M^-1 J' (m x m) from the contacts' streams; without `roots`, as if the roots were locked."""
-    feels = {a: (i, half) for i in met.half if tree.parent[i] < 0 for a, half in met.half[i].items()}
+    feeling = [i for i in met.y if roots and tree.parent[i] < 0]
+    at_roots = {pair: block for i in feeling for pair, block in A[i].D.products(met.y[i]).items()}
 
     @cache
     def between(a: Key, b: Key) -> SX:
@@ -34,8 +35,8 @@ def reduced(tree: Tree, A: Articulated, met: Streams, roots: bool = True) -> SX:
         W = met.coupling(a, b)
         if at != WORLD:
             W += told(a, at, b)
-        elif roots and feels[a][0] == feels[b][0]:
-            W += feels[a][1].T @ A[feels[b][0]].D.scale(feels[b][1])
+        elif (a, b) in at_roots or (b, a) in at_roots:
+            W += at_roots[a, b] if (a, b) in at_roots else at_roots[b, a].T
         return mirrored(W) if a == b else W
 
     def told(a: Key, at: Key, b: Key) -> SX:

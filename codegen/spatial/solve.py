@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
+from typing import TypeVar
 
 from casadi import SX, copysign, dot, fabs, fmax, horzcat, sqrt, sumsqr, trace, triu, vertcat
 
 from codegen.spatial.axes import cross3
 
+Key = TypeVar("Key", bound=Hashable)
 NOTHING = 1e-30  # a vector whose square is less is not reflected: its reflection would be that of rounding
 VANISHING = 1e-12  # pivots and determinants of less than this part of what they are made from are rounding
 
@@ -37,14 +39,43 @@ class LDL:
         return len(self.d)
 
     def half(self, B: SX) -> SX:
-        """L^-1 B for a matrix B of n rows."""
-        rows: list[SX] = []
+        """L^-1 B for a matrix B of n rows: the first that is no zero, multiples of it while B has zeros, the rest."""
+        lead, rows = leading(B), list[SX]()
+        multiple = self._multiples(lead)
         for r, factors in enumerate(self.L):
             row = B[r, :]
-            for factor, above in zip(factors, rows, strict=True):
-                row = row - factor * above
-            rows.append(row)
+            for i, factor in enumerate(factors):
+                if i == lead.start:
+                    row = row - sum((factors[n] * multiple[n] for n in lead if n < r), SX(0)) * rows[i]
+                elif i not in lead:
+                    row = row - factor * rows[i]
+            rows.append(multiple[r] * rows[lead.start] if r in lead[1:] else row)
         return vertcat(B[:0, :], *rows)
+
+    def _multiples(self, lead: range) -> dict[int, SX]:
+        """Rows `lead` of L^-1 B as multiples of the first of them, where B has entries in none of the others."""
+        found = dict[int, SX]()
+        for r in lead:
+            found[r] = -sum((self.L[r][n] * found[n] for n in found), SX(0)) if found else SX(1)
+        return found
+
+    def products(self, y: Mapping[Key, SX]) -> dict[tuple[Key, Key], SX]:
+        """y_a' A^-1 y_b of every a and each b that does not come before it.
+
+        Rows of L^-1 y that are multiples of one of them count with it where they are the same multiples for a and b.
+        """
+        half = {a: self.half(B) for a, B in y.items()}
+        lead = {a: leading(B) for a, B in y.items()}
+        found = {}
+        for n, (b, x) in enumerate(half.items()):
+            own, multiple, scaled = lead[b], self._multiples(lead[b]), self.scale(x)
+            merged, rows = SX(scaled), [r for r in range(self.size) if r not in own[1:]]
+            if len(own) > 1:
+                weight = sum((multiple[r] * (multiple[r] / self.d[r]) for r in own), SX(0))
+                merged[own.start, :] = weight * x[own.start, :]
+            for a in list(half)[: n + 1]:
+                found[a, b] = half[a][rows, :].T @ merged[rows, :] if lead[a] == own else half[a].T @ scaled
+        return found
 
     def scale(self, B: SX) -> SX:
         """D^-1 B: every row divided by its pivot."""
@@ -69,6 +100,14 @@ class LDL:
         """A^-1, each entry of the symmetric result computed once."""
         W = self.half(SX.eye(self.size))
         return mirrored(W.T @ self.scale(W))
+
+
+def leading(B: SX) -> range:
+    """The first row of B with entries, and those after it that have none."""
+    empty = [B[r, :].is_zero() for r in range(B.size1())]
+    first = next((r for r, none in enumerate(empty) if not none), B.size1())
+    end = next((r for r in range(first + 1, B.size1()) if not empty[r]), B.size1())
+    return range(first, end)
 
 
 def mirrored(A: SX) -> SX:

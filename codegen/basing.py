@@ -37,6 +37,12 @@ PAIR = 2  # limbs that are alike and still in step if their offsets differ; more
 NEVER = 10**9
 
 
+def coordinate_axis(direction: NDArray[np.float64]) -> int:
+    """The number of the coordinate axis along which a direction is, forwards or backwards; -1 if along none."""
+    along = clean(direction)
+    return int(np.argmax(np.abs(along))) if np.count_nonzero(along) == 1 else -1
+
+
 def first_row(columns: int, m: int) -> int:
     """Operations that zeros in the first row save of so many of m unit forces on a base: of their own, and in pairs."""
     return (12 + 2 * m - columns) * columns
@@ -143,9 +149,8 @@ def _limbs(model: Model, base: int, alone: Collection[int], contacts: Sequence[C
             for d, other in enumerate(model.bodies):
                 if other.parent in beyond:
                     beyond.add(d)
-            axis = clean(body.placement.R @ np.array(body.joint.axis))
             hinge = body.joint.type == "revolute" and c in alone and not body.joint.armature
-            k = int(np.argmax(np.abs(axis))) if hinge and np.count_nonzero(axis) == 1 else -1
+            k = coordinate_axis(body.placement.R @ np.array(body.joint.axis)) if hinge else -1
             freedoms = sum(model.joints[d].nv for d in beyond)
             yield Limb(body.placement.p, k, freedoms, sum(rows for d, rows in held if d in beyond))
 
@@ -170,7 +175,8 @@ def _cheapest(limbs: Sequence[Limb], joint_space: bool, moves: bool) -> Pose | N
             saved = 2 * limb.freedoms**2 if joint_space else first_row(limb.rows, m)
             there = np.multiply.outer(np.multiply.outer(on[0], on[1]), on[2])
             cost[limb.axis] -= saved * there
-            cost[limb.axis - 1] -= 0 if joint_space else second_row(limb.rows) * there
+            if not joint_space:  # the axis before the limb's as the first, its own as the second
+                cost[(limb.axis + 2) % 3] -= second_row(limb.rows) * there
             stays -= saved if joint_space and limb.axis == last and all(a[0] for a in on) else 0
     for own in alike:
         if len(own) > PAIR:

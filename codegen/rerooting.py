@@ -1,116 +1,177 @@
 """Which link of a robot that floats is called its base: what contacts feel of one another does not depend on that.
 
 A joint is the same seen from either of its links, so any link that hinges and slides lead to may float in place of the
-base. Unit forces of contacts pass the joints between them and the base. It goes where they pass fewest; and onto a link
-whose hinges meet at right angles, if that is as near, for these leave zeros there (`codegen.basing`).
+base. What an algorithm carries from contacts to the base passes the joints between them: the base goes where that costs
+least, and onto a link whose hinges meet at right angles, if that is as near, for these leave zeros there
+(`codegen.basing`). Not onto a link far lighter than what would hang on it: that would cost digits.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from codegen.basing import PAIR, first_row, second_row
+from codegen.basing import PAIR, coordinate_axis, first_row, second_row
 from codegen.frames import SINGLE_AXIS
 from codegen.geometry import Pose, clean, times, vec3
+from codegen.lengths import COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from codegen.model import Body, Contact, Model
 
-COLUMNS = 5  # forces that a hinge transmits
-PASS = 27  # operations of a unit force at a joint
+Carried = Literal["forces", "joints", "pairs", "branches"]
+"""What an algorithm does on the ways from contacts to the base: it carries unit forces; does the same for each joint
+or pair of joints; or it wants the joints on every branch of the base to follow the contacts there."""
+
+HINGE, SLIDE, TIP = 27, 15, 8  # operations of a unit force at a joint; at that of the link where it acts
+PAIRED, FACTOR = 6, 22  # operations of a unit force for two joints on its way; of these joints
+LIGHT = 0.05  # of the robot's mass
 
 
 class Hinge(NamedTuple):
-    """A hinge of a link: a point of its axis and its direction in the link, and the unit forces that come through."""
+    """A hinge along a coordinate axis of a link: a point of it, the axis, and the unit forces that come through."""
 
     point: NDArray[np.float64]
-    axis: NDArray[np.float64]
+    axis: int
     columns: int
 
 
-def rerooted(model: Model, contacts: Sequence[Contact], unit_forces: bool = True) -> Model:
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """A robot seen from the body `base`: the bodies it carries (parents first), and by these the unit forces on each
+    and on all beyond it, and their masses.
+
+    `single` are bodies whose joints are in no loop.
+    """
+
+    model: Model
+    base: int
+    carried: tuple[int, ...]
+    single: frozenset[int]
+    own: Mapping[int, int]
+    beyond: Mapping[int, int]
+    mass: Mapping[int, float]
+
+    @classmethod
+    def of(cls, model: Model, base: int, contacts: Iterable[Contact]) -> Ways:
+        """The ways of the contacts' unit forces."""
+        carried = [base]
+        for b, body in enumerate(model.bodies):
+            if body.parent in carried:
+                carried.append(b)
+        held = Counter[int]()
+        for contact in contacts:
+            held[model.frame(contact.frame.name).body] += len(contact.rows)
+        own = {b: min(held[b], COLUMNS) for b in carried}
+        beyond, mass = dict(own), {b: model.bodies[b].inertia.mass for b in carried}
+        for b in reversed(carried[1:]):
+            beyond[model.bodies[b].parent] += beyond[b]
+            mass[model.bodies[b].parent] += mass[b]
+        single = frozenset(node.bodies[0] for node in model.nodes if len(node.bodies) == 1)
+        return cls(model, base, tuple(carried), single, own, beyond, mass)
+
+    def floating(self) -> list[int]:
+        """The bodies that might float, the base first; none if it has to stay, as contacts are on it or limbs alike."""
+        bodies, found = self.model.bodies, [self.base]
+        for b in self.carried[1:]:
+            leads = bodies[b].parent in found and b in self.single and bodies[b].joint.type in SINGLE_AXIS
+            if leads and self.beyond[b] and self.mass[b] > LIGHT * self.mass[self.base]:
+                found.append(b)
+        size = Counter(b for c in self.carried for b in carriers(bodies, c))
+        limbs = Counter((size[b], self.beyond[b]) for b in self.carried if bodies[b].parent == self.base)
+        alike = max((count for (_, columns), count in limbs.items() if columns), default=0)
+        free = self.base in self.single and not bodies[self.base].joint.armature and not self.own[self.base]
+        return found if free and alike <= PAIR else []
+
+    def joints(self, r: int) -> Iterable[tuple[int, int, int]]:
+        """With body r as the base, the joints that unit forces pass: by old bodies, the link beyond, and how many."""
+        inverted = {*carriers(self.model.bodies, r)}
+        for b in self.carried[1:]:
+            turned, out = b in inverted, self.beyond[b]
+            columns = self.beyond[self.base] - out if turned else out
+            if columns:
+                yield b, self.model.bodies[b].parent if turned else b, columns
+
+    def distances(self, r: int) -> dict[int, int]:
+        """By bodies, the joints between them and body r."""
+        far = {b: n for n, b in enumerate(carriers(self.model.bodies, r))}
+        for b in self.carried:
+            far[b] = far[b] if b in far else far[self.model.bodies[b].parent] + 1
+        return far
+
+    def hinges(self, r: int) -> Iterable[Hinge]:
+        """The hinges of body r, along its coordinate axes, through which unit forces come."""
+        for b, end, columns in self.joints(r):
+            body = self.model.bodies[b]
+            if r in (b, body.parent) and body.joint.type == "revolute" and b in self.single and not body.joint.armature:
+                place = Pose() if b == r else body.placement
+                axis = coordinate_axis(times(place.R, np.array(body.joint.axis)))
+                if axis >= 0 and end != r:
+                    yield Hinge(place.p, axis, columns)
+
+
+def rerooted(model: Model, contacts: Sequence[Contact], carried: Carried = "forces") -> Model:
     """The robot with its base where contacts cost least: joints keep their coordinates, bodies change their order.
 
-    What costs is the way of unit forces to the base, or without `unit_forces` every joint on it. The base stays where
-    contacts are held along the world's axes, and where loops know the axes of what carries them.
+    It stays where contacts are held along axes of the world or of what does not float with them, and where implicit
+    loops, whose equations are along their carriers' axes, would turn with these.
     """
-    if any(contact.axes == "world" for contact in contacts) or not all(loop.explicit for loop in model.loops):
+    if carried == "branches" or not all(loop.explicit for loop in model.loops):
         return model
-    held = Counter[str]()
-    for contact in contacts:
-        held[model.bodies[model.frame(contact.frame.name).body].name] += len(contact.rows)
     for name in [body.name for body in model.bodies if body.parent < 0 and body.joint.type == "floating"]:
-        base = next(b for b, body in enumerate(model.bodies) if body.name == name)
-        columns = [min(held[body.name], COLUMNS) for body in model.bodies]
-        root = _cheapest(model, base, columns, unit_forces)
-        model = model if root == base else hung_on(model, root)
+        base = next(b for b, body in enumerate(model.bodies) if body.name == name)  # numbers change on the way
+        ways = Ways.of(model, base, contacts)
+        along = [(model.frame(c.frame.name).body, _axes_of(model, c)) for c in contacts]
+        if all((on in ways.carried) == (axes in ways.carried) for on, axes in along):
+            near = ways.distances(base)
+            root = min(ways.floating(), key=lambda r: (cost(ways, r, carried), near[r]), default=base)
+            model = model if root == base else hung_on(model, root)
     return model
 
 
-def _cheapest(model: Model, base: int, columns: Sequence[int], unit_forces: bool) -> int:
-    """The body that costs least as the base: the nearest of these; the base itself if more than two limbs are alike."""
-    bodies, alone = model.bodies, {node.bodies[0] for node in model.nodes if len(node.bodies) == 1}
-    size, beyond, reached = [1] * len(bodies), list(columns), list[int]()
-    # leaves to root: how much hangs on each body, and the unit forces that come from there
-    for b in reversed(range(len(bodies))):
-        if bodies[b].parent >= 0:
-            size[bodies[b].parent] += size[b]
-            beyond[bodies[b].parent] += beyond[b]
-    # root to leaves: bodies that might float
-    for b, body in enumerate(bodies):
-        movable = body.parent in reached and body.joint.type in SINGLE_AXIS and beyond[b]
-        if b in alone and (movable or (b == base and not body.joint.armature)):
-            reached.append(b)
-    limbs = Counter((size[b], beyond[b]) for b, body in enumerate(bodies) if body.parent == base and beyond[b])
-    if not reached or max(limbs.values(), default=0) > PAIR:
-        return base
-    within = {r: frozenset(_carriers(bodies, r)) for r in reached}
-    passed = [b for b in range(len(bodies)) if beyond[b] and base in _carriers(bodies, b)[1:]]
-
-    def cost(r: int) -> int:
-        """Operations of the unit forces on their way to r, and there."""
-        ways = [(bodies[b].parent, beyond[base] - beyond[b]) if b in within[r] else (b, beyond[b]) for b in passed]
-        if not unit_forces:
-            return sum(c > 0 for _, c in ways)
-        there = _saved(tuple(_hinges(model, r, base, beyond, alone)), beyond[base])
-        return sum((PASS + c) * c for end, c in ways if c > columns[end]) - there
-
-    return min(reached, key=lambda r: (cost(r), len(within[r])))
+def _axes_of(model: Model, contact: Contact) -> int:
+    """The body along whose axes a contact's rows are; -1 is the world."""
+    return -1 if contact.axes == "world" else model.frame(contact.axes or contact.frame.name).body
 
 
-def _hinges(model: Model, r: int, base: int, beyond: Sequence[int], alone: Iterable[int]) -> Iterable[Hinge]:
-    """The hinges of body r through which unit forces come."""
-    for b, body in enumerate(model.bodies):
-        plain = body.joint.type == "revolute" and b in alone and not body.joint.armature
-        axis = np.array(body.joint.axis)
-        if plain and body.parent == r and beyond[b]:
-            yield Hinge(body.placement.p, times(body.placement.R, axis), beyond[b])
-        if plain and b == r and beyond[base] > beyond[r]:
-            yield Hinge(np.zeros(3), axis, beyond[base] - beyond[r])
+def cost(ways: Ways, r: int, carried: Carried) -> int:
+    """Operations on the ways to body r as the base, and there; of those that depend on r."""
+    passed = list(ways.joints(r))
+    if carried == "joints":
+        return len(passed)
+    there = -_saved(list(ways.hinges(r)), ways.beyond[ways.base])
+    if carried == "pairs":
+        far = ways.distances(r)
+        forces = sum(PAIRED * columns * far[b] ** 2 for b, columns in ways.own.items() if columns)
+        return forces + sum(FACTOR * far[end] for _, end, _ in passed) + there
+    for b, end, columns in passed:
+        joint = HINGE if ways.model.bodies[b].joint.type == "revolute" else SLIDE
+        there += columns * (TIP if columns == ways.own[end] else joint + columns)
+    return there
 
 
 def _saved(hinges: Sequence[Hinge], m: int) -> int:
     """What zeros among the base's motions save: in the first row of one hinge, in the second of one that meets it."""
-
-    def second(first: Hinge, other: Hinge) -> int:
-        apart = np.cross(first.axis, other.axis) @ (other.point - first.point)
-        return 0 if clean(np.array([first.axis @ other.axis, apart])).any() else second_row(other.columns)
-
     alone = [first_row(hinge.columns, m) for hinge in hinges]
-    pairs = permutations(range(len(hinges)), 2)
-    return max([0, *alone, *(alone[a] + second(hinges[a], hinges[b]) for a, b in pairs)])
+    pairs = [(a, b) for a, b in permutations(range(len(hinges)), 2) if _meet(hinges[a], hinges[b])]
+    return max([0, *alone, *(alone[a] + second_row(hinges[b].columns) for a, b in pairs)])
 
 
-def _carriers(bodies: Sequence[Body], b: int) -> list[int]:
+def _meet(first: Hinge, second: Hinge) -> bool:
+    """Whether the second hinge is along the axis after that of the first, and they share a point."""
+    apart = clean(second.point - first.point)
+    return second.axis == (first.axis + 1) % 3 and not apart[(first.axis + 2) % 3]
+
+
+def carriers(bodies: Sequence[Body], b: int) -> list[int]:
     """Body b and those that carry it."""
     found = []
     while b >= 0:
@@ -125,7 +186,7 @@ def hung_on(model: Model, root: int) -> Model:
     A body that now hangs on one that it carried has its frame where their joint is, and turns the other way.
     """
     bodies = model.bodies
-    path = _carriers(bodies, root)
+    path = carriers(bodies, root)
     below = dict(zip(path[1:], path, strict=False))
     moves = {b: bodies[c].placement for b, c in below.items()}
 

@@ -218,7 +218,7 @@ def _run(task: Task) -> tuple[list[SX], Any]:
     if entry.view:
         model, q = entry.view(model), q_of(entry.view(model), model, q)
     if entry.rerooted and not any(spec.startswith("offset:") for spec in numbers):
-        user, model = model, rerooted(model, contacts, entry.unit_forces)
+        user, model = model, rerooted(model, contacts, entry.carried)
         q = q_of(model, user, q)
     turned = (entry.group != "constrained" and "x" not in entry.outputs) or bool({"R", "weight"} & set(task.parameters))
     bases = based(model, contacts, entry.joint_space, "v" in entry.inputs) if entry.based else {}

@@ -47,6 +47,7 @@ from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.rnea import rnea
 from codegen.independent import independent
 from codegen.model import Model
+from codegen.rerooting import Carried
 from codegen.tree import Leading, Swept
 
 
@@ -56,10 +57,9 @@ class Algorithm:
 
     `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
     (robots with contacts), `loops` (the baselines for robots with loops). `view` makes of the
-    robot the one that the algorithm runs on. With `joint_space` it factorises the joint-space inertia matrix, with
-    `by_branches` what the joints of each branch of the base give of W, which those have to be enough for. With
-    `unit_forces` those of contacts, if any, are carried to the base (not accelerations or compliances to contacts).
-    With `metres` bodies have no units of length of their own (`codegen.lengths`): these would cost more than they save.
+    robot the one that the algorithm runs on. With `joint_space` it factorises the joint-space inertia matrix. `carried`
+    says what it does on the ways from contacts to the base, which decides what may be changed there without notice
+    (`codegen.rerooting`, `codegen.lengths`).
     """
 
     name: str
@@ -70,9 +70,7 @@ class Algorithm:
     group: str = "common"
     view: Callable[[Model], Model] | None = None
     joint_space: bool = False
-    by_branches: bool = False
-    unit_forces: bool = True
-    metres: bool = False
+    carried: Carried = "forces"
 
     @property
     def based(self) -> bool:
@@ -82,12 +80,13 @@ class Algorithm:
     @property
     def rerooted(self) -> bool:
         """Whether another link may float in place of the base: not where joints' motions or forces come in or out."""
-        return self.group in ("delassus", "damped") and not self.by_branches
+        return self.group in ("delassus", "damped")
 
     @property
     def measured(self) -> bool:
-        """Whether bodies may have their own units of length: not where joints' motions or forces come in or out."""
-        return self.group in ("delassus", "damped") and self.unit_forces and not self.metres
+        """Whether bodies may have their own units of length: where it is forces that are carried (units of compliances
+        are others; and where factors for pairs of joints are formed, they cost more than they save)."""
+        return self.rerooted and self.carried in ("forces", "branches")
 
     @property
     def leading(self) -> Leading:
@@ -196,16 +195,16 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm(
             "prox_ltls", prox_ltls, PROXIMAL, SOLUTION, "proximal by stiffened LTL", "constrained", joint_space=True
         ),
-        Algorithm(
-            "prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky", "constrained", joint_space=True
-        ),
-        Algorithm("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus", metres=True),
-        Algorithm("kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", "delassus", unit_forces=False),
+        Algorithm("prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky", "constrained"),
+        Algorithm("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus", carried="pairs"),
+        Algorithm("kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", "delassus", carried="joints"),
         Algorithm("efpa", efpa, Q, ("W",), "Delassus matrix by extended force propagators", "delassus"),
         Algorithm("pv_osim", pv_osim, Q, ("W",), "Delassus matrix by the PV sweep", "delassus"),
         Algorithm("pv_osimr", pv_osimr, Q, ("W",), "Delassus matrix over branching links", "delassus"),
-        Algorithm("pv_osimf", pv_osimf, ("q", "b"), ("x",), "W x = b by branches and base", "damped", by_branches=True),
-        Algorithm("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b", "damped", unit_forces=False),
+        Algorithm(
+            "pv_osimf", pv_osimf, ("q", "b"), ("x",), "W x = b by branches and base", "damped", carried="branches"
+        ),
+        Algorithm("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b", "damped", carried="joints"),
         Algorithm("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu", "damped"),
         Algorithm("project", project, ("guess",), ("closed", "residual"), "closing of loops", group="loops"),
         Algorithm("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected", group="loops"),

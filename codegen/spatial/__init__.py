@@ -5,7 +5,7 @@ are kept structural wherever they are known.
 """
 
 from codegen.spatial.axes import constant, cross3, diagonal, others, skew3, unit_axis, units, without_rows, zeros
-from codegen.spatial.branched import LTDL, ltdl, ltdl_above, nested
+from codegen.spatial.branched import LTDL, ltdl
 from codegen.spatial.freed import FreeJoint, freed, own_axes
 from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, yielding
 from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse, so3_log
@@ -38,9 +38,7 @@ __all__ = [
     "freed",
     "ldl",
     "ltdl",
-    "ltdl_above",
     "mirrored",
-    "nested",
     "others",
     "own_axes",
     "placement_steps",

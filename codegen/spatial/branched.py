@@ -59,43 +59,7 @@ def ancestors(parent: Sequence[int], r: int) -> tuple[int, ...]:
 
 def ltdl(M: SX, parent: Sequence[int]) -> LTDL:
     """Factorise a symmetric positive definite M (n x n); only entries on the tree's paths are read."""
-    return ltdl_above(M, [ancestors(parent, r) for r in range(len(parent))])
-
-
-def nested(parent: Sequence[int], Jt: SX, below: Mapping[int, int]) -> tuple[list[int], list[tuple[int, ...]]]:
-    """An order of the rows of [[., J], [J', M]] (J': n x m), and the pattern of the matrix in that order.
-
-    A constraint stands right above the joint `below` it, to which alone (and what hangs on it) it then leads, or at
-    the root, above all joints that it loads.
-    """
-    n, m = Jt.size1(), Jt.size2()
-    loads = [{c for c in range(m) if not Jt[r, c].is_zero()} for r in range(n)]
-    for r in reversed(range(n)):
-        for a in ancestors(parent, r)[:1]:
-            loads[a] |= loads[r]
-    order = [c for c in range(m) if c not in below]
-    for r in range(n):
-        order += [*(c for c in range(m) if below.get(c) == r), m + r]
-    place = {row: at for at, row in enumerate(order)}
-    pattern = []
-    for row in order:
-        if row < m:
-            top = below.get(row)
-            beside = [c for c in range(row) if below.get(c) == top]
-            left = [*beside, *(m + a for a in (() if top is None else ancestors(parent, top)))]
-        else:
-            own = {row - m, *ancestors(parent, row - m)}
-            left = [*(m + a for a in own if a != row - m), *(c for c in loads[row - m] if below.get(c, row - m) in own)]
-        pattern.append(tuple(sorted((place[r] for r in left), reverse=True)))
-    return order, pattern
-
-
-def ltdl_above(M: SX, pattern: Sequence[Sequence[int]]) -> LTDL:
-    """Factorise a symmetric M whose row r has entries left of its diagonal only at pattern[r], nearest first.
-
-    Any two rows of a pattern must be in one another's; then there is no fill-in.
-    """
-    n = len(pattern)
+    n, pattern = len(parent), [ancestors(parent, r) for r in range(len(parent))]
     H = [{c: M[r, c] for c in (r, *pattern[r])} for r in range(n)]
     factors: list[dict[int, SX]] = [{} for _ in range(n)]
     # leaves to root: eliminate row r from the rows above it

@@ -157,7 +157,7 @@ def test_weighted_rows_lead_nothing(algorithm):
         ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "prox_ltl", 0.14),
         ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "prox_ltls", 0.06),
         ("talos", SOLES, "prox_pv", 0.1),
-        ("talos", (*SOLES, "wrist_left_ft_tool_link:6", "wrist_right_ft_tool_link:6"), "prox_kkt", 0.3),
+        ("talos", (*SOLES, "wrist_left_ft_tool_link:6", "wrist_right_ft_tool_link:6"), "prox_kkt", 0.19),
     ],
 )
 def test_led_joints_save_operations(monkeypatch, robot, contacts, algorithm, saved):

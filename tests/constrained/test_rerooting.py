@@ -15,8 +15,10 @@ from codegen import pipeline
 from codegen.algorithms import ALGORITHMS
 from codegen.contacts import contact_of
 from codegen.counting import count
+from codegen.geometry import Pose, axis_rotation, mat3
 from codegen.graph import Port, from_casadi
 from codegen.interpret import interpret
+from codegen.model import Frame
 from codegen.oracle import ORACLE, constrained, with_parameters
 from codegen.passes import run
 from codegen.pipeline import graphs
@@ -24,7 +26,7 @@ from codegen.rerooting import hung_on, rerooted
 from codegen.spatial import constant, ldl
 from codegen.task import q_of
 
-REROOTED = tuple(name for name, entry in ALGORITHMS.items() if entry.rerooted)
+REROOTED = tuple(name for name, entry in ALGORITHMS.items() if entry.rerooted and entry.carried != "branches")
 HUMANOID = ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6")
 TYPES = ("revolute", "prismatic", "revolute", "spherical", "revolute") * 2
 
@@ -113,8 +115,10 @@ def test_loops_are_carried_along():
 def test_fewer_operations_and_the_same_results(where_it_was, algorithm, robot, texts):
     model, rng = codegen.load(robot), np.random.default_rng(0)
     before, after = where_it_was(model, algorithm, contacts=texts), graphs(model, algorithm, contacts=texts)[1]
-    same = len(texts) > 1 and not ALGORITHMS[algorithm].unit_forces  # the base is among the contacts already
-    assert after == before if same else count(after).total < count(before).total
+    carried = ALGORITHMS[algorithm].carried
+    stays = rerooted(model, held(model, *texts), carried) is model
+    assert stays <= (len(texts) > 1 and carried != "forces")  # the base is among the contacts already
+    assert after == before if stays else count(after).total < count(before).total
     q = np.array([model.random(rng)[0] for _ in range(4)])
     given = [rng.standard_normal((4, *port.shape)) for port in after.inputs[1:]]
     old, new = interpret(before, q, *given)[0], interpret(after, q, *given)[0]
@@ -136,8 +140,7 @@ def test_random_robots(algorithm, seed):
 
 def test_compiled_with_a_payload():
     """What is asked of a link that hangs the other way round is asked of the same place on it."""
-    model, texts = codegen.load("atlas"), ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6", "pelvis:3")
-    assert base_of("atlas", *texts) == ("pelvis", "ltorso")
+    model, texts = codegen.load("atlas"), HUMANOID
     load = np.array([3.0, 0.1, -0.2, 0.05, 0.02, 0.03, 0.04, 0.001, 0.002, 0.003])
     q = model.random(0)[0]
     W = codegen.build(model, "pv_osim", contacts=texts, parameters=("payload:pelvis",))(q, load)
@@ -147,7 +150,7 @@ def test_compiled_with_a_payload():
 
 def test_the_base_goes_among_the_contacts():
     assert base_of("talos", "left_sole_link:6", "right_sole_link:6") == ("base_link", "leg_left_1_link")
-    assert base_of("talos", "left_sole_link:6") == ("base_link", "leg_left_5_link")
+    assert base_of("talos", "left_sole_link:6") == ("base_link", "leg_left_4_link")
     assert base_of("atlas", *HUMANOID) == ("pelvis", "ltorso")
     assert base_of("go1", "FL_foot:3") == ("base", "FL_thigh")
 
@@ -155,6 +158,7 @@ def test_the_base_goes_among_the_contacts():
 def test_or_stays():
     """Where legs are in step, and where somebody looks at the base's coordinates or axes."""
     assert base_of("go1", *(f"{leg}_foot:3" for leg in ("FL", "FR", "RL", "RR"))) == ("base", "base")
+    assert base_of("atlas", "pelvis:3", "l_foot:6") == ("pelvis", "pelvis")
     assert base_of("iiwa", "lbr_iiwa_link_7:6")[1] == "lbr_iiwa_link_1"
     atlas = codegen.load("atlas")
     foot = atlas.contact("l_foot", 6, axes="world")
@@ -163,6 +167,46 @@ def test_or_stays():
     heavy = replace(base, joint=replace(base.joint, armature=0.1))
     assert base_of(replace(atlas, bodies=(heavy, *atlas.bodies[1:])), "l_foot:6") == ("pelvis", "pelvis")
     assert {"constrained_aba", "pv", "aba", "minverse", "pv_osimf"}.isdisjoint(REROOTED)
+    assert rerooted(atlas, held(atlas, "l_foot:6"), "branches") is atlas
+
+
+def test_not_onto_a_finger():
+    """Which would carry a humanoid, and lose two digits."""
+    model, texts = codegen.load("atlas_shadow"), ("lh_fftip:3",)
+    assert base_of(model, *texts)[1] == "b_l_arm_wry"
+    q = np.array([model.random(seed)[0] for seed in range(20)])
+    W, *_ = interpret(graphs(model, "pv_osim", contacts=texts)[1], q)
+    assert worst(W, np.array([ORACLE["efpa"](model, x, contacts=held(model, *texts)) for x in q])) < 3e-14
+
+
+@pytest.mark.parametrize("algorithm", REROOTED)
+@pytest.mark.parametrize("axes", ["shelf", "tool6", "tool7", "tool1"])
+def test_axes_that_do_not_float_with_the_contact(algorithm, axes):
+    """Of a frame on the world, of a link that hangs there, of another robot that floats; those that do may be any."""
+    model = mechanism(("revolute",) * 5 + ("floating", "revolute"), 3, base="floating", branching=0.0)
+    bodies = [replace(body, parent=-1) if b in (6, 7) else body for b, body in enumerate(model.bodies)]
+    nodes = [replace(node, parent=-1) if b in (6, 7) else node for b, node in enumerate(model.nodes)]
+    frames = (*model.frames, Frame("shelf", -1, Pose(mat3(axis_rotation(0, 0.6, 0.8)))))
+    model = replace(model, bodies=tuple(bodies), nodes=tuple(nodes), frames=frames)
+    contacts = (model.contact("tool5", 3, axes=axes), model.contact("tool4", 3), model.contact("tool6", 3))
+    assert (rerooted(model, contacts) is model) == (axes != "tool1")
+    given = problem(model, contacts, 5, regular=False)
+    b = [np.ones((5, 9))] if algorithm == "caba_osimf" else []
+    damped = algorithm.startswith("caba")
+    mu = [np.full(5, 10.0)] if damped else []
+    found, *_ = interpret(given.graph(algorithm, parameters=("mu",) if damped else ()), given.q, *b, *mu)
+    W = [constrained.delassus(at) for at in given.at]
+    expected = [np.linalg.inv(w + np.eye(9) / 10.0) for w in W] if damped else W
+    assert worst(found, np.array([x @ np.ones(9) for x in expected] if b else expected)) < 1e-10
+
+
+@pytest.mark.parametrize(("algorithm", "base"), [("ltl_osim", "base_link"), ("pv_osim", "leg_left_1_link")])
+def test_pairs_of_joints_want_short_ways(where_it_was, algorithm, base):
+    """A longer way to a hand, once one leg is the base, costs more than the legs win where factors are formed."""
+    talos, texts = codegen.load("talos"), ("left_sole_link:6", "right_sole_link:6", "wrist_right_ft_tool_link:3")
+    assert rerooted(talos, held(talos, *texts), ALGORITHMS[algorithm].carried).bodies[0].name == base
+    before, after = where_it_was(talos, algorithm, contacts=texts), graphs(talos, algorithm, contacts=texts)[1]
+    assert count(after).total <= count(before).total
 
 
 def test_offsets_that_are_arguments_leave_it(where_it_was):

@@ -93,7 +93,7 @@ def test_multipliers_nested_in_the_tree_fill_in_less(monkeypatch):
     given = of(TALOS)
     task = Task(given.model, "prox_kkt", contacts=given.contacts)
     inside = count(trace(task)).total
-    monkeypatch.setattr(sys.modules["codegen.algorithms.prox_kkt"], "_below", lambda _: {})
+    monkeypatch.setattr(sys.modules["codegen.algorithms.prox_kkt"], "_above", lambda _: {})
     assert inside < 0.8 * count(trace(task)).total
     a, lam = given.solved("prox_kkt")
     expected = given.expected()

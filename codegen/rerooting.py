@@ -33,7 +33,8 @@ or pair of joints; or it wants the joints on every branch of the base to follow 
 
 HINGE, SLIDE, TIP = 27, 15, 8  # operations of a unit force at a joint; at that of the link where it acts
 PAIRED, FACTOR = 6, 22  # operations of a unit force for two joints on its way; of these joints
-LIGHT = 0.05  # of the robot's mass
+LIGHT = 0.05  # of the mass of all that floats together
+MARGIN = 30  # operations to win at least, for what is not counted here
 
 
 class Hinge(NamedTuple):
@@ -79,17 +80,22 @@ class Ways:
         return cls(model, base, tuple(carried), single, own, beyond, mass)
 
     def floating(self) -> list[int]:
-        """The bodies that might float, the base first; none if it has to stay, as contacts are on it or limbs alike."""
+        """The base and the bodies that might float in its place; none where it has to stay.
+
+        It does where contacts are on it, or on more than two limbs that are alike: these are computed in step.
+        """
         bodies, found = self.model.bodies, [self.base]
+        if self.base not in self.single or bodies[self.base].joint.armature or self.own[self.base]:
+            return []
+        size = Counter(b for c in self.carried for b in carriers(bodies, c))
+        limbs = [b for b in self.carried if bodies[b].parent == self.base and self.beyond[b]]
+        if max(Counter((size[b], self.beyond[b]) for b in limbs).values(), default=0) > PAIR:
+            return []
         for b in self.carried[1:]:
             leads = bodies[b].parent in found and b in self.single and bodies[b].joint.type in SINGLE_AXIS
             if leads and self.beyond[b] and self.mass[b] > LIGHT * self.mass[self.base]:
                 found.append(b)
-        size = Counter(b for c in self.carried for b in carriers(bodies, c))
-        limbs = Counter((size[b], self.beyond[b]) for b in self.carried if bodies[b].parent == self.base)
-        alike = max((count for (_, columns), count in limbs.items() if columns), default=0)
-        free = self.base in self.single and not bodies[self.base].joint.armature and not self.own[self.base]
-        return found if free and alike <= PAIR else []
+        return found
 
     def joints(self, r: int) -> Iterable[tuple[int, int, int]]:
         """With body r as the base, the joints that unit forces pass: by old bodies, the link beyond, and how many."""
@@ -131,10 +137,16 @@ def rerooted(model: Model, contacts: Sequence[Contact], carried: Carried = "forc
         ways = Ways.of(model, base, contacts)
         along = [(model.frame(c.frame.name).body, _axes_of(model, c)) for c in contacts]
         if all((on in ways.carried) == (axes in ways.carried) for on, axes in along):
-            near = ways.distances(base)
-            root = min(ways.floating(), key=lambda r: (cost(ways, r, carried), near[r]), default=base)
+            root = _cheapest(ways, carried)
             model = model if root == base else hung_on(model, root)
     return model
+
+
+def _cheapest(ways: Ways, carried: Carried) -> int:
+    """The body that costs least as the base, the nearest of these; the base itself if none costs clearly less."""
+    near, costs = ways.distances(ways.base), {r: cost(ways, r, carried) for r in ways.floating()}
+    root = min(costs, key=lambda r: (costs[r], near[r]), default=ways.base)
+    return root if root != ways.base and costs[root] + MARGIN < costs[ways.base] else ways.base
 
 
 def _axes_of(model: Model, contact: Contact) -> int:
@@ -146,7 +158,7 @@ def cost(ways: Ways, r: int, carried: Carried) -> int:
     """Operations on the ways to body r as the base, and there; of those that depend on r."""
     passed = list(ways.joints(r))
     if carried == "joints":
-        return len(passed)
+        return HINGE * len(passed)
     there = -_saved(list(ways.hinges(r)), ways.beyond[ways.base])
     if carried == "pairs":
         far = ways.distances(r)

@@ -186,8 +186,8 @@ def let_go(tree: Tree, i: int, rows: Wanted, joint: FreeJoint, u: SX) -> tuple[G
 
 def may_vanish(tree: Tree, pivot: SX) -> bool:
     """Whether a pivot (1 x 1) is next to nothing at some configurations, by its values at many random ones."""
-    drawn = np.array(_drawn(tree, pivot, MANY))
-    return bool(drawn.min() < NEXT_TO_NOTHING * np.median(drawn))
+    many = np.array(drawn(tree, pivot, MANY))
+    return bool(many.min() < NEXT_TO_NOTHING * np.median(many))
 
 
 def mixed(freedoms: int, rows: int, chosen: list[int]) -> SX:
@@ -211,17 +211,17 @@ def following(tree: Tree, y: SX) -> list[int]:
     """Columns of y' (r x n) that are independent at a generic configuration, and span the others."""
     if y.is_zero():
         return []
-    drawn = _drawn(tree, y.T, DRAWS)
+    draws = drawn(tree, y.T)
     least = FOLLOWS * max(contact.scale for contact in tree.contacts)
     chosen: list[int] = []
     for n in range(y.size1()):
         columns = [*chosen, n]
-        if all(np.linalg.matrix_rank(values[:, columns], least) == len(columns) for values in drawn):
+        if all(np.linalg.matrix_rank(values[:, columns], least) == len(columns) for values in draws):
             chosen = columns
     return chosen
 
 
-def _drawn(tree: Tree, x: SX, number: int) -> list[NDArray[np.float64]]:
+def drawn(tree: Tree, x: SX, number: int = DRAWS) -> list[NDArray[np.float64]]:
     """x at random configurations, and random values of whatever else it depends on."""
     own = {element.element_hash() for element in symvar(tree.q)}
     others = [symbol for symbol in symvar(x) if symbol.element_hash() not in own]

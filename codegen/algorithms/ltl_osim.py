@@ -45,15 +45,16 @@ def factors(tree: Tree, A: Articulated) -> Factors:
 def half(tree: Tree, A: Articulated, L: Factors, contact: Held) -> dict[int, SX]:
     """Y = L'^-1 J' of a contact (n_i x m), by the nodes of its path.
 
-    A root that feels all forces (a floating base) takes what comes through the joint before, whatever let it through.
+    A root that feels all forces (a floating base) takes what comes through the joint before, whatever let it through;
+    so does a node where contacts meet.
     """
-    path, y, outer = tree.path(contact.node), dict[int, SX](), list[int]()
-    locked, root = contact.force, path[-1]
+    path, y, outer, locked = tree.path(contact.node), dict[int, SX](), list[int](), contact.force
+    takes = {i for i in path if tree.meeting(i) or (tree.parent[i] < 0 and tree.S[i].size == tree.rows[i])}
     # contact to root: the force if all joints were locked, less what those further out have yielded to
     for i in path:
         F = locked - sum((L[j, i] @ y[j] for j in outer), zeros(tree.rows[i], contact.size))
         y[i] = tree.S[i].T @ F
         locked, outer = tree.X[i].force(locked), [*outer, i]
-        if tree.parent[i] == root and tree.S[root].size == tree.rows[root]:
+        if tree.parent[i] in takes:
             locked, outer = tree.X[i].force(A[i].force(F, -A[i].D.solve(y[i]))), []
     return y

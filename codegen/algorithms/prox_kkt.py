@@ -13,13 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from casadi import SX
+import numpy as np
+from casadi import SX, horzcat, vertcat
 
+from codegen.algorithms.held_rows import drawn
 from codegen.algorithms.iteration import Iteration
 from codegen.algorithms.leading import Found, Nodes, Rest, held_in_steps
+from codegen.algorithms.sweeps import joint_forces, seen
 from codegen.spatial import LDL, FreeJoint, diagonal, freed, ldl, zeros
 from codegen.tree import Tree
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CLEAR = 1e-4  # what joints yield to rows counts from this part of all that they yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +44,7 @@ class Block:
         return self.pivots.scale(self.pivots.half(s[self.rows]))
 
     def multipliers(self, free: SX, a: SX) -> SX:
-        """Their multipliers, if the joint is carried by acceleration a."""
+        """Their multipliers, if what carries the joint accelerates by a."""
         return self.pivots.back(free - self.pivots.scale(self.half) @ a)
 
 
@@ -51,32 +60,28 @@ class Factors:
     y: Mapping[int, SX]
     above: Mapping[int, Block]
 
-    def inwards(self, p: Sequence[SX], tau: Nodes, s: SX, nodes: Iterable[int]) -> tuple[Nodes, Nodes]:
-        """Joint forces u and `Block.freely` by nodes, of forces p on bodies and what the rows lack at rest, s (m)."""
-        tree, p, s, u, free = self.tree, list(p), SX(s), Nodes(), Nodes()
-        # leaves to root: a joint gives way, then the constraints above it
+    def inwards(self, p: Sequence[SX], tau: Nodes, s: SX, nodes: Iterable[int]) -> tuple[Nodes, list[SX], SX]:
+        """Joint forces u of `nodes`, of forces p on bodies; p and what rows lack, s (m), once these have yielded."""
+        tree, p, u = self.tree, [*p], Nodes()
+        # leaves to root: a joint gives way, its carrier bears what is left
         for i in nodes:
             u[i] = tau[i] - tree.S[i].T @ p[i]
             z = self.joint[i].D.solve(u[i])
-            s, felt = s - self.y[i].T @ z, self.joint[i].force(p[i], z, tau[i])
-            if i in self.above:
-                free[i] = self.above[i].freely(s)
-                felt -= self.above[i].half.T @ free[i]
-            p[tree.parent[i]] += tree.X[i].force(felt)
-        if -1 in self.above:
-            free[-1] = self.above[-1].freely(s)
-        return u, free
+            s = s - self.y[i].T @ z
+            p[tree.parent[i]] += tree.X[i].force(self.joint[i].force(p[i], z, tau[i]))
+        return u, p, s
 
     def outwards(self, u: Nodes, free: Nodes, nodes: Iterable[int]) -> Found:
         """Accelerations of joints and bodies of `nodes`, and the multipliers (m) of constraints above these."""
         tree, lam, y, a = self.tree, zeros(self.tree.m), Nodes(), {-1: zeros(6)}
+        if -1 in self.above:
+            lam[self.above[-1].rows] = self.above[-1].multipliers(free[-1], a[-1])
         # root to leaves: the constraints above a joint, then the joint
-        for i in (-1, *nodes):
-            reached = a[-1] if i < 0 else tree.X[i] @ a[tree.parent[i]]
+        for i in nodes:
+            a[i] = tree.X[i] @ a[tree.parent[i]]
             if i in self.above:
-                lam[self.above[i].rows] = self.above[i].multipliers(free[i], reached)
-            if i >= 0:
-                y[i], a[i] = self.joint[i].motion(reached, u[i] + self.y[i] @ lam)
+                lam[self.above[i].rows] = self.above[i].multipliers(free[i], a[i])
+            y[i], a[i] = self.joint[i].motion(a[i], u[i] + self.y[i] @ lam)
         return y, a, lam
 
 
@@ -86,28 +91,34 @@ def prox_kkt(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> 
 
 
 def iterated(rest: Rest, mu: SX, lam0: SX) -> Iteration:
-    """The iteration on what is left: multipliers, what the rows lack, and the motion of what carries constraints."""
-    tree, factors = rest.tree, factorised(rest.tree, mu)
-    pushed = sorted({j for i in factors.above if i >= 0 for j in tree.path(tree.parent[i])})
-    near, still = sorted({*pushed, *factors.above} - {-1}), {i: zeros(tree.S[i].size) for i in tree.outwards}
-    u, free = factors.inwards(rest.p, rest.tau, rest.s + lam0 / mu, tree.inwards)
-    y, a, first = factors.outwards(u, free, near)
+    """The iteration on what is left: multipliers, and the motion of what carries joints with constraints above them."""
+    tree, tau, factors = rest.tree, rest.tau, factorised(rest.tree, mu)
+    blocks = {i: block for i, block in factors.above.items() if i >= 0}
+    carriers = sorted({j for i in blocks for j in tree.path(tree.parent[i])})
+    u, p, s = factors.inwards(rest.p, tau, rest.s, [i for i in tree.inwards if i not in carriers])
 
-    # one step: what the rows lack pushes again, and the damping tells what they lack then
-    def step(lam: SX, lack: SX, y: Nodes, a: Nodes) -> tuple[SX, SX, Nodes, Nodes]:
-        more = factors.inwards(tree.stack([zeros(6) for _ in tree.parts]), still, lack, tree.support[::-1])
-        dy, da, dlam = factors.outwards(*more, near)
-        return lam + dlam, dlam / mu, {i: y[i] + dy[i] for i in pushed}, {i: a[i] + da[i] for i in pushed}
+    # one step: the KKT system again, from these constraints on, its damping undone by the last multipliers
+    def step(lam: SX, *motion: Nodes) -> tuple[SX, Nodes, Nodes]:
+        wanted, pushed = s + lam / mu, [*p]
+        free = {i: block.freely(wanted) for i, block in blocks.items()}
+        for i, block in blocks.items():
+            pushed[tree.parent[i]] -= tree.X[i].force(block.half.T @ free[i])
+        u_near, _, wanted = factors.inwards(pushed, tau, wanted, carriers[::-1])
+        free |= {i: block.freely(wanted) for i, block in factors.above.items() if i < 0}
+        y, a, lam = factors.outwards({**u, **u_near}, free, sorted({*carriers, *blocks}))
+        return lam, {i: y[i] for i in carriers}, {i: a[i] for i in carriers}
 
-    # at the end, root to leaves: the joints that constraints stand above, and those that know of none
-    def finish(lam: SX, _: SX, y: Nodes, a: Nodes) -> Found:
+    # root to leaves: other joints, under what their multipliers add to forces that do not depend on these
+    def completed(lam: SX, y: Nodes, a: Nodes, nodes: Iterable[int]) -> Found:
         y, a = dict(y), {-1: zeros(6), **a}
-        for i in (i for i in tree.outwards if i not in pushed):
+        for i in (i for i in nodes if i not in y):
             y[i], a[i] = factors.joint[i].motion(tree.X[i] @ a[tree.parent[i]], u[i] + factors.y[i] @ lam)
         return y, a, lam
 
-    start = first, (first - lam0) / mu, {i: y[i] for i in pushed}, {i: a[i] for i in pushed}
-    return Iteration(start, step, lambda lam, lack, y, a: lack, finish)
+    def residual(lam: SX, y: Nodes, a: Nodes) -> SX:
+        return rest.s - seen(tree, completed(lam, y, a, tree.support)[1])
+
+    return Iteration(step(lam0), step, residual, lambda lam, y, a: completed(lam, y, a, tree.outwards))
 
 
 def factorised(tree: Tree, mu: SX) -> Factors:
@@ -135,16 +146,22 @@ def factorised(tree: Tree, mu: SX) -> Factors:
 
 
 def _above(tree: Tree) -> dict[int, list[int]]:
-    """By the first joint that the contacts on one node alone load, their rows; not where it takes more joints.
+    """By the first joint that the contacts on one node alone load, their rows, if these joints can follow them all.
 
-    Joints follow as many rows as they have freedoms; of one body's rows, six are independent at most.
+    At generic configurations, that is: of numbers drawn at random.
     """
     above = {}
     for node in {contact.node for contact in tree.contacts}:
         here = [contact for contact in tree.contacts if contact.node == node]
         others = {i for contact in tree.contacts if contact.node != node for i in tree.path(contact.node)}
         own = [i for i in tree.path(node) if i not in others]
-        held = [sum(contact.size for contact in here if contact.body == body) for body in {c.body for c in here}]
-        if sum(tree.S[i].size for i in own) >= sum(min(6, size) for size in held):
+        K = horzcat(*[contact.force for contact in here])
+        loads = [joint_forces(tree, contact) for contact in here]
+        y = horzcat(*[vertcat(zeros(0, c.size), *[y_c[i] for i in own]) for c, y_c in zip(here, loads, strict=True)])
+        if all(_rank(felt) == _rank(rows) for felt, rows in zip(drawn(tree, y), drawn(tree, K), strict=True)):
             above[own[-1]] = [row for contact in here for row in range(tree.m)[contact.rows]]
     return above
+
+
+def _rank(values: NDArray[np.float64]) -> int:
+    return int(np.linalg.matrix_rank(values, CLEAR * np.linalg.norm(values))) if values.size else 0

@@ -8,6 +8,9 @@ the first iteration on. Gravity enters through the resting motion, as upward acc
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from casadi import SX
 
 from codegen.algorithms.iteration import Iteration
@@ -16,6 +19,8 @@ from codegen.algorithms.sweeps import articulated, pushed, rolled_out, seen, sti
 from codegen.spatial import zeros
 from codegen.tree import Tree
 
+Moved = tuple[Nodes, Nodes]  # accelerations of joints and of bodies
+
 
 def constrained_aba(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
     """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
@@ -23,24 +28,32 @@ def constrained_aba(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: 
 
 
 def swept(rest: Rest, mu: SX, lam0: SX) -> Iteration:
-    """The iteration on what is left; it ends with accelerations of joints and of bodies, by nodes, and multipliers."""
+    """The iteration on what is left, by the sweeps of ABA."""
+    A = articulated(rest.tree, stiffened(rest.tree, mu))
+    return pushing(rest, mu, lam0, partial(transmitted, rest.tree, A), partial(rolled_out, rest.tree, A))
+
+
+def pushing(rest: Rest, mu: SX, lam0: SX, inward: Callable[..., Nodes], outward: Callable[..., Moved]) -> Iteration:
+    """What contacts lack pushes, again and again, by solves with M + mu J'J in two sweeps.
+
+    `inward` takes bias forces on bodies, joint forces and nodes; `outward` what comes of it, nodes and known motions.
+    """
     tree, s, support = rest.tree, rest.s, rest.tree.support
-    A = articulated(tree, stiffened(tree, mu))
-    u = transmitted(tree, A, pushed(tree, rest.p, lam0 + mu * s), rest.tau, tree.inwards)
-    y, a = rolled_out(tree, A, u, support)
+    u = inward(pushed(tree, rest.p, lam0 + mu * s), rest.tau, tree.inwards)
+    y, a = outward(u, support)
 
     # one step: what the contacts still lack pushes again, through the nodes that carry them
     def step(lam: SX, y: Nodes, a: Nodes) -> tuple[SX, Nodes, Nodes]:
         push = mu * (s - seen(tree, a))
         still = {i: zeros(tree.S[i].size) for i in support}
-        du = transmitted(tree, A, pushed(tree, tree.stack([zeros(6) for _ in tree.parts]), push), still, support[::-1])
-        dy, da = rolled_out(tree, A, du, support)
+        du = inward(pushed(tree, tree.stack([zeros(6) for _ in tree.parts]), push), still, support[::-1])
+        dy, da = outward(du, support)
         return lam + push, {i: y[i] + dy[i] for i in support}, {i: a[i] + da[i] for i in support}
 
     # at the end, the nodes that carry no contact
     def finish(lam: SX, y: Nodes, a: Nodes) -> Found:
         others = [i for i in tree.outwards if i not in support]
-        y_others, a_others = rolled_out(tree, A, u, others, a)
+        y_others, a_others = outward(u, others, a)
         return {**y, **y_others}, {**a, **a_others}, lam + mu * (s - seen(tree, a))
 
     return Iteration((lam0, y, {i: a[i] for i in support}), step, lambda lam, y, a: s - seen(tree, a), finish)

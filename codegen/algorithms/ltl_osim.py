@@ -19,7 +19,11 @@ from codegen.algorithms.sweeps import Articulated, articulated
 from codegen.spatial import zeros
 from codegen.tree import Held, Tree
 
-Factors = Mapping[tuple[int, int], SX]  # by nodes (j, i): D_j^-1 U_j', as forces (6 k x n_j) on an inner node i
+Factors = Mapping[tuple[int, int], SX]
+"""By nodes (j, i): U_j l'^-1 d^-1 of D_j = l d l', as forces (6 k x n_j) on an inner node i; S_i' of them is L_ji' l.
+
+So a soft direction of D_j takes no digits from a stiff one, as an inverse of D_j would.
+"""
 
 
 def ltl_osim(tree: Tree) -> SX:
@@ -30,31 +34,30 @@ def ltl_osim(tree: Tree) -> SX:
 
 
 def factors(tree: Tree, A: Articulated) -> Factors:
-    """The forces whose joint forces are the rows of L, over the joints that carry contacts."""
+    """The rows of L over the joints that carry contacts, as forces.
+
+    They end before a root that feels all forces (a floating base), which takes what comes through the joint before,
+    whatever let it through; and before a node where contacts meet, which does so, too.
+    """
+    takes = {i for i in tree.support if tree.meeting(i) or (tree.parent[i] < 0 and tree.S[i].size == tree.rows[i])}
     L = {}
     for j in tree.support:
-        n = tree.S[j].size
-        felt = A[j].force(zeros(tree.rows[j], n), A[j].D.inverse(), SX.eye(n))
-        # joint to root: what a unit force that it yields to is further in
-        for i in tree.path(j):
+        D, n = A[j].D, tree.S[j].size
+        i, felt = j, A[j].force(zeros(tree.rows[j], n), D.back(D.scale(SX.eye(n))), D.lower)
+        # joint to root: what the unit forces that it yields to, one after another, are further in
+        while tree.parent[i] >= 0 and tree.parent[i] not in takes:
+            i, felt = tree.parent[i], tree.X[i].force(felt)
             L[j, i] = felt
-            felt = tree.X[i].force(felt)
     return L
 
 
 def half(tree: Tree, A: Articulated, L: Factors, contact: Held) -> dict[int, SX]:
-    """Y = L'^-1 J' of a contact (n_i x m), by the nodes of its path.
-
-    A root that feels all forces (a floating base) takes what comes through the joint before, whatever let it through;
-    so does a node where contacts meet.
-    """
-    path, y, outer, locked = tree.path(contact.node), dict[int, SX](), list[int](), contact.force
-    takes = {i for i in path if tree.meeting(i) or (tree.parent[i] < 0 and tree.S[i].size == tree.rows[i])}
+    """Y = L'^-1 J' of a contact (n_i x m), by the nodes of its path."""
+    path, y, locked = tree.path(contact.node), dict[int, SX](), contact.force
     # contact to root: the force if all joints were locked, less what those further out have yielded to
     for i in path:
-        F = locked - sum((L[j, i] @ y[j] for j in outer), zeros(tree.rows[i], contact.size))
+        F = locked - sum((L[j, i] @ A[j].D.half(y[j]) for j in y if (j, i) in L), zeros(tree.rows[i], contact.size))
         y[i] = tree.S[i].T @ F
-        locked, outer = tree.X[i].force(locked), [*outer, i]
-        if tree.parent[i] in takes:
-            locked, outer = tree.X[i].force(A[i].force(F, -A[i].D.solve(y[i]))), []
+        inner = (i, tree.parent[i]) in L
+        locked = tree.X[i].force(locked if inner else A[i].force(F, -A[i].D.solve(y[i])))
     return y

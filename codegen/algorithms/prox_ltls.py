@@ -1,21 +1,25 @@
 """proxLTLs: constrained forward dynamics by the LTL factorisation of the stiffened inertia matrix.
 
-Sathya and Carpentier 2024 (hal-04443056), eq. 16 and 24: M + mu J'J by CRBA over links with mu K'K added to their
-inertias, factorised once; the multipliers follow lam+ = lam + mu (k - J a). J is not formed: J a and J' lam are sweeps.
-Joints that contacts lead (`codegen.algorithms.led`) are left out beforehand. Gravity enters through the resting motion.
+Sathya and Carpentier 2024 (hal-04443056), eq. 16 and 24: M + mu J'J = L' D L, factorised once; the multipliers follow
+lam+ = lam + mu (k - J a). The factors are those of articulated inertias over links with mu K'K added to them
+(`codegen.algorithms.ltl_osim`), so that the matrix is not formed, nor is J: J a and J' lam are sweeps, of which the
+solves with L are part. Joints that contacts lead (`codegen.algorithms.led`) are left out beforehand. Gravity enters
+through the resting motion.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
-from casadi import SX, vertcat, vertsplit
+from casadi import SX
 
-from codegen.algorithms.crba import composite
+from codegen.algorithms.constrained_aba import pushing
 from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.leading import Found, Nodes, Rest, held_in_steps
-from codegen.algorithms.sweeps import carried_along, loaded, pushed, seen, stiffened
-from codegen.spatial import ltdl, zeros
+from codegen.algorithms.leading import Nodes, Rest, held_in_steps
+from codegen.algorithms.ltl_osim import Factors, factors
+from codegen.algorithms.sweeps import Articulated, articulated, stiffened
+from codegen.spatial import zeros
 from codegen.tree import Tree
 
 
@@ -26,27 +30,39 @@ def prox_ltls(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) ->
 
 def factorised(rest: Rest, mu: SX, lam0: SX) -> Iteration:
     """The iteration on what is left."""
-    tree, s, support = rest.tree, rest.s, rest.tree.support
-    M = ltdl(composite(tree, stiffened(tree, mu)), tree.dof_parent)
-    # small forces first: the first push, mu s, is far larger than what it leaves
-    p = pushed(tree, pushed(tree, rest.p, lam0), mu * s)
-    free = M.scale(M.half(replace(rest, p=p).bias()))
+    A = articulated(rest.tree, stiffened(rest.tree, mu))
+    L = factors(rest.tree, A)
+    return pushing(rest, mu, lam0, partial(borne, rest.tree, A, L), partial(followed, rest.tree, A, L))
 
-    # what the contacts lack: J y by a sweep over the nodes that carry them
-    def lack(y: Nodes) -> SX:
-        return s - seen(tree, carried_along(tree, y, support))
 
-    # one step: it pushes again, J' by a sweep over the same nodes, and only they feel it
-    def step(lam: SX, y: Nodes) -> tuple[SX, Nodes]:
-        push, still = mu * lack(y), {i: zeros(S.size) for i, S in enumerate(tree.S)}
-        felt = loaded(tree, pushed(tree, tree.stack([zeros(6) for _ in tree.parts]), push), support[::-1])
-        dy = tree.split(M.solve(-vertcat(*({**still, **felt}).values())))
-        return lam + push, {i: y[i] + dy[i] for i in support}
+def borne(
+    tree: Tree, A: Articulated, L: Factors, p: Sequence[SX], tau: Mapping[int, SX], nodes: Iterable[int]
+) -> Nodes:
+    """L'^-1 (tau - S' p) of `nodes` (children first), from bias forces p on the bodies."""
+    p, u = list(p), Nodes()
+    # leaves to root: the force if all joints were locked, and what those further out yield
+    for i in nodes:
+        F = p[i] + sum((L[j, i] @ A[j].D.half(u[j]) for j in u if (j, i) in L), zeros(tree.rows[i]))
+        u[i] = tau[i] - tree.S[i].T @ F
+        inner = (i, tree.parent[i]) in L
+        p[tree.parent[i]] += tree.X[i].force(p[i] if inner else A[i].force(F, A[i].D.solve(u[i]), tau[i]))
+    return u
 
-    # at the end, the joints that carry no contact
-    def finish(lam: SX, y: Nodes) -> Found:
-        known = dict(zip(tree.dofs_of(support), vertsplit(vertcat(*y.values())), strict=True))
-        return rest.by_nodes(M.back(free, known), lam + mu * lack(y))
 
-    start = tree.split(M.back(free))
-    return Iteration((lam0, {i: start[i] for i in support}), step, lambda lam, y: lack(y), finish)
+def followed(
+    tree: Tree, A: Articulated, L: Factors, u: Nodes, nodes: Iterable[int], a: Nodes | None = None
+) -> tuple[Nodes, Nodes]:
+    """L^-1 D^-1 u of `nodes` (parents first), and accelerations of the bodies; `a` those known before."""
+    y, moved, a = Nodes(), Nodes(), {-1: zeros(6), **(a or {})}
+    # root to leaves: where a factor ends, the joint follows its parent body, and those further out all joints up to it
+    for i in nodes:
+        carried, D, inner = tree.X[i] @ a[tree.parent[i]], A[i].D, [n for n in tree.path(i) if (i, n) in L]
+        if inner:
+            told = sum((L[i, n].T @ moved[n] for n in inner), zeros(tree.S[i].size))
+            y[i] = D.back(D.scale(D.half(u[i])) - told)
+            moved[i] = tree.S[i] @ y[i]
+            a[i] = carried + moved[i]
+        else:
+            y[i], a[i] = A[i].motion(carried, u[i])
+            moved[i] = a[i]
+    return y, a

@@ -38,6 +38,15 @@ class LDL:
         """The order n of the system."""
         return len(self.d)
 
+    @property
+    def lower(self) -> SX:
+        """L (n x n)."""
+        L = SX.eye(self.size)
+        for r, factors in enumerate(self.L):
+            for c, factor in enumerate(factors):
+                L[r, c] = factor
+        return L
+
     def half(self, B: SX) -> SX:
         """L^-1 B for a matrix B of n rows: the first that is no zero, multiples of it while B has zeros, the rest."""
         lead, rows = leading(B), list[SX]()

@@ -6,7 +6,7 @@ algorithms carry one element more, for the world, at their end, and no recursion
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -198,10 +198,6 @@ class Tree:
             for i, dofs in enumerate(self.dofs)
             for dof in range(dofs.start, dofs.stop)
         )
-
-    def dofs_of(self, nodes: Iterable[int]) -> list[int]:
-        """Places in v of some nodes' coordinates."""
-        return [dof for i in nodes for dof in range(self.nv)[self.dofs[i]]]
 
     def path(self, i: int) -> tuple[int, ...]:
         """Node i and its ancestors, from i to the root."""

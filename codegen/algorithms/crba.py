@@ -6,23 +6,16 @@ gravity plays no part.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from casadi import SX, horzcat
 
-from codegen.spatial import NodeInertia, mirrored
+from codegen.spatial import mirrored
 from codegen.tree import Tree
 
 
 def crba(tree: Tree) -> SX:
     """The joint-space inertia matrix M (nv x nv), symmetric, with the armatures on its diagonal."""
-    return composite(tree, tree.I)
-
-
-def composite(tree: Tree, inertias: Sequence[NodeInertia]) -> SX:
-    """The same of a tree whose nodes have other inertias; the world's last."""
     S, X, parent, dofs = tree.S, tree.X, tree.parent, tree.dofs
-    Ic = list(inertias)
+    Ic = list(tree.I)
     M = SX(tree.nv, tree.nv)
     felt: list[list[SX]] = [[] for _ in Ic]
     moving: list[list[int]] = [[] for _ in Ic]

@@ -20,7 +20,7 @@ from codegen.algorithms.iteration import Iteration
 from codegen.algorithms.leaders import led, settling
 from codegen.algorithms.led import Led
 from codegen.algorithms.motion import forces, resting, shortfall
-from codegen.algorithms.sweeps import carried_along, loaded, rolled_out
+from codegen.algorithms.sweeps import rolled_out
 from codegen.spatial import ArticulatedInertia, NodeInertia, NodeTransform, Subspace, Transform, freed, ldl, zeros
 from codegen.tree import Held, Tree
 
@@ -42,16 +42,6 @@ class Rest:
     s: SX
     complete: Callable[[Nodes, Nodes, SX], Found]
     kept: Callable[[SX], SX]
-
-    def bias(self) -> SX:
-        """The joint forces less what bodies at rest ask of them, tau - C (nv)."""
-        borne = loaded(self.tree, self.p, self.tree.inwards)
-        return vertcat(zeros(0), *[self.tau[i] - borne[i] for i in self.tree.outwards])
-
-    def by_nodes(self, y: SX, lam: SX) -> Found:
-        """A solution as `complete` takes it, from joint accelerations y (nv) and multipliers."""
-        y_i = dict(enumerate(self.tree.split(y)))
-        return y_i, carried_along(self.tree, y_i, self.tree.outwards), lam
 
 
 def without_led(

@@ -20,7 +20,7 @@ from codegen.spatial import zeros
 from codegen.tree import Held, Tree
 
 Factors = Mapping[tuple[int, int], SX]
-"""By nodes (j, i): U_j l'^-1 d^-1 of D_j = l d l', as forces (6 k x n_j) on an inner node i; S_i' of them is L_ji' l.
+"""By nodes (j, i): U_j l'^-1 d^-1 of D_j = l d l', as forces (6 k x n_j) on an inner node i, where S_i' makes L_ji' l.
 
 So a soft direction of D_j takes no digits from a stiff one, as an inverse of D_j would.
 """
@@ -34,14 +34,14 @@ def ltl_osim(tree: Tree) -> SX:
 
 
 def factors(tree: Tree, A: Articulated) -> Factors:
-    """The rows of L over the joints that carry contacts, as forces.
+    """Rows of l' L over the joints that carry contacts, as forces, as far in as they are needed.
 
-    They end before a root that feels all forces (a floating base), which takes what comes through the joint before,
-    whatever let it through; and before a node where contacts meet, which does so, too.
+    They end before a node that is free to move in all ways (a floating base), which takes what comes through the joint
+    before, whatever let it through; and before a node where contacts meet, which does so, too.
     """
-    takes = {i for i in tree.support if tree.meeting(i) or (tree.parent[i] < 0 and tree.S[i].size == tree.rows[i])}
-    L = {}
-    for j in tree.support:
+    free = {i for i in tree.support if tree.S[i].size == tree.rows[i]}
+    takes, L = free | {i for i in tree.support if tree.meeting(i)}, {}
+    for j in (j for j in tree.support if j not in free):
         D, n = A[j].D, tree.S[j].size
         i, felt = j, A[j].force(zeros(tree.rows[j], n), D.back(D.scale(SX.eye(n))), D.lower)
         # joint to root: what the unit forces that it yields to, one after another, are further in
@@ -53,11 +53,12 @@ def factors(tree: Tree, A: Articulated) -> Factors:
 
 def half(tree: Tree, A: Articulated, L: Factors, contact: Held) -> dict[int, SX]:
     """Y = L'^-1 J' of a contact (n_i x m), by the nodes of its path."""
-    path, y, locked = tree.path(contact.node), dict[int, SX](), contact.force
+    y, yields, locked = dict[int, SX](), dict[int, SX](), contact.force
     # contact to root: the force if all joints were locked, less what those further out have yielded to
-    for i in path:
-        F = locked - sum((L[j, i] @ A[j].D.half(y[j]) for j in y if (j, i) in L), zeros(tree.rows[i], contact.size))
+    for i in tree.path(contact.node):
+        F = locked - sum((L[j, i] @ yields[j] for j in y if (j, i) in L), zeros(tree.rows[i], contact.size))
         y[i] = tree.S[i].T @ F
+        yields[i] = A[i].D.half(y[i])
         inner = (i, tree.parent[i]) in L
         locked = tree.X[i].force(locked if inner else A[i].force(F, -A[i].D.solve(y[i])))
     return y

@@ -3,8 +3,8 @@
 Sathya and Carpentier 2024 (hal-04443056), eq. 16 and 24: M + mu J'J = L' D L, factorised once; the multipliers follow
 lam+ = lam + mu (k - J a). The factors are those of articulated inertias over links with mu K'K added to them
 (`codegen.algorithms.ltl_osim`), so that the matrix is not formed, nor is J: J a and J' lam are sweeps, of which the
-solves with L are part. Joints that contacts lead (`codegen.algorithms.led`) are left out beforehand. Gravity enters
-through the resting motion.
+solves with L are part; where its rows end, articulated joints let forces through. Joints that contacts lead
+(`codegen.algorithms.led`) are left out beforehand. Gravity enters through the resting motion.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ def borne(
     tree: Tree, A: Articulated, L: Factors, p: Sequence[SX], tau: Mapping[int, SX], nodes: Iterable[int]
 ) -> Nodes:
     """L'^-1 (tau - S' p) of `nodes` (children first), from bias forces p on the bodies."""
-    p, u = list(p), Nodes()
+    p, u, yields = list(p), Nodes(), Nodes()
     # leaves to root: the force if all joints were locked, and what those further out yield
     for i in nodes:
-        F = p[i] + sum((L[j, i] @ A[j].D.half(u[j]) for j in u if (j, i) in L), zeros(tree.rows[i]))
+        F = p[i] + sum((L[j, i] @ yields[j] for j in u if (j, i) in L), zeros(tree.rows[i]))
         u[i] = tau[i] - tree.S[i].T @ F
+        yields[i] = A[i].D.half(u[i])
         inner = (i, tree.parent[i]) in L
         p[tree.parent[i]] += tree.X[i].force(p[i] if inner else A[i].force(F, A[i].D.solve(u[i]), tau[i]))
     return u

@@ -74,25 +74,6 @@ def accelerated(
     return {**y, **known}, a
 
 
-def loaded(tree: Tree, p: Sequence[SX], nodes: Iterable[int]) -> dict[int, SX]:
-    """The force sweep with all joints locked: what joints of `nodes` (children first) bear of forces p."""
-    p, y = list(p), {}
-    # leaves to root: force on the subtree that hangs on each joint
-    for i in nodes:
-        y[i] = tree.S[i].T @ p[i]
-        p[tree.parent[i]] += tree.X[i].force(p[i])
-    return y
-
-
-def carried_along(tree: Tree, y: Mapping[int, SX], nodes: Iterable[int]) -> dict[int, SX]:
-    """The acceleration sweep at given joint accelerations y: what they give `nodes` (parents first)."""
-    a = {-1: zeros(6)}
-    # root to leaves: accelerations add up
-    for i in nodes:
-        a[i] = tree.X[i] @ a[tree.parent[i]] + tree.S[i] @ y[i]
-    return a
-
-
 def joint_forces(tree: Tree, contact: Held, A: Articulated | None = None) -> dict[int, SX]:
     """S' K' of a contact (n_i x m) at every node of its path: joint forces of its unit multipliers.
 

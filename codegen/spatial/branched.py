@@ -6,7 +6,7 @@ Featherstone, Rigid Body Dynamics Algorithms, sec. 6.5. The sparsity is that of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from casadi import SX, vertcat
@@ -32,14 +32,11 @@ class LTDL:
         """D^-1 B."""
         return vertcat(*[B[r, :] / pivot for r, pivot in enumerate(self.d)])
 
-    def back(self, B: SX, known: Mapping[int, SX] | None = None) -> SX:
-        """L^-1 B, of which some rows may be known already."""
+    def back(self, B: SX) -> SX:
+        """L^-1 B."""
         x = [B[r, :] for r in range(len(self.d))]
         # root to leaves: a row, once known, leaves its descendants' sums
         for r in range(len(x)):
-            if known and r in known:
-                x[r] = known[r]
-                continue
             for c, factor in self.L[r].items():
                 x[r] = x[r] - factor * x[c]
         return vertcat(*x)

@@ -9,6 +9,7 @@ from mechanisms_cases import looked_at, mechanism, parallel
 from scenarios import DELASSUS, DUAL, HARD, ITERATIONS, PRIMAL, TOLERANCE, optional, problem, worst
 
 import codegen
+import opcount
 from codegen.algorithms import ALGORITHMS
 from codegen.algorithms.iteration import Iteration
 from codegen.interpret import interpret
@@ -148,3 +149,14 @@ def test_units_of_rows_do_not_matter_to_direct_algorithms():
         once, twice = (interpret(trace(Task(model, algorithm, contacts=(c,))), q, v, tau) for c in (foot, double))
         assert worst(twice[0][None], once[0][None]) < 1e-11
         assert worst(2.0 * twice[1][None], once[1][None]) < 1e-11
+
+
+def test_a_body_that_floats_within_a_tree_lets_no_force_through():
+    """Factors of M end there: what is beyond neither costs operations nor cancels."""
+    model = mechanism(("revolute", "floating", "revolute"), 7, branching=0.0)
+    held = (model.contact("tool2", 3),)
+    costs = {name: opcount.count(model, name, contacts=held).total for name in ("constrained_aba", "prox_ltls")}
+    assert costs["prox_ltls"] <= costs["constrained_aba"]
+    assert opcount.count(model, "ltl_osim", contacts=held).total < 600, "1,242 with factors up to the root"
+    given = problem(model, held, STATES)
+    assert worst(given.solved("prox_ltls")[0], given.expected()[0]) < TOLERANCE["prox_ltls"]

@@ -60,3 +60,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"codegen.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'codegen' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

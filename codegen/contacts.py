@@ -14,14 +14,14 @@ A foot may be held in part, x,y,z of its corners by default: foot-LxW,z holds th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from codegen.errors import RobotError
-from codegen.geometry import vec3
+from codegen.geometry import ZERO, vec3
 from codegen.model import Contact
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ def contact_of(model: Model, text: str) -> Contact:
             own = _option(text, word)
         if not word or own.keys() & found.keys():
             raise RobotError(
-                f"contact {text!r}: {word!r} is one too many; write FRAME:ROWS:axis=X,Y,Z:in=AXES:kp=NUMBER:kd=NUMBER"
+                f"contact {text!r}: {word!r} is one too many; "
+                "write FRAME:ROWS:axis=X,Y,Z:in=AXES:kp=NUMBER:kd=NUMBER:spatial"
             )
         found |= own
     return stated(model, frame, found.pop("rows", 6), **{**usual, **found})
@@ -154,13 +155,14 @@ def _matrix(
     eye = np.eye(6)
     if isinstance(rows, Integral) or (isinstance(rows, str) and re.fullmatch("[0-9]{1,3}", rows)):
         if int(rows) not in (3, 6):
-            raise RobotError(f"{name}: rows must be {KINDS} or an m x 6 matrix, not {rows}")
+            raise RobotError(f"{name}: rows must be {KINDS}, or an m x 6 matrix, not {rows}")
         return eye[6 - int(rows) :], None
     if not isinstance(rows, str):
         found = _numeric(rows)
         matrix = np.zeros((0, 0)) if found is None else np.atleast_2d(found)
         if matrix.ndim != 2 or matrix.shape[1] != 6 or not len(matrix) or not np.isfinite(matrix).all():
-            raise RobotError(f"{name}: rows must be a finite m x 6 matrix")
+            given = "" if isinstance(rows, Sequence | np.ndarray) else f", not {rows!r}"
+            raise RobotError(f"{name}: rows must be {KINDS}, or a finite m x 6 matrix{given}")
         return matrix, None
     if rows in ("hinge", "hinge-x", "hinge-y", "hinge-z"):
         return _hinge(name, axis if rows == "hinge" else [float(rows[-1] == letter) for letter in "xyz"]), None
@@ -174,8 +176,11 @@ def _matrix(
 def _selected(name: str, text: str, rows: str) -> Array:
     """Rows by their names, in the order given."""
     words = rows.split(",")
-    if not set(words) <= set(NAMES) or len(set(words)) < len(words):
+    if not set(words) <= set(NAMES):
         raise RobotError(f"{name}: rows {text!r} are not known; write {KINDS}")
+    for word in words:
+        if words.count(word) > 1:
+            raise RobotError(f"{name}: row {word!r} is named twice in {text!r}; name it once")
     return np.eye(6)[[NAMES.index(word) for word in words]]
 
 
@@ -187,6 +192,78 @@ def _gains(name: str, gain: str, values: float | Sequence[float], rows: int) -> 
     return tuple(float(x) for x in np.broadcast_to(found, rows)) if found.any() else ()
 
 
+def text_of(contact: Contact) -> str:
+    """The text that states a contact; its rows as `rows_of` has them where no text does."""
+    words = [contact.frame.name, _kind(contact)]
+    words += [f"in={contact.axes}"] * bool(contact.axes)
+    words += [f"{name}={gains}" for name in ("kp", "kd") if (gains := gain_of(contact, name))]
+    return ":".join(words + ["spatial"] * contact.spatial)
+
+
+def placed(contacts: Sequence[Contact]) -> Iterator[tuple[str, Contact]]:
+    """The contacts, each behind the places of its rows among those of all."""
+    start = 0
+    for contact in contacts:
+        last = start + len(contact.rows) - 1
+        yield (f"{start}..{last}" if last > start else f"{start}"), contact
+        start = last + 1
+
+
+def rows_of(contact: Contact) -> str:
+    """The rows of a contact in order, by names or else in numbers, each run of them with its point."""
+    runs = []
+    for point, rows in contact.parts:
+        at = f" at ({','.join(map(number, point))})" if contact.points else ""
+        runs.append(", ".join(map(_row, contact.rows[rows])) + at)
+    return "; ".join(runs)
+
+
+def gain_of(contact: Contact, name: str) -> str:
+    """The gains kp or kd of a contact: the one of all rows, or those of each; nothing if there are none."""
+    gains = getattr(contact, name)
+    return ",".join(map(number, gains[:1] if len(set(gains)) == 1 else gains))
+
+
+def number(x: float) -> str:
+    """A number that reads back exactly, as short as that may be."""
+    return repr(float(x)).removesuffix(".0")
+
+
+def _row(row: Sequence[float]) -> str:
+    """The name of a unit row, the numbers of another."""
+    units = np.eye(6).tolist()
+    return NAMES[units.index(list(row))] if list(row) in units else f"[{','.join(map(number, row))}]"
+
+
+def _kind(contact: Contact) -> str:
+    """ROWS of the text that states a contact, with its axis, else the rows themselves."""
+    own = contact.rows[: len(contact.rows) // 4] if contact.points else contact.rows
+    named = ",".join(map(_row, own))
+    kinds = ["6", "3", "hinge-x", "hinge-y", "hinge-z", named]
+    if contact.points:
+        sole = "x".join(np.format_float_positional(2 * x, trim="-") for x in contact.points[0][:2])
+        kinds = [f"foot-{sole}", f"foot-{sole},{named}"]
+    found = next((kind for kind in kinds if _gives(contact, kind)), "")
+    if found or len(contact.rows) != 5:
+        return found or rows_of(contact)
+    along = np.cross(*np.array(contact.rows)[:2, :3])
+    axes = [np.round(along / x, 12) + 0.0 for x in along if abs(x) > 1e-6]  # one that users would write, if it is exact
+    axis = next((axis for axis in axes if _gives(contact, "hinge", axis.tolist())), ())
+    return f"hinge:axis={','.join(map(number, axis))}" if len(axis) else rows_of(contact)
+
+
+def _gives(contact: Contact, rows: str, axis: Sequence[float] = ()) -> bool:
+    """Whether this kind of rows is exactly those of a contact, at its points."""
+    try:
+        matrix, corners = _matrix("", rows, axis)
+    except RobotError:
+        return False
+    at = np.zeros((1, 3)) if corners is None else corners
+    points = contact.points or (ZERO,) * len(contact.rows)
+    repeated = np.tile(matrix, (len(at), 1)), np.repeat(at, len(matrix), axis=0)
+    return all(map(np.array_equal, repeated, (contact.rows, points)))
+
+
 def contact_wrenches(
     contacts: Sequence[Contact], lam: NDArray[np.float64], rotation: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
@@ -196,6 +273,8 @@ def contact_wrenches(
     the frames' axes along those (of `world` axes the rotation that `fk` gives); only points away from the origin that
     are held along other axes than the frame's need it, and RobotError says so.
     """
+    if not isinstance(contacts, Sequence) or not all(isinstance(contact, Contact) for contact in contacts):
+        raise RobotError(f"contacts must be a list of contacts, as robot.contact makes them, not {contacts!r}")
     lam, found, start = np.asarray(lam, float), [], 0
     size = sum(len(contact.rows) for contact in contacts)
     if size != lam.shape[-1]:

@@ -88,7 +88,9 @@ class Contact:
     spatial: bool = False
 
     def __str__(self) -> str:
-        return f"{self.frame.name}:{len(self.rows)}" + (f" in {self.axes} axes" if self.axes else "")
+        from codegen.contacts import text_of  # built on this module
+
+        return text_of(self)
 
     @property
     def parts(self) -> tuple[tuple[Vec3, slice], ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING
 
 from codegen.errors import RobotError
@@ -85,6 +86,12 @@ def comment(text: str) -> str:
         while opening in text:
             text = text.replace(opening, opening[0] + _escaped(last))
     return text
+
+
+def wrapped(text: str, indent: str = "", further: str = "") -> list[str]:
+    """The text as lines of a C comment, within 120 columns where words let it; indented, after the first `further`."""
+    lines = TextWrapper(116, indent, indent + further, break_long_words=False, break_on_hyphens=False)
+    return lines.wrap(comment(text))
 
 
 def string(text: str) -> str:

@@ -22,6 +22,7 @@ from codegen.emission.emit import emit_artifacts, emit_folder
 from codegen.emission.folder import write_folder
 from codegen.emission.sheet import LANES, MOST, TOLERANCE, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.errors import RobotError
+from codegen.legend import contact_lines, folded
 from codegen.model import Contact
 from codegen.passes import run
 from codegen.staging import staged
@@ -165,7 +166,8 @@ def build(
 
     def make() -> Iterator[Artifact]:
         with _undisturbed():
-            yield from emit_artifacts(header(robot, robot.name), kernel(resolved(task)), style)
+            chosen = resolved(task)
+            yield from emit_artifacts(header(robot, robot.name, (chosen,)), kernel(chosen), style)
 
     recipe = _recipe(task, dtype=dtype, target=target, trig=trig, compiler=compiler)
     return replace(cached(f"{task.request} {style}", make, tools), recipe=recipe)
@@ -211,7 +213,8 @@ def generate(
         own = concerning(name, chosen, lists[2])
         tasks.append(resolved(_task(robot, name, *lists[:2], own, held, iterations)))
     with _undisturbed():
-        files = emit_folder(header(robot, prefix or robot.name), tuple(kernel(task) for task in tasks), style)
+        top = header(robot, prefix or robot.name, tasks)
+        files = emit_folder(top, tuple(kernel(task) for task in tasks), style)
     return write_folder(files, Path(out))
 
 
@@ -245,9 +248,9 @@ def kernel(task: Task) -> Kernel | LoopKernel:
     if task.iterations is None:
         written = trace_iteration(task)
         about = f"{ALGORITHMS[task.algorithm].title}; iterates until its residual is at most tol"
-        return LoopKernel(task.algorithm, staged(run(written)), about, count(written))
+        return LoopKernel(task.algorithm, staged(run(written)), about, count(written), folded(task))
     written, emitted = _graphs(task)
-    return Kernel(emitted, ALGORITHMS[task.algorithm].title, count(written), limbs(task))
+    return Kernel(emitted, ALGORITHMS[task.algorithm].title, count(written), limbs(task), folded(task))
 
 
 def _usual(model: Model) -> tuple[tuple[str, tuple[float, ...]], ...]:
@@ -262,8 +265,8 @@ def _usual(model: Model) -> tuple[tuple[str, tuple[float, ...]], ...]:
     )
 
 
-def header(model: Model, prefix: str) -> Header:
-    """What the generated header says about a model."""
+def header(model: Model, prefix: str, tasks: Sequence[Task]) -> Header:
+    """What the generated header says about a model, and the contacts that functions on it share."""
     rows = zip(model.bodies, model.q_slices, model.v_slices, strict=True)
     return Header(
         robot=model.name,
@@ -278,4 +281,5 @@ def header(model: Model, prefix: str) -> Header:
         digest=model.digest,
         usual=_usual(model),
         notes=model.notes,
+        contacts=tuple(contact_lines(tasks)),
     )

@@ -12,6 +12,7 @@ from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorit
 from codegen.algorithms.iteration import Iteration, changed, flat
 from codegen.algorithms.wanted import all_inwards, outwards, wanted
 from codegen.basing import Based, based, recoordinated
+from codegen.contacts import placed
 from codegen.direct import direct_operators
 from codegen.errors import RobotError, UnsuitedError
 from codegen.graph import Graph, Port, Value, from_casadi
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from codegen.tree import Tree
 
 PARAMETERS = {"gravity": 3, "payload": 10, "offset": 3}
+TARGETS = ("target_position", "target_rotation")
+"""Arguments wherever gains need them."""
+
 ABOUT = {
     "gravity": "acceleration of free fall in world axes (m/s^2)",
     "payload": "payload [mass, com (3), Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the com] in frame {}",
@@ -82,7 +86,8 @@ class Task:
             raise RobotError("parameter 'target_velocity': no contact has a gain kd; give one, or leave it out")
         behind = [name for name, changed in BEHIND.items() if changed in entry.inputs]
         inputs = [self._port(name) for name in (*entry.inputs, *behind) if self._is_argument(name)]
-        inputs += [parameter_port(self.model, spec) for spec in self.numbers]
+        others = [name for name in (*OPTIONAL, *BEHIND) if BEHIND.get(name, name) in entry.inputs]
+        inputs += [parameter_port(self.model, spec, others) for spec in self.numbers]
         return tuple(inputs), tuple(self._port(name) for name in entry.outputs)
 
     def chosen_frames(self) -> tuple[str, ...]:
@@ -96,7 +101,7 @@ class Task:
     def _is_argument(self, name: str) -> bool:
         if name == "f_ext":
             return bool(self.external)
-        if name in ("target_position", "target_rotation"):
+        if name in TARGETS:
             drawn = self._gained("kp")
             return any(contact.turns or name == "target_position" for contact in drawn)
         return name not in {*OPTIONAL, *BEHIND} or name in self.parameters
@@ -127,16 +132,19 @@ class Task:
 
     def _names(self, width: str | int) -> tuple[str, ...]:
         """The frames or contacts along an axis of an argument."""
-        if width in ("contacts", "held"):
-            return tuple(map(str, self.chosen_contacts()))
+        if width == "contacts":
+            return tuple(f"{contact.frame.name} {place}" for place, contact in placed(self.chosen_contacts()))
+        if width == "held":
+            return tuple(contact.frame.name for contact in self.chosen_contacts())
         return {"frames": self.chosen_frames(), "external": self.external}.get(str(width), ())
 
 
-def parameter_port(model: Model, spec: str) -> Port:
-    """The argument of one symbolic parameter; RobotError if it names nothing in the model."""
+def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
+    """The argument of one symbolic parameter; RobotError if it names nothing in the model, nor one of `others`."""
     kind, colon, target = spec.partition(":")
     if kind not in PARAMETERS or (kind == "gravity") == bool(colon):
-        raise RobotError(f"parameter {spec!r}: write gravity, payload:FRAME or offset:JOINT")
+        *names, last = ("gravity", "payload:FRAME", "offset:JOINT", *(name for name in others if name not in TARGETS))
+        raise RobotError(f"parameter {spec!r}: write {', '.join(names)} or {last}")
     if kind == "payload":
         model.frame(target)
     if kind == "offset" and target not in model.joint_names:

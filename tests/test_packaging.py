@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import codegen
+
 ROOT = Path(__file__).parents[1]
 SOURCES = ("codegen", "opcount", "templates")
 
@@ -45,3 +47,7 @@ def test_nothing_else_is_at_top_level(wheel: set[str]) -> None:
     top = {name.partition("/")[0] for name in wheel}
     assert {name for name in top if not name.endswith(".dist-info")} == {"codegen", "opcount"}
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in wheel)
+
+
+def test_names_that_are_imported_when_first_used_are_listed() -> None:
+    assert {*codegen.__all__} <= {*dir(codegen)}

@@ -141,13 +141,14 @@ def add_task(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group.add_argument(
         "--contact",
         dest="contacts",
-        metavar="FRAME[:ROWS][:in=AXES][:kp=N][:kd=N]",
+        metavar="FRAME[:ROWS][:in=AXES][:kp=N][:kd=N][:spatial]",
         action="append",
         default=[],
         help="a held frame: all of it (6, the default), its origin (3), all but turns about an axis (hinge-y, or "
         "hinge:axis=0,1,-1), the corners of a sole (foot-0.2x0.1, along x and y), or rows by name (x,y,rz); along the "
         "frame's own axes, the world's (in=world) or another frame's (in=FRAME); with gains on errors against target "
-        "poses; repeatable (default: 6 at every tip)",
+        "poses; of the classical acceleration, or with spatial of the spatial one; repeatable (default: 6 at every "
+        "tip)",
     )
     group.add_argument(
         "--iterations",

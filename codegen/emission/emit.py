@@ -22,7 +22,7 @@ from codegen.emission.kernels import AnyKernel, Call, Emitted, arguments, emit_d
 from codegen.emission.sheet import Header, JointRow, Kernel, LoopKernel, Style
 from codegen.emission.text import render
 from codegen.errors import RobotError
-from codegen.names import comment, identifiers
+from codegen.names import comment, identifiers, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,6 +127,7 @@ def _header(header: Header, emitted: list[Emitted], sources: str, style: Style) 
         convention=comment(header.convention),
         gravity=" ".join(f"{component!r}" for component in header.gravity),
         joints=[_joint_line(row) for row in header.joints],
+        contacts=_contact_lines(header),
         remarks=[comment(remark) for remark in (*_remarks(header, emitted, style), *header.notes)],
         kernels=emitted,
         wide=[style.lanes] * (style.lanes > 1),
@@ -170,6 +171,12 @@ def _joint_line(row: JointRow) -> str:
         return "-" if last < first else f"{name}[{first}]" if first == last else f"{name}[{first}..{last}]"
 
     return f"{span('q', row.q):<12} {span('v', row.v):<12} {comment(row.type):<10} {comment(row.name)}"
+
+
+def _contact_lines(header: Header) -> list[str]:
+    """The lines on contacts, behind an empty one; none if nothing is said of them."""
+    lines = [line for about in header.contacts[:1] for line in ("", *wrapped(about, " "))]
+    return lines + [line for about in header.contacts[1:] for line in wrapped(about, "   ", "  ")]
 
 
 def _sources(header: Header, emitted: list[Emitted], style: Style) -> dict[str, str]:

@@ -12,7 +12,7 @@ from codegen.emission.sheet import ITERATIONS, KEPT, LEFT, Header, Kernel, LoopK
 from codegen.emission.statements import statements
 from codegen.emission.text import render
 from codegen.graph import STATUS, Graph
-from codegen.names import comment, identifier, identifiers
+from codegen.names import comment, identifier, identifiers, wrapped
 from codegen.operations import CONST, INPUT, OPERATIONS
 from codegen.packing import Packed
 
@@ -107,6 +107,7 @@ class Emitted:
     can_fail: bool
     count: Count
     written: Count
+    folded: str = ""
 
     @property
     def workspace(self) -> int:
@@ -121,6 +122,11 @@ class Emitted:
     @property
     def summary(self) -> str:
         return comment(self.about)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Lines on what is no argument."""
+        return wrapped(self.folded)
 
     @property
     def macro(self) -> str:
@@ -220,6 +226,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         can_fail=kernel.can_fail,
         count=kernel.count,
         written=kernel.written,
+        folded=kernel.folded,
     )
     yield emitted
     packed = kernel.packed() if isinstance(kernel, Kernel) else None

@@ -73,7 +73,8 @@ class Header:
 
     `prefix` may be any text, `identifier` makes it safe. `convention` and `notes` are sentences, `gravity` is
     the acceleration of free fall in world axes (m/s^2), `digest` the content hash of the model, `usual` has
-    sensible arguments for the example program: by name, numbers that are repeated as long as it takes.
+    sensible arguments for the example program: by name, numbers that are repeated as long as it takes,
+    `contacts` a sentence on their rows and then one for each, or nothing.
     """
 
     robot: str
@@ -86,6 +87,7 @@ class Header:
     digest: str = ""
     usual: tuple[tuple[str, tuple[float, ...]], ...] = ()
     notes: tuple[str, ...] = ()
+    contacts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"header of {self.robot}: prefix {self.c_prefix}, nq {self.nq}, nv {self.nv}"
@@ -105,13 +107,14 @@ class Header:
 class Kernel:
     """One function to emit: its graph (named as its algorithm), what it computes, its count as written.
 
-    `ways` are those in which limbs might go in step (`codegen.packing.pack`).
+    `ways` are those in which limbs might go in step (`codegen.packing.pack`), `folded` says what is no argument.
     """
 
     graph: Graph
     about: str = ""
     written: Count = field(default_factory=Count)
     ways: tuple[Roles, ...] = ()
+    folded: str = ""
 
     def __str__(self) -> str:
         return f"kernel {self.graph.name}: {self.count}"
@@ -163,6 +166,7 @@ class LoopKernel:
     stages: Staged
     about: str = ""
     written: Count = field(default_factory=Count)
+    folded: str = ""
 
     def __str__(self) -> str:
         return f"kernel {self.name}, iterative: {self.count}"

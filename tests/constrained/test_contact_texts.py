@@ -30,7 +30,73 @@ def test_texts_and_python_say_the_same():
         "odd:6:in=odd": robot.contact("odd", 6),
     }.items():
         assert contact_of(robot, text) == contact
-    assert str(contact_of(robot, "odd:3:in=world")) == "odd:3:6 in world axes"
+        assert contact_of(robot, str(contact)) == contact
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("link", "link:6"),
+        ("link:x,y,z:in=world", "link:3:in=world"),
+        ("link:hinge:axis=1,0,0", "link:hinge-x"),
+        ("link:hinge:axis=0,2,-2:kp=100", "link:hinge:axis=0,1,-1:kp=100"),
+        ("link:foot-0.20x.1,z:spatial", "link:foot-0.2x0.1,z:spatial"),
+        ("link:foot-0.00001x3:kd=1,2,3,4,5,6,7,8,9,1,2,3", "link:foot-0.00001x3:kd=1,2,3,4,5,6,7,8,9,1,2,3"),
+        ("link:rz,x:kd=1e-7,0.1", "link:rz,x:kd=1e-07,0.1"),
+    ],
+)
+def test_contacts_print_as_the_texts_that_state_them(text, said):
+    robot = codegen.load("iiwa").with_frame("link", "lbr_iiwa_link_7")
+    assert str(contact_of(robot, text)) == said
+    assert contact_of(robot, said) == contact_of(robot, text)
+
+
+def test_contacts_that_no_text_states_print_their_rows():
+    robot = codegen.load("iiwa").with_frame("link", "lbr_iiwa_link_7")
+    skew = [(0.0, 0.0, 1.0, 0.0, 0.5, 0.0), EYE[5]]
+    assert str(robot.contact("link", skew)) == "link:[0,0,1,0,0.5,0], z"
+    assert str(robot.contact("link", EYE[[5, 5]], axes="world")) == "link:z, z:in=world"
+    corners = robot.contact("link", skew, points=[(0, 0, 0), (0.1, 0, 0)], kd=2.0)
+    assert str(corners) == "link:[0,0,1,0,0.5,0], z at (0,0,0); [0,0,1,0,0.5,0], z at (0.1,0,0):kd=2"
+    assert str(robot.contact("link", 3, points=[(0.1, 0, 0)])) == "link:x, y, z at (0.1,0,0)"
+
+
+def test_the_header_says_what_every_row_holds(tmp_path):
+    hostile = "a*/b"
+    robot = codegen.load("iiwa").with_frame(hostile, "lbr_iiwa_link_7")
+    held = [
+        "lbr_iiwa_link_7:3:kp=100:kd=20,1,2.5",
+        "lbr_iiwa_link_4:foot-0.2x0.1,z:in=world:spatial",
+        robot.contact(hostile, [(0.0, 0.0, 1.0, 0.0, 0.5, 0.0)], axes="lbr_iiwa_link_3"),
+    ]
+
+    def header(*algorithms, **options):
+        paths = codegen.generate(robot, algorithms, tmp_path / "out", contacts=held, **options)
+        return paths[0].read_text(encoding="utf-8")
+
+    text = header("constrained_aba", "pv_soft", "efpa", iterations=4, parameters=["mu"])
+    begin = text.index(" * Contacts")
+    lines = text[begin : text.index(" *\n", begin)].splitlines()
+    said = " ".join(line[2:].strip() for line in lines)
+    for sentence in (
+        "Contacts, whose rows are those of lam, W in this order.",
+        "rows 0..2, lbr_iiwa_link_7, along its own axes, classical acceleration, kp 100 1/s^2, kd 20,1,2.5 1/s: "
+        "x, y, z rows 3..6",
+        "rows 3..6, lbr_iiwa_link_4, along world axes, spatial acceleration: z at (0.1,0.05,0); z at (0.1,-0.05,0); "
+        "z at (-0.1,0.05,0); z at (-0.1,-0.05,0)",
+        "row 7, a*\\x2fb, along the axes of lbr_iiwa_link_3, classical acceleration: [0,0,1,0,0.5,0]",
+    ):
+        assert sentence in said
+    assert max(map(len, lines)) <= 120
+    assert hostile not in text
+    assert " * Not arguments: k = 0, lam0 = 0. Proximal steps: 4.\n" in text
+    assert " * Not arguments: k = 0, R = 1e-05.\n" in text
+    assert "along their rows; lbr_iiwa_link_7 0..2, lbr_iiwa_link_4 3..6, a*\\x2fb 7\n" in text
+    text = header("constrained_aba", iterations=None, parameters=["kp"])
+    assert "Proximal steps: until the residual is at most tol, max_iter at most.\n" in text
+    assert "classical acceleration, kd 20,1,2.5 1/s" in text
+    assert "Contacts" not in header("rnea")
+    assert "kd 20" not in header("efpa")
 
 
 @pytest.mark.parametrize(
@@ -43,8 +109,8 @@ def test_texts_and_python_say_the_same():
         ("lbr_iiwa_link_7:hinge:axis=0,1", "'axis=0,1' holds no three numbers; write axis=0,1,-1, say"),
         ("lbr_iiwa_link_7:hinge-y:axis=0,1,0", "only rows 'hinge' take an axis"),
         ("lbr_iiwa_link_7:hinges", "'hinges' are not known"),
-        ("lbr_iiwa_link_7:x,x", "'x,x' are not known"),
-        ("lbr_iiwa_link_7:3:6", "'6' is one too many"),
+        ("lbr_iiwa_link_7:x,x", "row 'x' is named twice in 'x,x'; name it once"),
+        ("lbr_iiwa_link_7:3:6", "'6' is one too many; write FRAME:ROWS:.*:kd=NUMBER:spatial$"),
         ("lbr_iiwa_link_7::3", "'' is one too many"),
         ("lbr_iiwa_link_7:3:in=sky", "no frame 'sky'"),
         ("lbr_iiwa_link_7:3:in=world:in=world", "'in=world' is one too many"),
@@ -83,6 +149,8 @@ def test_refusals_in_python():
         ({"rows": "foot-0.1x0.1", "points": [(0, 0, 0)]}, "leave out the points"),
         ({"kp": (1.0, 2.0)}, "or 6 of them"),
         ({"rows": []}, "m x 6"),
+        ({"rows": 3.0}, "rows must be 3, 6, hinge-x, .*, or a finite m x 6 matrix, not 3.0$"),
+        ({"rows": None}, "rows must be 3, 6, hinge-x, .*, or a finite m x 6 matrix, not None$"),
         ({"rows": "hinge", "axis": (1.0, np.nan, 0.0)}, "axis of three finite"),
         ({"rows": EYE, "axis": (1.0, 0.0, 0.0)}, "only rows 'hinge'"),
         ({"axes": "sky"}, "no frame 'sky'"),
@@ -101,6 +169,9 @@ def test_refusals_in_python():
         ("pv", ("weight",), "pv has no such input"),
         ("efpa", ("kp",), "efpa has no such input"),
         ("pv", ("target_velocity",), "no contact has a gain kd"),
+        ("pv", ("mus",), "write gravity, payload:FRAME, offset:JOINT, k, kp, kd or target_velocity$"),
+        ("caba_osim", ("mus",), "write gravity, payload:FRAME, offset:JOINT, mu or weight$"),
+        ("efpa", ("mus",), "write gravity, payload:FRAME or offset:JOINT$"),
     ):
         with pytest.raises(RobotError, match=said):
             trace(Task(robot, algorithm, contacts=(robot.contact(tool),), parameters=parameters))

@@ -301,6 +301,9 @@ def test_wrenches_push_as_the_contacts_do():
         codegen.contact_wrenches(held, lam)
     with pytest.raises(RobotError, match="23 rows"):
         codegen.contact_wrenches(held, lam[1:], R)
+    for none in (["left_sole_link:3"], "left_sole_link:3", held[0]):
+        with pytest.raises(RobotError, match="must be a list of contacts, as robot"):
+            codegen.contact_wrenches(none, lam)
 
 
 def peer_solution(robot, contacts, kinds, targets, q, v, tau):

@@ -4,9 +4,10 @@ With y = S' K', a joint adds y' D^-1 y to the rows' own compliance, of rank n at
 that the first n alone couple. One of them waits for the next joint; the others' multipliers follow from the parent's
 acceleration, L lam1 = l1 - K1 a - G' lam with L and G blocks of the compliance, so that they act on the parent as the
 inertia K1' L^-1 K1 and the force K1' L^-1 l1 (2024 paper, sec. VI). Waiting keeps the digits where a joint yields next
-to nothing to some row, but the next one does, as in a stretched leg; the world is never waited for. Where the row that
-waited may still find next to nothing, it goes on waiting, and the one that is new goes (`Exchange`). Combinations that
-a joint cannot follow at any configuration (parallel hinges, say) are found by numbers drawn at random, and passed on.
+to nothing to some row, but the next one does, as in a stretched leg; the world is never waited for, and rows that find
+next to nothing even at the root are left out, which the status tells. Where the row that waited may still find next to
+nothing, it goes on waiting, and the one that is new goes (`Exchange`). Combinations that a joint cannot follow at any
+configuration (parallel hinges, say) are found by numbers drawn at random, and passed on.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from codegen.spatial import (
     constant,
     ldl,
     reflections,
+    semidefinite_ldl,
     zeros,
 )
 from codegen.tree import Tree
@@ -176,7 +178,9 @@ def let_go(tree: Tree, i: int, rows: Wanted, joint: FreeJoint, u: SX) -> tuple[G
     K, l = exchange.rows(K.T).T, exchange.rows(l)
     if exchange.wrong is not None:
         M[0, 0], M[1, 1] = fmax(M[0, 0], M[1, 1]), fmin(M[0, 0], M[1, 1])
-    L, G = ldl(M[:e, :e], SOFT * least_square(tree)), M[e:, :e]
+    pivots, least = M[:e, :e], least_square(tree)
+    L = semidefinite_ldl(pivots, SX(least), SOFT) if tree.parent[i] < 0 else ldl(pivots, SOFT * least)
+    G = M[e:, :e]
     g = L.solve(G.T) if e else G.T
     waiting = Wanted(K[:, e:c] - K[:, :e] @ g, l[e:c, :] - g.T @ l[:e, :], M[e:, e:] - G @ g)
     rest = Wanted(K[:, c:], l[c:, :], zeros(rows.size - c, rows.size - c))

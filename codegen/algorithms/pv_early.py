@@ -4,8 +4,8 @@ Sathya and Carpentier 2024 (hal-04443056), sec. VI; Sathya, Bruyninckx, Decre, P
 A joint that yields to its rows, y = S' K', lets as many combinations of them follow as it has freedoms: an orthogonal
 Q turns the rows so that just these couple; they become stiffness on the parent, the others go on. Of each branch one
 that couples waits a joint longer, as the first may yield next to nothing. The constraints must be independent; rows
-that no joint can follow are held softly. Joints that contacts lead (`codegen.algorithms.led`) are left out beforehand.
-Gravity enters through the resting motion.
+that nothing follows, up to the root, are left out there, and the status tells. Joints that contacts lead
+(`codegen.algorithms.led`) are left out beforehand. Gravity enters through the resting motion.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from casadi import SX
 
 from codegen.algorithms.held_rows import Rows, let_go
 from codegen.algorithms.leading import held_exactly
-from codegen.spatial import freed, zeros
+from codegen.spatial import HUGE, freed, zeros
 from codegen.tree import Tree
 
 
@@ -36,7 +36,7 @@ def swept(tree: Tree, p: list[SX], tau: dict[int, SX], s: SX) -> tuple[dict[int,
         rows = rows.passed(parent[i], kept, i)
         IA[parent[i]] += X[i].inertia(joint[i].left(IA[i]).stiffer(gone[i].F, gone[i].L))
         pA[parent[i]] += X[i].force(joint[i].force(pA[i], joint[i].D.solve(u[i]), tau[i]) - gone[i].force)
-    a, y, lam = {-1: zeros(6)}, {}, {-1: zeros(rows.at(-1).size)}
+    a, y, lam = {-1: zeros(6)}, {}, {-1: rows.at(-1).l / HUGE}
     # root to leaves: multipliers, those that joint i let go and those that it kept, then accelerations
     for i in tree.outwards:
         a[i] = X[i] @ a[parent[i]]

@@ -10,11 +10,12 @@ from codegen.spatial.freed import FreeJoint, freed, own_axes
 from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, yielding
 from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse, so3_log
 from codegen.spatial.node import NodeInertia, NodeTransform, Subspace
-from codegen.spatial.solve import LDL, Reflections, Square, divisor, ldl, mirrored, reflections, semidefinite_ldl
+from codegen.spatial.solve import HUGE, LDL, Reflections, Square, divisor, ldl, mirrored, reflections, semidefinite_ldl
 from codegen.spatial.steps import AxisTurn, MeasuredTurn, Shift, Step, Turn, placement_steps
 from codegen.spatial.transform import Transform
 
 __all__ = [
+    "HUGE",
     "LDL",
     "LTDL",
     "ArticulatedInertia",

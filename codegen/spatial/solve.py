@@ -132,13 +132,13 @@ def ldl(A: SX, least: float = 0.0) -> LDL:
     return _factors(A, lambda d: fmax(d, least) if least else d)
 
 
-def semidefinite_ldl(A: SX, size: SX | None = None) -> LDL:
+def semidefinite_ldl(A: SX, size: SX | None = None, part: float = VANISHING) -> LDL:
     """Factorise a symmetric matrix that is positive definite unless rows depend on each other; those are left out.
 
     Solutions then have a zero for every row that depends on those above it, and the result's status tells. `size` is
-    what pivots vanish beside, the trace unless A is what other eliminations left.
+    what pivots vanish beside, the trace unless A is what other eliminations left; of it, they are less than a `part`.
     """
-    least = VANISHING * (trace(A) if size is None else size)
+    least = part * (trace(A) if size is None else size)
     return _factors(A, lambda d: divisor(d, d, least))
 
 

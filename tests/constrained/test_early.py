@@ -9,6 +9,7 @@ import pytest
 from scenarios import worst
 
 import codegen
+from codegen.contacts import contact_of
 from codegen.geometry import Inertia, Pose
 from codegen.interpret import interpret
 from codegen.model import Body, Frame, Joint, Node
@@ -92,7 +93,7 @@ def test_rows_may_be_stated_in_other_units(size):
 
 def test_single_precision_where_a_joint_yields_nothing():
     model = codegen.load("iiwa")
-    early = codegen.build(model, "pv_early", contacts=["lbr_iiwa_link_7:6"], dtype="float32")
+    early = codegen.build(model, "pv_early", contacts=["lbr_iiwa_link_7:6"], dtype="float32").with_status()
     assert all(np.isfinite(result).all() for result in early(*np.zeros((3, 7))))
     held = model.contact("lbr_iiwa_link_7", 6, kp=10.0)
     pulled = codegen.build(model, "constrained_aba", contacts=[held], dtype="float32")
@@ -100,3 +101,31 @@ def test_single_precision_where_a_joint_yields_nothing():
     position, rotation, _ = codegen.build(model, "fk", frames=["lbr_iiwa_link_7"])(q, v)
     turned = rotation @ np.diag([1.0, -1.0, -1.0])  # half a turn away
     assert all(np.isfinite(result).all() for result in pulled(q, v, tau, position, turned))
+
+
+@pytest.mark.parametrize(
+    ("robot", "base", "contacts", "left_out"),
+    [
+        ("iiwa", "fixed", ("lbr_iiwa_link_7:6",), True),
+        ("go1", "floating", ("FL_foot:6", "FR_foot:6", "RL_foot:6", "RR_foot:6"), True),
+        ("go1", "floating", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), False),
+        ("talos", "fixed", ("left_sole_link:6", "right_sole_link:6"), True),
+        ("talos", "floating", ("left_sole_link:6", "right_sole_link:6"), False),
+        ("chain:4", "fixed", ("link3:x,y",), True),
+    ],
+)
+def test_stretched_limbs_fail_where_nothing_follows(robot, base, contacts, left_out):
+    """All joints at zero: a base that floats follows what limbs cannot, a fixed one leaves the robot singular."""
+    model = codegen.load(robot, base=base)
+    held = tuple(contact_of(model, text) for text in contacts)
+    _, v, tau = model.random(0)
+    *found, status = interpret(trace(Task(model, "pv_early", contacts=held)), model.neutral(), v, tau)
+    assert bool(status) == left_out
+    assert all(np.isfinite(result).all() for result in found)
+
+
+def test_rows_beyond_all_freedoms_are_told():
+    """Twelve rows on an arm of seven joints contradict one another at every state."""
+    early = codegen.build(codegen.load("iiwa"), "pv_early", contacts=["lbr_iiwa_link_7:6", "lbr_iiwa_link_6:6"])
+    with pytest.raises(codegen.SingularError):
+        early(*codegen.load("iiwa").random(0))

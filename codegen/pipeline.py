@@ -53,7 +53,7 @@ def graphs(
     frames: Sequence[str] = (),
     external: Sequence[str] = (),
     parameters: Sequence[str] = (),
-    contacts: Sequence[Contact | str] = (),
+    contacts: Sequence[Contact | str] | None = None,
     iterations: int = 3,
 ) -> tuple[Graph, Graph]:
     """The graph of an algorithm as written and as emitted; the options are those of `build`."""
@@ -66,14 +66,14 @@ def auto(
     *,
     external: Sequence[str] = (),
     parameters: Sequence[str] = (),
-    contacts: Sequence[Contact | str] = (),
+    contacts: Sequence[Contact | str] | None = None,
     iterations: int | None = 3,
 ) -> Choice:
     """The cheapest forward dynamics (`constrained`) or Delassus algorithm (`delassus`) by operations, with the others.
 
     The options are those of `build`. `algorithm` of the result is the name; algorithms of which even the operations as
-    written are far more than the fewest are not counted as emitted. Forward dynamics without contacts are `aba` or
-    `ltl`; those that need independent rows compete only if the rows are independent.
+    written are far more than the fewest are not counted as emitted. Forward dynamics without contacts
+    (None, or an empty list) are `aba` or `ltl`; those that need independent rows compete only if the rows are so.
     """
     return cheapest(_task(robot, AUTO, (), external, parameters, contacts, iterations), group)
 
@@ -84,7 +84,7 @@ def _task(
     frames: Sequence[str],
     external: Sequence[str],
     parameters: Sequence[str],
-    contacts: Sequence[Contact | str],
+    contacts: Sequence[Contact | str] | None,
     iterations: int | None,
 ) -> Task:
     """The task of these options; a contact may be a text (see `codegen.contacts`)."""
@@ -117,8 +117,10 @@ def _names(kind: str, given: Sequence[str]) -> tuple[str, ...]:
     return cast("tuple[str, ...]", names)
 
 
-def _held(robot: Model, contacts: Sequence[Contact | str]) -> tuple[Contact, ...]:
-    """The contacts in a list of contacts and texts."""
+def _held(robot: Model, contacts: Sequence[Contact | str] | None) -> tuple[Contact, ...] | None:
+    """The contacts in a list of contacts and texts, if there is one."""
+    if contacts is None:
+        return None
     held = tuple(contacts) if isinstance(contacts, Iterable) and not isinstance(contacts, str) else (None,)
     if not all(isinstance(contact, Contact | str) for contact in held):
         raise RobotError(f"contacts must be a list, of texts such as 'tool:3' or of contacts, not {contacts!r}")
@@ -139,7 +141,7 @@ def build(
     frames: Sequence[str] = (),
     external: Sequence[str] = (),
     parameters: Sequence[str] = (),
-    contacts: Sequence[Contact | str] = (),
+    contacts: Sequence[Contact | str] | None = None,
     iterations: int | None = 3,
     dtype: str = "float64",
     target: str = "native",
@@ -152,8 +154,9 @@ def build(
     act (rows of the argument f_ext), `parameters` the numbers that stay arguments: `gravity`, `payload:FRAME`,
     `offset:JOINT`, and of algorithms with contacts `k`, `mu`, `lam0`, `R`, `weight`, `kp`, `kd`, `target_velocity`.
     `contacts` are the held frames (`Model.contact`, or texts as `codegen.contacts` has them; default: all six rows of
-    every tip); those with a gain kp add their target poses to the arguments. `iterations` the steps of a proximal
-    algorithm; None leaves them to the arguments `tol` and `max_iter`, and `iterations` and `residual` come out.
+    every tip, and none for `auto`; algorithms on contacts refuse an empty list); those with a gain kp add their target
+    poses to the arguments. `iterations` the steps of a proximal algorithm; None leaves them to the arguments `tol` and
+    `max_iter`, and `iterations` and `residual` come out.
     `target` says where the code runs: `native` (this processor), `x86-64-v3` (all with AVX2) or `portable` (all of
     this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`. `compiler` is the name or path
     of a C compiler (default: RIGIDC_CC, else clang, gcc or cc, whichever is there first), for which the text is cut.
@@ -195,7 +198,7 @@ def generate(
     frames: Sequence[str] = (),
     external: Sequence[str] = (),
     parameters: Sequence[str] = (),
-    contacts: Sequence[Contact | str] = (),
+    contacts: Sequence[Contact | str] | None = None,
     iterations: int | None = 3,
     dtype: str = "float64",
     trig: str = "fast",

@@ -48,6 +48,7 @@ class Task:
 
     `frames` are those of fk and jacobian (default: the tips of the tree), `external` the frames that carry
     external wrenches, `parameters` the numbers left symbolic: `gravity`, `payload:FRAME`, `offset:JOINT`.
+    `contacts` are the held frames (default: all six rows of every tip); what works on contacts refuses an empty tuple.
     """
 
     model: Model
@@ -55,7 +56,7 @@ class Task:
     frames: tuple[str, ...] = ()
     external: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
-    contacts: tuple[Contact, ...] = ()
+    contacts: tuple[Contact, ...] | None = None
     iterations: int | None = 3
 
     def __str__(self) -> str:
@@ -95,8 +96,15 @@ class Task:
         return self.frames or self.model.tips
 
     def chosen_contacts(self) -> tuple[Contact, ...]:
-        """The contacts asked for, or all six rows of every tip."""
-        return self.contacts or tuple(self.model.contact(tip) for tip in self.model.tips)
+        """The contacts asked for, or all six rows of every tip; RobotError for an empty list of them."""
+        if self.contacts is None:
+            return tuple(self.model.contact(tip) for tip in self.model.tips)
+        if not self.contacts:
+            raise RobotError(
+                f"{self.model.name}: {self.algorithm} works on contacts, and the list of them is empty; take aba, "
+                "which holds nothing, or leave contacts out, which holds every tip"
+            )
+        return self.contacts
 
     def _is_argument(self, name: str) -> bool:
         if name == "f_ext":

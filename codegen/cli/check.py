@@ -133,7 +133,7 @@ def worst_error(robot: Model, name: str, states: int, seed: int, options: dict[s
     from codegen.oracle import ORACLE
 
     function = pipeline.build(robot, name, **options).with_status()
-    held = tuple(contacts.contact_of(robot, text) for text in options["contacts"])
+    held = tuple(contacts.contact_of(robot, text) for text in options["contacts"] or ()) or None
     inputs, values, ranks = draw(robot, function, name, {**options, "contacts": held}, states, seed)
     values = tuple(value.astype(options["dtype"]) for value in values)
     given = {"frames": options["frames"], "external": options["external"], "contacts": held}

@@ -284,7 +284,7 @@ def task_options(args: argparse.Namespace, name: str | None = None) -> dict[str,
         "frames": tuple(args.frames),
         "external": tuple(args.external),
         "parameters": concerning(name, algorithms(args), args.parameters) if name else tuple(args.parameters),
-        "contacts": tuple(args.contacts),
+        "contacts": tuple(args.contacts) or None,
         "iterations": args.iterations or 3,
     }
 

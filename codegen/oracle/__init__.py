@@ -46,7 +46,7 @@ def _entry(
         *inputs: ArrayLike,
         frames: Sequence[str] = (),
         external: Sequence[str] = (),
-        contacts: Sequence[Contact] = (),
+        contacts: Sequence[Contact] | None = None,
         parameters: Mapping[str, ArrayLike] | None = None,
     ) -> Outputs:
         model = with_parameters(model, parameters or {})
@@ -56,7 +56,7 @@ def _entry(
         if takes == "wrenches":
             return chosen(model, *inputs, external=tuple(external))
         if takes == "contacts":
-            held = tuple(contacts) or tuple(model.contact(tip) for tip in model.tips)
+            held = tuple(model.contact(tip) for tip in model.tips) if contacts is None else tuple(contacts)
             return chosen(model, *inputs, contacts=held)
         return chosen(model, *inputs)
 

@@ -119,13 +119,13 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
         *state: ArrayLike,
         frames: Sequence[str] = (),
         external: Sequence[str] = (),
-        contacts: Sequence[Contact] = (),
+        contacts: Sequence[Contact] | None = None,
         parameters: Mapping[str, ArrayLike] | None = None,
     ) -> Array | tuple[Array, ...]:
         given = {**OPTIONAL, "weight": 1.0, **(parameters or {})}
         numbers = {name: values for name, values in given.items() if name not in {*OPTIONAL, *BEHIND}}
         model = with_parameters(model, numbers)
-        held = tuple(contacts) or tuple(model.contact(tip) for tip in model.tips)
+        held = tuple(model.contact(tip) for tip in model.tips) if contacts is None else tuple(contacts)
         names = ("k", "lam0", "R", "weight")
         m = sum(len(contact.rows) for contact in held)
         k, lam0, R, weight = (np.broadcast_to(np.asarray(given[name], float), m) for name in names)

@@ -90,8 +90,9 @@ def test_auto_with_iterations_left_to_the_caller():
     assert not {"pv", "pv_early"} & {candidate.algorithm for candidate in choice.candidates}
 
 
-def test_auto_without_contacts_is_forward_dynamics():
-    assert codegen.auto(codegen.load("iiwa")).algorithm == "aba"
+@pytest.mark.parametrize("contacts", [None, [], ()])
+def test_auto_without_contacts_is_forward_dynamics(contacts):
+    assert codegen.auto(codegen.load("iiwa"), contacts=contacts).algorithm == "aba"
 
 
 def test_auto_keeps_direct_algorithms_from_redundant_contacts():

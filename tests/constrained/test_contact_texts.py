@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 import codegen
+from codegen.algorithms import ALGORITHMS
 from codegen.contacts import contact_of
 from codegen.errors import RobotError
 from codegen.interpret import interpret
+from codegen.oracle import ORACLE
 from codegen.task import Task, trace
 
 EYE = np.eye(6)
+ON_CONTACTS = [name for name, entry in ALGORITHMS.items() if {"lam", "x", "W", "Winv"} & {*entry.outputs}]
 
 
 def test_texts_and_python_say_the_same():
@@ -202,6 +205,27 @@ def test_whole_numbers_of_numpy_are_rows():
 def test_options_that_are_none(options, said):
     with pytest.raises(RobotError, match=said):
         codegen.graphs(codegen.load("iiwa"), "constrained_aba", **options)
+
+
+@pytest.mark.parametrize("algorithm", ON_CONTACTS)
+def test_no_contacts_are_not_every_tip(algorithm):
+    """Where nothing is held, an algorithm on contacts has nothing to do: it says so, and welds nothing."""
+    robot = codegen.load("iiwa")
+    for work in (codegen.build, codegen.graphs):
+        with pytest.raises(RobotError, match=f"{algorithm} works on contacts, and the list of them is empty; take aba"):
+            work(robot, algorithm, contacts=[])
+
+
+def test_every_tip_is_held_where_contacts_are_left_out():
+    robot = codegen.load("iiwa")
+    written, _ = codegen.graphs(robot, "constrained_aba")
+    assert written == codegen.graphs(robot, "constrained_aba", contacts=[f"{tip}:6" for tip in robot.tips])[0]
+    q, v, tau = robot.random(0)
+    held = ORACLE["constrained_aba"](robot, q, v, tau)[0]
+    free, none = ORACLE["constrained_aba"](robot, q, v, tau, contacts=())
+    assert not none.size
+    np.testing.assert_allclose(free, ORACLE["aba"](robot, q, v, tau), rtol=1e-12)
+    assert np.abs(free - held).max() > 1e-3
 
 
 def test_options_that_are_read_once():

@@ -29,8 +29,8 @@ SEEDS = range(8)
 def compare(model: Model, algorithm: str, states: int = 3, **options: tuple[str, ...]) -> None:
     """The emitted graph and the oracle on random states."""
     graph = codegen.graphs(model, algorithm, **options)[1]
-    specs, held = options.get("parameters", ()), tuple(model.contact(frame) for frame in options.get("contacts", ()))
-    external = options.get("external", ())
+    specs, external = options.get("parameters", ()), options.get("external", ())
+    held = tuple(model.contact(frame) for frame in options.get("contacts", model.tips))
     own = [port.name for port in graph.inputs][: len(graph.inputs) - len(specs)]
     values = samples(model, own, len(external), specs, states, 1)
     found = interpret(graph, *values)

@@ -207,14 +207,17 @@ def generate(
     """Write a folder of C that builds by itself; the paths written. Sources of an earlier one are replaced or removed.
 
     `prefix` begins every symbol (default: the robot's name); `lanes` above 1 adds functions of many states, so many
-    at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows.
+    at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows,
+    and `iterations=None` concerns those that iterate.
     """
     style = _style(dtype, trig, lanes)
     lists = (_names("frames", frames), _names("external", external), _names("parameters", parameters))
     held, tasks, chosen = _held(robot, contacts), [], _names("algorithms", algorithms)
+    direct = {name for name in chosen if name in ALGORITHMS and "lam0" not in ALGORITHMS[name].inputs}
     for name in chosen:
         own = concerning(name, chosen, lists[2])
-        tasks.append(resolved(_task(robot, name, *lists[:2], own, held, iterations)))
+        steps = 3 if name in direct and direct < {*chosen} else iterations
+        tasks.append(resolved(_task(robot, name, *lists[:2], own, held, steps)))
     with _undisturbed():
         top = header(robot, prefix or robot.name, tasks)
         files = emit_folder(top, tuple(kernel(task) for task in tasks), style)

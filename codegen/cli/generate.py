@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="add functions of many states that take so many at a time in SIMD lanes (default: 1, none; GCC or clang)",
     )
-    add_build(parser)
+    add_build(parser, endless=True)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -69,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
     if args.groups:
         make = [(name, partial(pipeline.graphs, robot, name, **task_options(args, name))) for name in names]
         names = [name for name, attempt in make if unless_unsuited(args, name, attempt)]
-    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, lanes=args.lanes, **build_options(args))
+    options = {**build_options(args), "iterations": args.iterations}
+    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, lanes=args.lanes, **options)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

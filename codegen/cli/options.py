@@ -111,8 +111,8 @@ def add_algorithms(parser: argparse.ArgumentParser, required: bool = False) -> N
     parser.set_defaults(algorithms_required=required)
 
 
-def add_task(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """What an algorithm is asked for: frames, external wrenches, symbolic parameters."""
+def add_task(parser: argparse.ArgumentParser, endless: bool = False) -> argparse._ArgumentGroup:
+    """What an algorithm is asked for: frames, external wrenches, symbolic parameters; `endless`: it may iterate on."""
     group = parser.add_argument_group("what is generated")
     group.add_argument(
         "--frame",
@@ -152,17 +152,19 @@ def add_task(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     )
     group.add_argument(
         "--iterations",
-        type=at_least(1),
-        default=None,
+        type=steps if endless else at_least(1),
+        default=3 if endless else None,
         metavar="N",
-        help="steps of proximal algorithms (3; check: 5)",
+        help="steps of proximal algorithms (3), or none: the arguments tol and max_iter of their functions end them"
+        if endless
+        else "steps of proximal algorithms (3; check: 5)",
     )
     return group
 
 
-def add_build(parser: argparse.ArgumentParser) -> None:
+def add_build(parser: argparse.ArgumentParser, endless: bool = False) -> None:
     """What is generated: the options of `add_task`, the scalar type, and whose sine and cosine it takes."""
-    group = add_task(parser)
+    group = add_task(parser, endless)
     group.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="scalar type")
     group.add_argument(
         "--trig",
@@ -193,6 +195,14 @@ def at_least(least: int) -> Callable[[str], int]:
         return number
 
     return whole
+
+
+def steps(text: str) -> int | None:
+    """The type of an argument that is a number of iterations, or the word none."""
+    try:
+        return None if text == "none" else at_least(1)(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, nor none") from None
 
 
 def seconds(text: str) -> float:

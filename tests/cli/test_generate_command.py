@@ -62,6 +62,19 @@ def test_the_example_calls_contacts_with_arguments_that_make_sense(rigidc: Run, 
     np.testing.assert_allclose(printed, wanted, atol=1e-5 * np.abs(wanted).max())
 
 
+def test_iterations_left_to_the_caller(rigidc: Run, tmp_path: Path) -> None:
+    """Algorithms that iterate get the arguments tol and max_iter; those that do not stay as they are."""
+    argv = ("generate", "iiwa", "--iterations", "none", "-o", tmp_path, "-a")
+    rigidc(*argv, "aba,constrained_aba")
+    heads = dict(re.findall(r"(iiwa_\w+)\((const IIWA_REAL[^;]*)\);", (tmp_path / "iiwa.h").read_text()))
+    ending = {name: bool(re.search(r"\btol\b.*\bmax_iter\b", head, re.DOTALL)) for name, head in heads.items()}
+    assert ending == {"iiwa_aba": False, "iiwa_constrained_aba": True}
+    assert "aba does not iterate; leave out the number of iterations" in rigidc(*argv, "aba", "--force", code=2)
+    assert "'some' is not a whole number of at least 1, nor none" in rigidc(
+        "generate", "iiwa", "-a", "prox_pv", "--iterations", "some", "-o", tmp_path, code=2
+    )
+
+
 def test_force_removes_sources_of_an_earlier_generation_and_nothing_else(rigidc: Run, tmp_path: Path) -> None:
     out = tmp_path / "iiwa"
     rigidc("generate", "iiwa", "-a", "rnea", "-a", "aba", "--lanes", "4", "-o", out)

@@ -58,6 +58,15 @@ EARLY = 1e-6  # pv_early holds rows softly at the few states at which one joint 
 SINGLE_WITH_MU = 0.1  # float32 keeps few of them at the default mu; choose a smaller one
 STEPS, TRIES = 5, 20  # proximal steps, and candidates for every regular state
 TAKEN = 1e-6  # below this part of what there was without contacts, these take accelerations away
+DEPENDENT = (
+    "rows of the contacts depend on each other, and the status of {} says that some are left out; hold fewer rows, or "
+    "take a proximal or damped algorithm"
+)
+LEFT_OUT = {  # where a status has another reason
+    "pv_osimf": "each limb must be able to follow its own rows while the root (a floating base, or the first joint) "
+    "rests, so that its block of W is regular, and the status of {} says that one is not; hold fewer rows, or take "
+    "caba_osimf"
+}
 NEGLIGIBLE = 1e-12  # an output whose entries all stay below this is held to the tolerance absolutely
 
 
@@ -149,10 +158,7 @@ def worst_error(robot: Model, name: str, states: int, seed: int, options: dict[s
         for n, (ours, theirs) in enumerate(zip(found, expected[: None if unique else 1], strict=False)):
             error = relative_error(ours[k], np.asarray(theirs), 0.0 if n else free)
             if error > allowed and on_contacts and len(found) > len(expected) and found[-1][k] != 0:
-                raise UnsuitedError(
-                    f"{robot.name}: rows of the contacts depend on each other, and its status says that some are left "
-                    "out; hold fewer rows, or take a proximal or damped algorithm"
-                )
+                raise UnsuitedError(f"{robot.name}: {LEFT_OUT.get(name, DEPENDENT).format(name)}")
             worst = max(worst, error)
     return worst
 

@@ -260,7 +260,7 @@ def algorithms(args: argparse.Namespace, robot: Model | None = None) -> list[str
     """
     from codegen.algorithms import ALGORITHMS
 
-    chosen = [name.strip() for group in args.algorithms or () for name in group.split(",")]
+    chosen = _named(args)
     for name in chosen:
         if name not in ALGORITHMS:
             known = ", ".join(ALGORITHMS)
@@ -275,12 +275,17 @@ def algorithms(args: argparse.Namespace, robot: Model | None = None) -> list[str
     return list(dict.fromkeys(chosen))
 
 
+def _named(args: argparse.Namespace) -> list[str]:
+    """The algorithms named with -a."""
+    return [name.strip() for names in args.algorithms or () for name in names.split(",")]
+
+
 def unless_unsuited(args: argparse.Namespace, name: str, work: Callable[[], T]) -> T | None:
-    """What `work` returns; None, with a line on stderr, if the algorithm suits not the robot and was not named."""
+    """What `work` returns; None, with a line on stderr, if it does not suit the robot and -a does not name it."""
     try:
         return work()
     except UnsuitedError as refusal:
-        if args.algorithms:
+        if name in _named(args):
             raise
         sys.stderr.write(f"rigidc: {name} is left out: {plain(str(refusal))}\n")
         return None

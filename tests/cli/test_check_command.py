@@ -130,5 +130,25 @@ def test_check_says_which_algorithms_dependent_contacts_do_not_suit(capsys: pyte
     out, err = capsys.readouterr()
     assert all(row["passed"] for row in json.loads(out))
     assert [line.split(" is left out: ")[0] for line in err.splitlines()] == ["rigidc: pv", "rigidc: pv_osimf"]
-    assert "its status says that some are left out; hold fewer rows" in err
+    assert "the status of pv says that some are left out; hold fewer rows" in err
     assert "rows depend on each other, so that W has no inverse" in err
+
+
+def test_check_says_that_a_limb_cannot_follow_its_rows_alone(rigidc: Run) -> None:
+    """A foot of three joints with six rows: they are independent, as the base moves too."""
+    argv = ["check", "solo12", "--contact", "FL_FOOT:6", "-n", "2", "-a"]
+    said = rigidc(*argv, "pv_osimf", code=2)
+    assert "its block of W is regular, and the status of pv_osimf says that one is not" in said
+    assert "depend on each other" not in said
+    assert "yes" in rigidc(*argv, "caba_osimf")
+
+
+def test_check_refuses_for_what_was_named_and_leaves_out_what_a_group_brings(
+    rigidc: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["check", "four_bar", "--contact", "ee-0:3", "-n", "2", "--group", "constrained"]
+    assert main([*argv, "-a", "efpa, aba", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert {"efpa", "aba", "prox_pv"} <= {row["algorithm"] for row in json.loads(out)}
+    assert err.startswith("rigidc: pv is left out: four_bar: rows of the contacts depend on each other")
+    assert "the status of pv says" in rigidc(*argv, "-a", "efpa,pv", code=2)

@@ -25,6 +25,7 @@ from codegen.cli.options import (
     at_least,
     build_options,
     load,
+    resolved,
     seconds,
     unless_unsuited,
 )
@@ -81,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the times."""
     names = algorithms(args)
     models = {robot: load(args, robot) for robot in args.robots}
-    work = [(robot, name) for robot in args.robots for name in names]
+    work = [(robot, name) for robot in args.robots for name in resolved(args, names, models[robot])]
     rows = []
     for robot, name in progress(work, " ".join):
         options = {**build_options(args, name), "target": args.target}

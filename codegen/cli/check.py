@@ -29,6 +29,7 @@ from codegen.cli.options import (
     at_least,
     build_options,
     load,
+    resolved,
     unless_unsuited,
 )
 from codegen.cli.progress import progress
@@ -86,11 +87,13 @@ def run(args: argparse.Namespace) -> int:
     """Print the worst error of every algorithm; 1 if one is too large."""
     algorithms(args)  # names are checked before robots are loaded
     models = {robot: load(args, robot) for robot in args.robots}
-    work = [(robot, name) for robot in args.robots for name in algorithms(args, models[robot])]
+    steps = args.iterations or STEPS
+    chosen = {key: resolved(args, algorithms(args, model), model, iterations=steps) for key, model in models.items()}
+    work = [(robot, name) for robot in args.robots for name in chosen[robot]]
     rows = []
     for robot, name in progress(work, " ".join):
         allowed = tolerance(name, args.dtype)
-        options = {**build_options(args, name), "iterations": args.iterations or STEPS}
+        options = {**build_options(args, name), "iterations": steps}
         measure = partial(_measured, models[robot], name, args.states, args.seed, options)
         error = unless_unsuited(args, name, measure)
         if error is not None:

@@ -19,6 +19,7 @@ from codegen.cli.options import (
     add_task,
     algorithms,
     load,
+    resolved,
     task_options,
     unless_unsuited,
 )
@@ -54,8 +55,8 @@ def run(args: argparse.Namespace) -> int:
     from codegen.counting import count
 
     names = algorithms(args)
-    work = [(robot, name) for robot in args.robots for name in names]
     models = {robot: load(args, robot) for robot in args.robots}
+    work = [(robot, name) for robot in args.robots for name in resolved(args, names, models[robot])]
     rows = []
     for robot, name in progress(work, " ".join):
         make = partial(pipeline.graphs, models[robot], name, **task_options(args, name))

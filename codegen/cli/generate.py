@@ -20,6 +20,7 @@ from codegen.cli.options import (
     algorithms,
     build_options,
     load,
+    resolved,
     task_options,
     unless_unsuited,
 )
@@ -66,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.output)
     if not args.force and folder.is_dir() and any(folder.iterdir()):
         raise RobotError(f"{folder} is not empty; name another, or replace its files with --force")
+    names = resolved(args, names, robot, iterations=args.iterations)
     if args.groups:
         make = [(name, partial(pipeline.graphs, robot, name, **task_options(args, name))) for name in names]
         names = [name for name, attempt in make if unless_unsuited(args, name, attempt)]

@@ -97,7 +97,8 @@ def add_algorithms(parser: argparse.ArgumentParser, required: bool = False) -> N
         metavar="ALG",
         action="append",
         help="an algorithm, such as rnea, crba or aba; repeat it, or separate several by commas"
-        + ("" if required else " (default: all common ones)"),
+        + ("" if required else " (default: all common ones)")
+        + "; auto is the cheapest forward dynamics, with the contacts given, if any",
     )
     parser.add_argument(
         "--group",
@@ -259,10 +260,11 @@ def algorithms(args: argparse.Namespace, robot: Model | None = None) -> list[str
     If none was chosen, the common ones, and where `robot` has loops, those that are for loops and the Delassus ones.
     """
     from codegen.algorithms import ALGORITHMS
+    from codegen.choice import AUTO
 
     chosen = _named(args)
     for name in chosen:
-        if name not in ALGORITHMS:
+        if name not in (*ALGORITHMS, AUTO):
             known = ", ".join(ALGORITHMS)
             raise RobotError(f"there is no algorithm {name!r}; the algorithms are {known}")
     usual = ["common", "loops", "delassus"] if robot is not None and robot.loops else ["common"]
@@ -275,6 +277,19 @@ def algorithms(args: argparse.Namespace, robot: Model | None = None) -> list[str
     return list(dict.fromkeys(chosen))
 
 
+def resolved(args: argparse.Namespace, names: list[str], robot: Model, **own: Any) -> list[str]:
+    """The algorithms, with the one that `auto` takes for the robot in its place; `own` are options of the command."""
+    from codegen.choice import AUTO
+    from codegen.pipeline import auto
+
+    if AUTO not in names:
+        return names
+    options = {**task_options(args, AUTO), **own}
+    del options["frames"]
+    taken = auto(robot, **options).algorithm
+    return list(dict.fromkeys(taken if name == AUTO else name for name in names))
+
+
 def _named(args: argparse.Namespace) -> list[str]:
     """The algorithms named with -a."""
     return [name.strip() for names in args.algorithms or () for name in names.split(",")]
@@ -282,10 +297,12 @@ def _named(args: argparse.Namespace) -> list[str]:
 
 def unless_unsuited(args: argparse.Namespace, name: str, work: Callable[[], T]) -> T | None:
     """What `work` returns; None, with a line on stderr, if it does not suit the robot and -a does not name it."""
+    from codegen.algorithms import ALGORITHMS
+
     try:
         return work()
     except UnsuitedError as refusal:
-        if name in _named(args):
+        if name in _named(args) or (args.algorithms and ALGORITHMS[name].group not in args.groups):  # or `auto` took it
             raise
         sys.stderr.write(f"rigidc: {name} is left out: {plain(str(refusal))}\n")
         return None

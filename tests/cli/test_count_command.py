@@ -50,6 +50,24 @@ def test_a_group_is_all_algorithms_of_a_kind(rigidc: Run) -> None:
     assert one < five
 
 
+def test_auto_is_named_as_what_it_took(rigidc: Run, tmp_path: Path) -> None:
+    contact = ("--contact", "lbr_iiwa_link_7:3")
+    taken = codegen.auto(codegen.load("iiwa"), contacts=contact[1:]).algorithm
+    counted = json.loads(rigidc("count", "iiwa", "chain:3", "-a", "auto,aba,auto", "--json"))
+    free = codegen.auto(codegen.load("chain:3")).algorithm
+    assert [row["algorithm"] for row in counted[::2]] == ["aba", *dict.fromkeys((free, "aba"))]
+    counted = json.loads(rigidc("count", "iiwa", *contact, "-a", "auto", "--json"))
+    assert [row["algorithm"] for row in counted] == [taken] * 2
+    assert taken in rigidc("check", "iiwa", *contact, "-a", "auto", "-n", "2", "--iterations", "3")
+    rigidc("generate", "iiwa", *contact, "-a", "crba,auto", "-o", tmp_path)
+    assert {path.stem for path in tmp_path.glob("iiwa_*.c")} == {"iiwa_crba", f"iiwa_{taken}"}
+    rigidc("generate", "iiwa", *contact, "-a", "auto", "--iterations", "none", "-o", tmp_path / "open")
+    assert "max_iter" in (tmp_path / "open" / "iiwa.h").read_text()
+    assert "no constrained algorithm has the inputs k" in rigidc(
+        "count", "iiwa", "-a", "auto", "--parameter", "k", code=2
+    )
+
+
 def test_build_options_reach_the_generator(rigidc: Run) -> None:
     def total(*extra: str) -> int:
         rows: list[dict[str, Any]] = json.loads(rigidc("count", "iiwa", "-a", "rnea", "--json", *extra))

@@ -94,7 +94,7 @@ def measure_one(pair: tuple[str, str]) -> Counts:
     robot, algorithm = pair
     held = SCENARIOS.get(robot, Held(robot, ()))
     try:
-        counted = both(held.model(), algorithm, contacts=held.contacts)
+        counted = both(held.model(), algorithm, contacts=held.contacts or None)
     except UnsuitedError:
         return {}
     return {

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A robot by name and its contacts as texts FRAME:ROWS; `points` are frames to add: name, carrier, offset."""
+    """A robot by name and its contacts as texts FRAME:ROWS (none: every tip, where an algorithm works on contacts).
+
+    `points` are frames to add: name, carrier, offset.
+    """
 
     robot: str
     contacts: tuple[str, ...]
@@ -71,7 +74,7 @@ PAPER: dict[str, Held] = {
 @cache
 def operations(held: Held, algorithm: str) -> dict[Stage, int]:
     """Operations at both stages."""
-    return {stage: counted.total for stage, counted in both(held.model(), algorithm, contacts=held.contacts).items()}
+    return {stage: counted.total for stage, counted in both(held.model(), algorithm, contacts=held.contacts or None).items()}
 
 
 def measure(work: Iterable[tuple[Held, str]]) -> dict[tuple[Held, str], dict[Stage, int]]:

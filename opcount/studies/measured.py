@@ -74,7 +74,8 @@ PAPER: dict[str, Held] = {
 @cache
 def operations(held: Held, algorithm: str) -> dict[Stage, int]:
     """Operations at both stages."""
-    return {stage: counted.total for stage, counted in both(held.model(), algorithm, contacts=held.contacts or None).items()}
+    counted = both(held.model(), algorithm, contacts=held.contacts or None)
+    return {stage: count.total for stage, count in counted.items()}
 
 
 def measure(work: Iterable[tuple[Held, str]]) -> dict[tuple[Held, str], dict[Stage, int]]:

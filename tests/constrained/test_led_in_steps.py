@@ -155,7 +155,7 @@ def test_weighted_rows_lead_nothing(algorithm):
     ("robot", "contacts", "algorithm", "saved"),
     [
         ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "prox_ltl", 0.14),
-        ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "prox_ltls", 0.055),
+        ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "prox_ltls", 0.058),
         ("iiwa", ("lbr_iiwa_link_7:6",), "prox_ltls", 0.11),
         ("talos", SOLES, "prox_pv", 0.1),
         ("talos", (*SOLES, "wrist_left_ft_tool_link:6", "wrist_right_ft_tool_link:6"), "prox_kkt", 0.19),

@@ -6,14 +6,20 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 DEMO_ROBOT ?= talos
 BENCH ?=
+FUZZ ?= --count 10000
+SOAK ?= --count 200 --compiled 10
 GOLDENS := iiwa solo12
 GOLDEN_ALGORITHMS := -a rnea -a crba -a aba
 
-.PHONY: help demo test lint counts counts-write studies bench goldens clean
+.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies bench goldens clean
 
 help:
 	@echo "make demo          install, generate and compile ABA and RNEA of $(DEMO_ROBOT), check, count, time"
-	@echo "make test          style, types, import contracts and all tests"
+	@echo "make test          style, types, import contracts and the quick tests: minutes"
+	@echo "make test-thorough style, types, import contracts and all tests, and which took longest"
+	@echo "make mutants       whether the quick tests catch faults put into the sources; MUTANTS=\"armature sign\" chooses"
+	@echo "make fuzz          load mutants of robot files; FUZZ=\"--seed 10000 --count 100000 --jobs 2\" chooses"
+	@echo "make soak          random mechanisms and algorithms against the oracle; SOAK=\"--seed 200 --count 500\" goes on"
 	@echo "make counts        operation counts against opcount/baseline.json"
 	@echo "make counts-write  write today's operation counts to opcount/baseline.json"
 	@echo "make studies       the papers' tables and figures, reproduced; STUDIES=\"links accuracy\" chooses"
@@ -30,13 +36,25 @@ demo: $(VENV)/.installed
 	@$(BIN)/rigidc bench $(DEMO_ROBOT) -a rnea -a aba
 
 test: lint
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not thorough"
+
+test-thorough: lint
+	$(BIN)/python -m pytest -n auto --dist loadgroup --durations=30
+
+mutants: $(VENV)/.testing
+	@$(BIN)/python tests/mutants.py $(MUTANTS)
+
+soak: $(VENV)/.testing
+	@PYTHONPATH=tests $(BIN)/python -m soak $(SOAK)
 
 lint: $(VENV)/.testing
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports
+
+fuzz: $(VENV)/.testing
+	@PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
 
 counts: $(VENV)/.installed
 	@$(BIN)/python -m opcount.baseline

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 from codegen.cli import COMMANDS
 from codegen.cli.table import plain
 from codegen.errors import BuildError, RobotError
+from codegen.progress import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     command_line = parser()
     args = command_line.parse_args(argv)
     try:
-        code = _run(args, command_line)
+        with shown():
+            code = _run(args, command_line)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -12,6 +12,7 @@ from codegen.counting import count
 from codegen.errors import RobotError
 from codegen.interpret import interpret
 from codegen.passes import run
+from codegen.progress import doing, each
 from codegen.task import Task, trace
 
 if TYPE_CHECKING:
@@ -76,10 +77,12 @@ def cheapest(task: Task, group: str) -> Choice:
         raise RobotError(f"no {group} algorithm has the inputs {', '.join(asked)}; leave out those that it lacks")
     if names[0] in DIRECT and not independent(task):
         names = tuple(name for name in names if name not in DIRECT)
-    written = {name: trace(replace(task, algorithm=name)) for name in names}
-    counts = {name: count(graph).total for name, graph in written.items()}
-    least = min(counts.values())
-    found = [Candidate(name, counts[name], _emitted(written[name], counts[name], least)) for name in names]
+    with doing(f"{AUTO} of {task.model.name}"):
+        written = {name: trace(replace(task, algorithm=name)) for name in each(names, "tracing {}".format)}
+        counts = {name: count(graph).total for name, graph in written.items()}
+        least = min(counts.values())
+        emitted = {name: _emitted(written[name], counts[name], least) for name in each(names, "counting {}".format)}
+    found = [Candidate(name, counts[name], emitted[name]) for name in names]
     ranked = sorted(found, key=lambda c: (c.emitted is None, c.emitted or c.written))
     return Choice(ranked[0].algorithm, tuple(ranked))
 

@@ -26,7 +26,8 @@ def completed(model: Model) -> Model:
 
     RobotError if a loop cannot be closed, leaves nothing to move, or does not determine the joints that follow.
     """
-    open_loops = [n for n, loop in enumerate(model.loops) if not loop.independent]
+    explicit = [loop.explicit and loop.kind != "coupling" for loop in model.loops]  # these say what follows
+    open_loops = [n for n, loop in enumerate(model.loops) if not loop.independent and not explicit[n]]
     for n in open_loops:
         model = _named(model, n, [] if model.loops[n].kind != "coupling" else [_last_loose(model, n)])
     for n in open_loops:

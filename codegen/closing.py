@@ -11,17 +11,21 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from casadi import SX, Function
+from casadi import SX, Function, densify, vertcat
 
-from codegen.errors import RobotError
+from codegen.errors import RobotError, shown
 from codegen.frames import canonical
-from codegen.loops import constraints
+from codegen.limits import LARGEST, MOST_CLOSED, MOST_TIED
+from codegen.loops import constraints, independence
 from codegen.spatial import Transform, placement_steps
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from codegen.model import Model
+    from codegen.loops import Constraints
+    from codegen.model import Loop, Model
 
 CLOSED = 1e-12  # residual (m, rad) at which a loop counts as closed
 DISTINCT = 1e-7  # singular values below this part of the largest count as zero
@@ -121,7 +125,9 @@ def closings(model: Model) -> tuple[Closing | None, ...]:
             continue
         joints = [inner.joints[b] for b in inner.position_bodies[i]]
         x = SX.sym("x", sum(joint.nq for joint in joints))
+        _check_size(model, i)
         own = constraints(inner, i, x, transform, moves)
+        _check_bounded(model, i, own, [value for joint in joints for value in joint.neutral()])
         if own.phi.size1() == 0:
             found.append(None)
             continue
@@ -139,6 +145,40 @@ def closings(model: Model) -> tuple[Closing | None, ...]:
             ).scaled()
         )
     return tuple(found)
+
+
+def _check_size(model: Model, i: int) -> None:
+    """RobotError if it would take too long to close the loops of node i."""
+    joints = len(model.nodes[i].bodies)
+    if joints > MOST_TIED:
+        raise RobotError(f"{words(model, i)} ties {joints} joints, more than the {MOST_TIED} that may be")
+    rows = sum(_equations(model.loops[n]) for n in model.nodes[i].loops)
+    if rows * joints > MOST_CLOSED:
+        raise RobotError(
+            f"{words(model, i)} closes {joints} joints by {rows} equations, of which the product is more than the "
+            f"{MOST_CLOSED} that rigidc takes; tie fewer joints together"
+        )
+
+
+def _equations(loop: Loop) -> int:
+    """How many equations an implicit loop states."""
+    if loop.explicit:
+        return 0
+    data = loop.stated
+    if loop.kind == "expression":
+        return len(data["implicit"])
+    return {"point": len(data.get("components", "xyz")), "hinge": 5, "weld": 6}[data["type"]]
+
+
+def _check_bounded(model: Model, i: int, own: Constraints, start: Sequence[float]) -> None:
+    """RobotError if positions and rates of node i are nowhere finite numbers that further arithmetic can bear."""
+    rates = Function("rates", [own.x], [densify(vertcat(*own.positions)), densify(own.E), densify(own.K)])
+    rng = np.random.default_rng(3)
+    for spread in (0.0, SPREAD, SPREAD, SPREAD):
+        values = [np.array(value) for value in rates(np.array(start) + rng.uniform(-spread, spread, len(start)))]
+        if all(np.abs(value).max(initial=0.0) <= LARGEST for value in values):
+            return
+    raise RobotError(f"{words(model, i)} gives motions that are not finite or beyond {LARGEST:g}; correct its numbers")
 
 
 @lru_cache(maxsize=64)
@@ -174,7 +214,10 @@ def independent_rows(model: Model) -> tuple[tuple[int, ...], ...]:
         if dependent.shape[1] != rank:
             raise RobotError(_miscounted(model, i, rank, K.shape[1], dependent.shape[1]))
         if rank_of(dependent) < rank:
-            raise RobotError(f"{words(model, i)} does not move its dependent joints; name other independent joints")
+            raise RobotError(
+                f"{words(model, i)} does not move its dependent joints; name other independent joints: "
+                f"{_shown_on_first(model, i)}"
+            )
         chosen.append(_spread(K, rank))
     return tuple(chosen)
 
@@ -185,12 +228,17 @@ def _miscounted(model: Model, i: int, rank: int, motions: int, following: int) -
     determines = f"{words(model, i)} determines {rank} of {motions} joint motions, but {following}"
     if all(model.joints[b].nv == 1 for b in model.position_bodies[i]):
         joints, names = (f"joint{'' if number == 1 else 's'}" for number in (following, free))
-        return f"{determines} {joints} {verb} to follow; name {free} independent {names}"
+        return f"{determines} {joints} {verb} to follow; name {free} independent {names}: {_shown_on_first(model, i)}"
     return (
         f"{determines} {verb} to follow (floating joints cannot, spherical and planar ones only whole); remove the "
         "loop (in MJCF: the equality), hold frames that it ties to the world by contacts, or name other independent "
         "joints (in JSON or URDF+)"
     )
+
+
+def _shown_on_first(model: Model, i: int) -> str:
+    """How files say which joints of node i are independent."""
+    return independence(model.bodies[model.position_bodies[i][0]].joint.name)
 
 
 def points_of(closing: Closing, start: NDArray[np.float64]) -> list[NDArray[np.float64]]:
@@ -220,8 +268,9 @@ def _spread(A: NDArray[np.float64], number: int) -> tuple[int, ...]:
 
 def words(model: Model, i: int) -> str:
     """How messages call the loops of node i."""
-    names = ", ".join(repr(model.loops[n].name) for n in model.nodes[i].loops)
-    return f"{model.name}: loop {names}"
+    names = [shown(model.loops[n].name) for n in model.nodes[i].loops]
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{model.name}: loop {', '.join(names[:5])}{more}"
 
 
 def closed_positions(model: Model, rng: np.random.Generator | None) -> list[tuple[slice, NDArray[np.float64]]]:

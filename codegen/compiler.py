@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codegen.binding import binding
-from codegen.emission.cuts import Lengths
+from codegen.emission.cuts import SHORT, Lengths
 from codegen.emission.flags import FLAGS
 from codegen.errors import BuildError
+from codegen.progress import doing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,10 +37,6 @@ if TYPE_CHECKING:
     """A command, and its process."""
 
 TARGETS = ("native", "x86-64-v3", "portable")
-
-_CLANG = Lengths(whole=5000, part=320, in_step=640, numbers=72, turns=16)
-"""clang loads a number once per function and keeps it, on the stack in the end: where there are many, it wants short
-parts, and short parts want fewer states at a time."""
 
 _LINK = ("-shared", "-fPIC")
 _X86 = ("x86_64", "amd64", "x64")
@@ -98,7 +95,7 @@ class Toolchain:
     @property
     def lengths(self) -> Lengths:
         """The lengths of C functions that suit this compiler."""
-        return _CLANG if _family(self.command) == "clang" else Lengths()
+        return SHORT if _family(self.command) == "clang" else Lengths()
 
     def lanes(self, size: int) -> int:
         """How many reals of `size` bytes fill one SIMD register of the target."""
@@ -197,13 +194,15 @@ def compile_extension(drafts: Iterable[Artifact], folder: Path, tools: Toolchain
             flags = ("-O1", "-fPIC", "-D_CFFI_NO_LIMITED_API", f"-I{tools.python}", "-c")
             running.append(_start(stack, tools, [*flags, f"{module}.c"], f"{module}.c.o", ahead))
             target = module + str(sysconfig.get_config_var("EXT_SUFFIX"))
-        *_, artifact = first, *coming
+        with doing("writing C"):
+            *_, artifact = first, *coming
         _write_files(artifact, folder)
-        running.append(_start(stack, tools, [*plain, kernel], f"{ahead.name}/{kernel}.o", folder))
-        _finish(running, artifact)
-        objects = [str(path) for path in sorted(ahead.glob("*.o"))]
-        dynamic = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
-        _finish([_start(stack, tools, [*tools.flags, *_LINK, *dynamic, *objects, "-lm"], target, folder)], artifact)
+        with doing("compiling"):
+            running.append(_start(stack, tools, [*plain, kernel], f"{ahead.name}/{kernel}.o", folder))
+            _finish(running, artifact)
+            objects = [str(path) for path in sorted(ahead.glob("*.o"))]
+            dynamic = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
+            _finish([_start(stack, tools, [*tools.flags, *_LINK, *dynamic, *objects, "-lm"], target, folder)], artifact)
     return artifact, target
 
 

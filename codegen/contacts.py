@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from codegen.arrays import array_of
 from codegen.errors import RobotError
 from codegen.geometry import ZERO, vec3
 from codegen.model import Contact
@@ -275,7 +276,7 @@ def contact_wrenches(
     """
     if not isinstance(contacts, Sequence) or not all(isinstance(contact, Contact) for contact in contacts):
         raise RobotError(f"contacts must be a list of contacts, as robot.contact makes them, not {contacts!r}")
-    lam, found, start = np.asarray(lam, float), [], 0
+    lam, found, start = np.asarray(array_of("lam", lam), float), [], 0
     size = sum(len(contact.rows) for contact in contacts)
     if size != lam.shape[-1]:
         raise RobotError(f"lam has {lam.shape[-1]} elements, but the contacts have {size} rows")
@@ -289,7 +290,7 @@ def contact_wrenches(
             if any(point) and contact.axes:
                 if rotation is None:
                     raise RobotError(f"contact on {contact.frame.name!r}: its points need the frame's rotation too")
-                arm = np.asarray(rotation, float)[..., number, :, :] @ arm
+                arm = np.asarray(array_of("rotation", rotation), float)[..., number, :, :] @ arm
             total += np.concatenate([both[..., 3:], both[..., :3] + np.cross(arm, both[..., 3:])], axis=-1)
         found.append(total)
     return np.stack(found, axis=-2) if found else np.zeros((*lam.shape[:-1], 0, 6))

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from codegen.limits import LONGEST_SHOWN
+
+
+def shown(text: str) -> str:
+    """A name or a value as error messages show it: quoted, on one line, without its middle if it is long."""
+    quoted = repr(text)
+    half = (LONGEST_SHOWN - 3) // 2
+    return quoted if len(quoted) <= LONGEST_SHOWN else f"{quoted[:half]}...{quoted[-half:]}"
+
 
 class RobotError(ValueError):
     """A robot description, or a name asked of a robot, that cannot be used."""

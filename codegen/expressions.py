@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import casadi
 from casadi import SX
 
-from codegen.errors import RobotError
+from codegen.errors import RobotError, shown
+from codegen.limits import DEEPEST_FORMULA, LONGEST_FORMULA
 
 FUNCTIONS: dict[str, tuple[int, Callable[..., SX]]] = {
     "sin": (1, casadi.sin),
@@ -24,18 +25,16 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., SX]]] = {
     "exp": (1, casadi.exp),
     "atan2": (2, casadi.atan2),
 }
-DEEPEST = 100
-LONGEST = 10_000
 _TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|([-+*/^(),]))")
 
 
 def parse(text: str, variables: Mapping[str, SX]) -> SX:
     """The value of a text in terms of its variables; RobotError says where the text cannot be read."""
-    if len(text) > LONGEST:
-        raise RobotError(f"the expression {text[:40]!r}... is longer than {LONGEST} characters")
+    if len(text) > LONGEST_FORMULA:
+        raise RobotError(f"the expression {shown(text)} is longer than {LONGEST_FORMULA} characters")
     value, end = _sum(_Reader(text, variables), 0, 0)
     if text[end:].strip():
-        raise RobotError(f"the expression {text!r} cannot be read from place {end} on")
+        raise RobotError(f"the expression {shown(text)} cannot be read from place {end} on")
     return value
 
 
@@ -43,6 +42,16 @@ def names(text: str) -> tuple[str, ...]:
     """The names in a text that are neither functions nor pi, in order of appearance."""
     found = (match[2] for match in _TOKEN.finditer(text) if match[2])
     return tuple(dict.fromkeys(name for name in found if name not in FUNCTIONS and name != "pi"))
+
+
+def substituted(text: str, values: Mapping[str, float]) -> str:
+    """The text with numbers in the place of some of its variables."""
+
+    def spelled(match: re.Match[str]) -> str:
+        known = match[2] in values and match[2] not in FUNCTIONS
+        return f" ({values[match[2]]!r})" if known else match[0]
+
+    return _TOKEN.sub(spelled, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +75,19 @@ class _Reader:
     def expect(self, at: int, mark: str) -> int:
         found, end = self.mark(at, mark)
         if not found:
-            raise RobotError(f"the expression {self.text!r} lacks a {mark!r} at place {at}")
+            raise RobotError(f"the expression {shown(self.text)} lacks a {mark!r} at place {at}")
         return end
 
     def finite(self, value: SX, at: int) -> SX:
         """The value; RobotError if it is a constant that is no finite number."""
         if value.is_constant() and not math.isfinite(float(value)):
-            raise RobotError(f"the expression {self.text!r} has no finite value up to place {at}")
+            raise RobotError(f"the expression {shown(self.text)} has no finite value up to place {at}")
         return value
 
 
 def _sum(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
-    if depth > DEEPEST:
-        raise RobotError(f"the expression {reader.text[:40]!r}... is nested more than {DEEPEST} deep")
+    if depth > DEEPEST_FORMULA:
+        raise RobotError(f"the expression {shown(reader.text)} is nested more than {DEEPEST_FORMULA} deep")
     value, at = _product(reader, at, depth)
     while True:
         mark, end = reader.mark(at, "+-")
@@ -96,7 +105,7 @@ def _product(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
             return value, at
         other, at = _sign(reader, end, depth)
         if mark == "/" and other.is_zero():
-            raise RobotError(f"the expression {reader.text!r} divides by zero at place {end}")
+            raise RobotError(f"the expression {shown(reader.text)} divides by zero at place {end}")
         value = reader.finite(value * other if mark == "*" else value / other, at)
 
 
@@ -104,8 +113,8 @@ def _sign(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
     mark, end = reader.mark(at, "+-")
     if not mark:
         return _power(reader, at, depth)
-    if depth > DEEPEST:
-        raise RobotError(f"the expression {reader.text[:40]!r}... is nested more than {DEEPEST} deep")
+    if depth > DEEPEST_FORMULA:
+        raise RobotError(f"the expression {shown(reader.text)} is nested more than {DEEPEST_FORMULA} deep")
     value, at = _sign(reader, end, depth + 1)
     return (value if mark == "+" else -value), at
 
@@ -130,11 +139,13 @@ def _atom(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
     if kind == "name" and text == "pi":
         return SX(casadi.pi), end
     if kind == "name":
-        raise RobotError(f"the expression {reader.text!r} uses {text!r}, which is no variable and no function")
+        raise RobotError(
+            f"the expression {shown(reader.text)} uses {shown(text)}, which is no variable and no function"
+        )
     if kind == "mark" and text == "(":
         value, at = _sum(reader, end, depth + 1)
         return value, reader.expect(at, ")")
-    raise RobotError(f"the expression {reader.text!r} cannot be read from place {at} on")
+    raise RobotError(f"the expression {shown(reader.text)} cannot be read from place {at} on")
 
 
 def _call(reader: _Reader, name: str, at: int, depth: int) -> tuple[SX, int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from codegen.geometry import ROUNDING, Inertia, Pose, axis_rotation, clean, mat3, orthonormal, times, vec3
+from codegen.geometry import EPSILON, ROUNDING, Inertia, Pose, axis_rotation, clean, mat3, orthonormal, times, vec3
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +48,8 @@ def canonical(model: Model, bases: Mapping[int, Pose] | None = None) -> Canonica
         move, placement = (bases or {}).get(i, Pose()), seen
         if body.joint.type in SINGLE_AXIS:
             turn = aligning_turn(times(seen.R, np.array(body.joint.axis)))
-            C = orthonormal(clean(times(seen.R.T, turn)))  # or rounding would double from joint to joint
+            # to the last digit, or rounding would double from joint to joint
+            C = orthonormal(clean(times(seen.R.T, turn)), 4.0 * EPSILON)
             move = Pose(mat3(C), vec3(_slide(body, seen, C, children[i])))
             placement = seen @ move
         moves.append(move)

@@ -25,7 +25,8 @@ NO_MOMENT: Mat3 = (ZERO, ZERO, ZERO)
 ROUNDING = 1e-13  # what products of rotation matrices leave where an exact 0 or 1 belongs
 SQUARE = 1e-14  # what R' R may differ from the identity by
 EPSILON = float(np.finfo(float).eps)
-NEIGHBOURS, FARTHEST = 32, 50.0  # of an angle: how many on either side, and how far at most, in units of EPSILON
+NEIGHBOURS, FARTHEST = 64, 16.0  # of an angle: how many on either side, and how far at most, in units of EPSILON
+LENGTH = 1.9e-17  # what the squares of a cosine and a sine may miss one by
 
 
 def vec3(values: ArrayLike) -> Vec3:
@@ -114,12 +115,13 @@ class Inertia:
         return Inertia(mass, vec3(com), mat3((moment + moment.T) / 2))
 
 
-def orthonormal(R: NDArray[np.float64]) -> NDArray[np.float64]:
+def orthonormal(R: NDArray[np.float64], square: float = SQUARE) -> NDArray[np.float64]:
     """The rotation nearest to a matrix that few digits keep from being one; a rotation as it is.
 
-    Newton's iteration for the polar decomposition: what is missing shrinks with its square.
+    `square` is what entries of R' R may miss in a rotation. Newton's iteration for the polar decomposition: what is
+    missing shrinks with its square.
     """
-    while np.abs(rest := times(R.T, R) - np.eye(3)).max() > SQUARE:
+    while np.abs(rest := times(R.T, R) - np.eye(3)).max() > square:
         R = R - times(R, rest) / 2.0
     return R
 
@@ -150,19 +152,24 @@ def _turns(R: NDArray[np.float64], k: int) -> tuple[tuple[int, float, float], ..
 
 @lru_cache(maxsize=1024)
 def _of_length_one(c: float, s: float) -> tuple[float, float]:
-    """The cosine and sine of an angle hardly other than this, whose squares add up to one far beyond rounding.
+    """The cosine and sine of the angle nearest to this whose squares add up to one far beyond rounding.
 
     Vectors turn by both, inertias by formulas that take the sum of squares for one. What a stiff contact leaves of an
-    inertia is only right as far as these agree.
+    inertia is only right as far as these agree. Where no angle near enough does better (cosines of small angles are
+    too coarse for their sines), it stays: links that are out of place by more than rounding cost digits, too.
     """
     if 0.0 in (c, s):
         return c, s
     least = min(abs(c), abs(s))
-    step = EPSILON * max(least, min(1.0 / least, FARTHEST) / NEIGHBOURS)
-    small = least + np.arange(-NEIGHBOURS, NEIGHBOURS + 1) * step
+    away = np.arange(-NEIGHBOURS, NEIGHBOURS + 1) * EPSILON * max(least, 1.0 / (32.0 * least)) / 2.0
+    away = away[np.abs(away) <= FARTHEST * EPSILON]
+    small = least + away
     large = np.sqrt((1.0 - small) * (1.0 + small))
     (low, low_rest), (high, high_rest) = _squared(small), _squared(large)
-    best = int(np.argmin(np.abs(((high - 1.0) + low) + (high_rest + low_rest))))
+    found = np.abs(((high - 1.0) + low) + (high_rest + low_rest)) <= LENGTH
+    if not found.any():
+        return c, s
+    best = int(np.argmin(np.where(found, np.abs(away), np.inf)))
     pair = float(small[best]), float(large[best])
     cosine, sine = pair if abs(c) < abs(s) else pair[::-1]
     return math.copysign(cosine, c), math.copysign(sine, s)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.algorithms import OPTIONAL, QUANTITIES
+from codegen.algorithms import MASSES, OPTIONAL, QUANTITIES
 from codegen.contacts import gain_of, number, placed, rows_of
+from codegen.names import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from codegen.model import Contact
+    from codegen.model import Contact, Model
     from codegen.task import Task
 
 UNITS = {"kp": "1/s^2", "kd": "1/s"}
@@ -34,6 +35,21 @@ def contact_lines(tasks: Sequence[Task]) -> Iterator[str]:
         yield f"{', '.join(words)}: {rows_of(contact)}"
 
 
+def closure_notes(model: Model) -> tuple[str, ...]:
+    """What a header says of positions, where implicit loops tie them."""
+    if all(loop.explicit for loop in model.loops):
+        return ()
+    return tuple(
+        wrapped(
+            "Implicit loops: q holds the positions of all joints of a loop, and they have to close it. Functions "
+            "neither check nor mend that: what they compute is off by about the residual, the norm of what should "
+            "vanish (m, rad), in proportion. Up to 1e-9 is harmless in double precision, 1e-5 in single. The algorithm "
+            "`project`, generated beside, closes a q near by and tells the residual that is left. A zero q need not "
+            "close."
+        )
+    )
+
+
 def _axes(contact: Contact) -> str:
     """What the rows of a contact are along."""
     if contact.axes in ("", "world"):
@@ -52,8 +68,15 @@ def _motion(contact: Contact, task: Task) -> Iterator[str]:
 def folded(task: Task) -> str:
     """The numbers that a function has in place of arguments; nothing if there are none."""
     inputs = task.entry.inputs
-    found = [f"{name} = {number(OPTIONAL[name])}" for name in inputs if name in {*OPTIONAL} - {*task.parameters}]
+    names = [name for name in inputs if name in {*OPTIONAL} - {*task.parameters}]
+    found = [f"{name} = {number(task.optional[name])}" for name in names]
     said = [f"Not arguments: {', '.join(found)}."] * bool(found)
+    said += [
+        f"{name} suits single precision: {'one over ' * (name == 'R')}{number(MASSES)} times the robot's mass, "
+        f"where double precision takes {number(OPTIONAL[name])}."
+        for name in names
+        if task.optional[name] != OPTIONAL[name]
+    ]
     if "lam0" in inputs:
         steps = task.iterations or "until the residual is at most tol, max_iter at most"
         said.append(f"Proximal steps: {steps}.")

@@ -111,7 +111,8 @@ class Spanning:
         own = self.constraints
         if not own.dependent and own.E.is_constant():
             return zeros(own.E.size1())
-        r, symbol, gx = self.Gx @ v, SX.sym("r", self.Gx.size1()), zeros(self.Gx.size1())
+        r, gx = self.Gx @ v, zeros(self.Gx.size1())
+        symbol = SX.sym("r", r.sparsity())  # zero where loops hold a joint still
         if own.dependent:
             bend = substitute(jtimes(self.K @ symbol, own.x, own.T @ symbol), symbol, r)
             gx[list(own.dependent)] = -self.Kd.solve(bend)
@@ -154,7 +155,7 @@ def constraints(model: Model, i: int, x: SX, transform: TransformOf, moves: Sequ
         at += joints[b].nq
     position = _explicit(model, node.bodies, given, [loop for loop in loops if loop.explicit])
     closing = [loop for loop in loops if not loop.explicit]
-    gaps = [_implicit(model, position, loop, transform, moves) for loop in closing]
+    gaps = [implicit(model, position, loop, transform, moves) for loop in closing]
     T = diagcat(*[_rate_map(joints[b], given[b]) for b in free_bodies])
     ends = np.cumsum([joints[b].nv for b in free_bodies])
     within = dict(
@@ -204,7 +205,7 @@ def _explicit(model: Model, bodies: Sequence[int], given: Mapping[int, SX], loop
     """The positions of all bodies of a node, from those given: linear rows together, expressions one by one."""
     number = {model.bodies[b].joint.name: b for b in bodies}
     position = dict(given)
-    rows = [row for loop in loops for row in _linear_rows(model, number, loop)]
+    rows = [row for loop in loops for row in linear_rows(model, number, loop)]
     texts = [item for loop in loops if loop.kind == "expression" for item in _texts(number, loop)]
     while rows or texts:
         ready = [item for item in texts if all(b in position for b in item[2].values())]
@@ -223,7 +224,7 @@ def _explicit(model: Model, bodies: Sequence[int], given: Mapping[int, SX], loop
     return position
 
 
-def _linear_rows(model: Model, number: Mapping[str, int], loop: Loop) -> list[tuple[dict[int, float], float]]:
+def linear_rows(model: Model, number: Mapping[str, int], loop: Loop) -> list[tuple[dict[int, float], float]]:
     """Rows (coefficients by body, right-hand side) of a linear loop or a coupling."""
     data = loop.stated
     if loop.kind == "coupling":
@@ -268,10 +269,12 @@ def _solved(
     B = [[-row.get(b, 0.0) for b in known] + [side] for row, side in rows]
     C = eliminated(A, B) if len(rows) == len(unknown) else None
     if C is None:
-        names = ", ".join(repr(model.bodies[b].joint.name) for b in unknown) or "no joint"
+        given = [repr(model.bodies[b].joint.name) for b in unknown]
+        names = ", ".join((*given[:5], f"and {len(given) - 5} more") if len(given) > 5 else given) or "no joint"
+        first = model.bodies[min(b for row, _ in rows for b in row)].joint.name
         raise RobotError(
             f"{model.name}: {len(rows)} couplings must give just as many dependent joints, independently, but "
-            f"they give {names}; name other independent joints or remove a coupling"
+            f"they give {names}; name other independent joints ({independence(first)}) or remove a coupling"
         )
     still = [model.bodies[b].joint.name for b, row in zip(unknown, C, strict=True) if not row[:-1].any()]
     if still:
@@ -281,6 +284,14 @@ def _solved(
         )
     values = constant(C[:, :-1]) @ vertcat(*[position[b] for b in known]) + constant(C[:, -1:])
     return {b: values[k] for k, b in enumerate(unknown)}
+
+
+def independence(joint: str) -> str:
+    """How files say which joints of a loop are independent, shown by the name of one."""
+    return (
+        f'in URDF+ <joint name={joint!r} independent="true">, and independent="false" on all that follow; in JSON '
+        '"independent": [...] of the loop'
+    )
 
 
 def eliminated(A: Sequence[Sequence[float]], B: Sequence[Sequence[float]]) -> NDArray[np.float64] | None:
@@ -306,7 +317,7 @@ def _path(model: Model, b: int) -> list[int]:
     return path
 
 
-def _implicit(
+def implicit(
     model: Model, position: Mapping[int, SX], loop: Loop, transform: TransformOf, moves: Sequence[Pose]
 ) -> tuple[SX, SX]:
     """What an implicit loop wants to vanish, and the cosines that it then wants to be one."""

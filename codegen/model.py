@@ -21,7 +21,7 @@ from codegen.geometry import ZERO, Inertia, Pose, Vec3, clean, mat3, vec3
 from codegen.joints import JOINTS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from codegen.joints import JointType
 
@@ -323,6 +323,40 @@ class Model:
             variables=variables,
             scale=scale,
         )
+
+    def lock(
+        self, joints: Mapping[str, float | Sequence[float] | None] | Sequence[str], q: ArrayLike | None = None
+    ) -> Model:
+        """This robot with some joints locked: at their positions (rad, m; as in q), or at those of q (nq; neutral).
+
+        Locked bodies become part of those that carry them: inertias are merged, frames kept, armature is gone. What
+        follows locked joints is locked too, and what one other joint leads takes this along. The others keep their
+        names, by which the slices of the whole robot say where they stand in its q and v. RobotError if a loop forbids
+        it, or is left without freedom (all joints of an implicit loop may be locked where they close it).
+        """
+        from codegen.description.locking import lock  # the description layer is built on this module
+
+        return lock(self, joints, q)
+
+    def lock_all_but(self, *joints: str, q: ArrayLike | None = None) -> Model:
+        """This robot with all joints locked but these and those that follow them, at q (nq, neutral by default).
+
+        A floating base is a joint like others: name it to keep it. See `lock`.
+        """
+        from codegen.description.locking import lock_all_but  # the description layer is built on this module
+
+        return lock_all_but(self, joints, q)
+
+    def subtree(self, at: str, base: Literal["fixed", "floating"] = "fixed") -> Model:
+        """The robot that hangs on a link (any frame), which is the new world or floats; or, of a joint's name, this one
+        and what hangs on it, the joint's frame being the new world.
+
+        Frames and loops inside are kept; gravity is what it is, in the new world's axes. RobotError for loops that
+        reach outside, and unknown names (a frame goes before a joint of the same name).
+        """
+        from codegen.description.subtree import subtree  # the description layer is built on this module
+
+        return subtree(self, at, base)
 
     def neutral(self) -> NDArray[np.float64]:
         """The configuration with every coordinate zero and every quaternion one, loops closed from there: q (nq)."""

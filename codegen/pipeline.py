@@ -11,20 +11,22 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from codegen.algorithms import ALGORITHMS, OPTIONAL, concerning
+from codegen.algorithms import ALGORITHMS, concerning, optional
 from codegen.backends import BACKENDS, TRIG
 from codegen.cache import cached
 from codegen.choice import AUTO, Choice, cheapest, resolved, stand_in
 from codegen.compiler import Toolchain, toolchain
 from codegen.contacts import contact_of
 from codegen.counting import count
+from codegen.emission.cuts import SHORT
 from codegen.emission.emit import emit_artifacts, emit_folder
 from codegen.emission.folder import write_folder
 from codegen.emission.sheet import LANES, MOST, TOLERANCE, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.errors import RobotError
-from codegen.legend import contact_lines, folded
+from codegen.legend import closure_notes, contact_lines, folded
 from codegen.model import Contact
 from codegen.passes import run
+from codegen.progress import doing, each
 from codegen.staging import staged
 from codegen.task import Task, trace, trace_iteration
 from codegen.twins import limbs
@@ -55,9 +57,10 @@ def graphs(
     parameters: Sequence[str] = (),
     contacts: Sequence[Contact | str] | None = None,
     iterations: int = 3,
+    dtype: str = "float64",
 ) -> tuple[Graph, Graph]:
     """The graph of an algorithm as written and as emitted; the options are those of `build`."""
-    return _graphs(resolved(_task(robot, algorithm, frames, external, parameters, contacts, iterations)))
+    return _graphs(resolved(_task(robot, algorithm, frames, external, parameters, contacts, iterations, dtype)))
 
 
 def auto(
@@ -86,6 +89,7 @@ def _task(
     parameters: Sequence[str],
     contacts: Sequence[Contact | str] | None,
     iterations: int | None,
+    dtype: str = "float64",
 ) -> Task:
     """The task of these options; a contact may be a text (see `codegen.contacts`)."""
     if not robot.nv:
@@ -106,6 +110,7 @@ def _task(
         named,
         _held(robot, contacts),
         None if iterations is None else int(iterations),
+        _dtype(dtype),
     )
 
 
@@ -118,20 +123,23 @@ def _names(kind: str, given: Sequence[str]) -> tuple[str, ...]:
 
 
 def _held(robot: Model, contacts: Sequence[Contact | str] | None) -> tuple[Contact, ...] | None:
-    """The contacts in a list of contacts and texts, if there is one."""
+    """The contacts in a list of contacts and texts, if there is one; on this robot, whichever they were stated for."""
     if contacts is None:
         return None
     held = tuple(contacts) if isinstance(contacts, Iterable) and not isinstance(contacts, str) else (None,)
     if not all(isinstance(contact, Contact | str) for contact in held):
         raise RobotError(f"contacts must be a list, of texts such as 'tool:3' or of contacts, not {contacts!r}")
-    return tuple(contact_of(robot, text) if isinstance(text, str) else cast("Contact", text) for text in held)
+    stated = [contact_of(robot, text) if isinstance(text, str) else cast("Contact", text) for text in held]
+    return tuple(replace(contact, frame=robot.frame(contact.frame.name)) for contact in stated)
 
 
 @lru_cache(maxsize=8)
 def _graphs(task: Task) -> tuple[Graph, Graph]:
-    with _undisturbed():
-        written = trace(task)
-        return written, run(written)
+    with _undisturbed(), doing(f"{task.algorithm} of {task.model.name}"):
+        with doing("tracing"):
+            written = trace(task)
+        with doing("passes"):
+            return written, run(written)
 
 
 def build(
@@ -164,7 +172,7 @@ def build(
     """
     tools = toolchain(target, compiler=compiler)
     style = _style(dtype, trig, tools)
-    task = _task(robot, algorithm, frames, external, parameters, contacts, iterations)
+    task = _task(robot, algorithm, frames, external, parameters, contacts, iterations, dtype)
     assert stand_in(task).signature  # names are checked before the cache is asked
 
     def make() -> Iterator[Artifact]:
@@ -173,7 +181,8 @@ def build(
             yield from emit_artifacts(header(robot, robot.name, (chosen,)), kernel(chosen), style)
 
     recipe = _recipe(task, dtype=dtype, target=target, trig=trig, compiler=compiler)
-    return replace(cached(f"{task.request} {style}", make, tools), recipe=recipe)
+    with doing(f"{task.algorithm} of {robot.name}"):
+        return replace(cached(f"{task.request} {style}", make, tools), recipe=recipe)
 
 
 def _recipe(task: Task, **written: str | None) -> Callable[[], Function]:
@@ -217,10 +226,12 @@ def generate(
     for name in chosen:
         own = concerning(name, chosen, lists[2])
         steps = 3 if name in direct and direct < {*chosen} else iterations
-        tasks.append(resolved(_task(robot, name, *lists[:2], own, held, steps)))
-    with _undisturbed():
+        tasks.append(_task(robot, name, *lists[:2], own, held, steps, dtype))
+    with _undisturbed(), doing(f"C for {robot.name}"):
+        tasks = [resolved(task) for task in tasks]
         top = header(robot, prefix or robot.name, tasks)
-        files = emit_folder(top, tuple(kernel(task) for task in tasks), style)
+        kernels = tuple(kernel(task) for task in each(tasks, lambda task: f"{task.algorithm} of {robot.name}"))
+        files = emit_folder(top, kernels, style)
     return write_folder(files, Path(out))
 
 
@@ -236,17 +247,23 @@ def _undisturbed() -> Iterator[None]:
             gc.enable()
 
 
+def _dtype(name: str) -> str:
+    """A type of numbers that there is."""
+    if name not in BACKENDS:
+        raise RobotError(f"dtype {name!r}: choose one of {', '.join(BACKENDS)}")
+    return name
+
+
 def _style(dtype: str, trig: str, lanes: int | Toolchain) -> Style:
     """How C is written; for an extension by its toolchain, which knows the target's registers."""
-    if dtype not in BACKENDS:
-        raise RobotError(f"dtype {dtype!r}: choose one of {', '.join(BACKENDS)}")
+    _dtype(dtype)
     if trig not in TRIG:
         raise RobotError(f"trig {trig!r}: choose one of {', '.join(TRIG)}")
     if isinstance(lanes, Toolchain):
         return Style(dtype, trig, lanes.lanes(4 if dtype == "float32" else 8), lanes.lengths, lanes.sentence)
     if lanes not in LANES:
         raise RobotError(f"lanes {lanes!r}: choose one of {', '.join(map(str, LANES))}")
-    return Style(dtype, trig, lanes)
+    return Style(dtype, trig, lanes, SHORT)
 
 
 def kernel(task: Task) -> Kernel | LoopKernel:
@@ -259,10 +276,11 @@ def kernel(task: Task) -> Kernel | LoopKernel:
     return Kernel(emitted, ALGORITHMS[task.algorithm].title, count(written), limbs(task), folded(task))
 
 
-def _usual(model: Model) -> tuple[tuple[str, tuple[float, ...]], ...]:
+def _usual(model: Model, dtype: str) -> tuple[tuple[str, tuple[float, ...]], ...]:
     """Arguments at which a function may be tried: the neutral configuration, no feedback, five steps at most."""
     neutral = tuple(float(x) for x in model.neutral())
-    numbers = {**OPTIONAL, "weight": 1.0, TOLERANCE.name: 1e-9, MOST.name: 5.0}
+    within = 1e-3 if dtype == "float32" else 1e-9
+    numbers = {**optional(model, dtype), "weight": 1.0, TOLERANCE.name: within, MOST.name: 5.0}
     return (
         *((name, neutral) for name in ("q", "q0", "q1", "guess")),
         *((name, (number,)) for name, number in numbers.items() if number),
@@ -285,7 +303,7 @@ def header(model: Model, prefix: str, tasks: Sequence[Task]) -> Header:
         convention=CONVENTIONS[model.convention],
         gravity=model.gravity,
         digest=model.digest,
-        usual=_usual(model),
-        notes=model.notes,
+        usual=_usual(model, next((task.dtype for task in tasks), "float64")),
+        notes=(*closure_notes(model), *model.notes),
         contacts=tuple(contact_lines(tasks)),
     )

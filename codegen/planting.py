@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from casadi import SX, diagcat
+from casadi import SX
 
 from codegen.basing import Based
 from codegen.closing import closings, independent_rows
@@ -25,7 +25,7 @@ from codegen.spatial import (
     constant,
     placement_steps,
 )
-from codegen.tree import Leading, Part, Swept, Tree
+from codegen.tree import Leading, Part, Swept, Tree, armatures
 
 
 def symbolic_tree(
@@ -92,7 +92,7 @@ def symbolic_tree(
         S=S,
         spanning=own,
         I=(*rigid, NodeInertia((RigidInertia.none(),))),
-        armature=tuple(_armature(inner, i, s) for i, s in enumerate(S)),
+        armature=tuple(s.G.T @ armatures(inner, i) @ s.G for i, s in enumerate(S)),
         dofs=tuple(slice(int(end) - s.size, int(end)) for s, end in zip(S, ends, strict=True)),
         gravity=parameters.get("gravity", constant(model.gravity)),
         frames=tuple(inner.frame(name) for name in frames),
@@ -144,12 +144,6 @@ def _node_transform(model: Model, parts: Sequence[Part], i: int) -> NodeTransfor
     own = {b: place for place, b in enumerate(node.bodies)}
     links = tuple((own.get(parts[b].parent, -1), parts[b].X) for b in node.bodies)
     return NodeTransform(around.index(parts[node.bodies[0]].parent), len(around), links)
-
-
-def _armature(model: Model, i: int, S: Subspace) -> SX:
-    """The armatures of a node's joints, as its own coordinates feel them."""
-    diagonal = [constant(model.bodies[b].joint.armature * np.eye(model.joints[b].nv)) for b in model.nodes[i].bodies]
-    return S.G.T @ diagcat(*diagonal) @ S.G
 
 
 def _offset(model: Model, reframed: Canonical, b: int, parameters: Mapping[str, SX]) -> SX | None:

@@ -3,16 +3,21 @@
 Khalil's base parameters (Khalil and Dombre, Modeling, Identification and Control of Robots, ch. 9), applied
 from the leaves to the root. Exact for inertia matrices, joint forces and accelerations; the masses that are
 left are not physical, so this is for the generator only. Needs canonical frames (`codegen.frames`).
+
+What moves may be far larger than what its new carrier has of its own, and joints in between feel the difference alone.
+So sums are made in decimals of 40 digits, along the very turns that the tree makes, and rounded once, at the end; and
+nothing moves to a body that has next to no inertia of its own against its joint.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from decimal import Context, Decimal, localcontext
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from codegen.geometry import Pose, skew, times
+from codegen.geometry import axis_turns
 from codegen.spatial.axes import others, unit_axis
 
 if TYPE_CHECKING:
@@ -20,30 +25,88 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from codegen.geometry import Inertia, Pose
     from codegen.model import Body, Model
+
+DIGITS, CANCELLED = 40, Decimal("1e-30")  # of decimals, and what of them stands for nothing after a difference
+LEAST = 1e-4  # of what moves to a body, what its joint has to feel of it by itself: four digits are lost at most
+ROUNDING = 1e-15  # what is left where nothing belongs, as part of the largest entry
 
 
 @dataclass(frozen=True, slots=True)
 class TenNumbers:
-    """Mass m, first moment h and inertia I about the frame's origin; linear in sums, physical or not."""
+    """Mass m, first moment h and inertia I about the frame's origin; linear in sums, physical or not.
 
-    m: float
-    h: NDArray[np.float64]
-    I: NDArray[np.float64]
+    They are decimals, and doubles once they are rounded.
+    """
+
+    m: Any
+    h: NDArray[Any]
+    I: NDArray[Any]
+
+    @classmethod
+    def of(cls, inertia: Inertia) -> TenNumbers:
+        """Those of a rigid body."""
+        m, com = _decimal(inertia.mass), decimals(inertia.com)
+        return cls(m, m * com, decimals(inertia.moment) - m * _skew(com) @ _skew(com))
 
     def __add__(self, other: TenNumbers) -> TenNumbers:
-        return TenNumbers(self.m + other.m, self.h + other.h, self.I + other.I)
+        return TenNumbers(self.m + other.m, _sum(self.h, other.h), _sum(self.I, other.I))
 
     def __sub__(self, other: TenNumbers) -> TenNumbers:
-        return TenNumbers(self.m - other.m, self.h - other.h, self.I - other.I)
+        return self + TenNumbers(-other.m, -other.h, -other.I)
 
     def moved(self, pose: Pose) -> TenNumbers:
         """The same in the parent frame of `pose`."""
-        R, P = pose.R, skew(pose.p)
-        h = times(R, self.h)
-        turned = times(times(R, self.I), R.T)
-        shifted = turned - times(P, skew(h)) - times(skew(h), P) - self.m * times(P, P)
-        return TenNumbers(self.m, h + self.m * pose.p, shifted)
+        R, p = _rotation(pose), decimals(pose.translation)
+        P, h = _skew(p), R @ self.h
+        shifted = R @ self.I @ R.T - P @ _skew(h) - _skew(h) @ P - self.m * P @ P
+        return TenNumbers(self.m, h + self.m * p, shifted)
+
+    def rounded(self) -> TenNumbers:
+        """In doubles; residues beside much larger entries become the zeros that they stand for."""
+        h, moment = self.h.astype(float), self.I.astype(float)
+        for own in (h, moment):
+            own[np.abs(own) < ROUNDING * np.abs(own).max()] = 0.0
+        return TenNumbers(float(self.m), h, moment)
+
+
+def decimals(values: Any) -> NDArray[Any]:
+    """Doubles as decimals."""
+    return np.asarray(np.vectorize(_decimal, otypes=[object])(np.asarray(values, float)))
+
+
+def _decimal(value: float) -> Decimal:
+    """A double to as many digits as the context has."""
+    return +Decimal(value)
+
+
+def _sum(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """a + b; where they cancel but for the last decimals, nothing."""
+    found = a + b
+    found[np.abs(found) < CANCELLED * np.abs(a)] = Decimal(0)
+    return np.asarray(found)
+
+
+def _skew(v: NDArray[Any]) -> NDArray[Any]:
+    """The cross-product matrix [v]x."""
+    x, y, z = v
+    none = Decimal(0)
+    return np.array([[none, -z, y], [z, none, -x], [-y, x, none]])
+
+
+def _rotation(pose: Pose) -> NDArray[Any]:
+    """The rotation of a pose, from the turns that a tree makes of it (`codegen.spatial.placement_steps`)."""
+    R = decimals(np.eye(3))
+    for k, c, s in axis_turns(pose.R):
+        i, j = others(k)
+        cosine, sine = _decimal(c), _decimal(s)
+        length = (cosine * cosine + sine * sine).sqrt()
+        turn = decimals(np.eye(3))
+        turn[i, i] = turn[j, j] = cosine / length
+        turn[j, i], turn[i, j] = sine / length, -sine / length
+        R = R @ turn
+    return R
 
 
 def regrouped(model: Model, shifting: Collection[str] = (), exchanged: bool = False) -> tuple[TenNumbers, ...]:
@@ -52,20 +115,38 @@ def regrouped(model: Model, shifting: Collection[str] = (), exchanged: bool = Fa
     Nothing moves across a joint of `shifting`: its offset is not known yet. With `exchanged`, mass also goes outwards
     where it takes a first moment along; that serves forces, but not inertias, of which a mass fills a whole block.
     """
-    left = [
-        TenNumbers(body.inertia.mass, body.inertia.first_moment, body.inertia.about_origin) for body in model.bodies
-    ]
-    for i in reversed(range(len(left))):
-        body = model.bodies[i]
-        if body.joint.name in shifting:
-            continue
-        if exchanged:
-            _exchange(model, left, i, shifting)
-        unseen = _unseen(body, left[i])
-        left[i] = left[i] - unseen
-        if body.parent >= 0:
-            left[body.parent] = left[body.parent] + unseen.moved(body.placement)
-    return tuple(_rounded(ten) for ten in left)
+    with localcontext(Context(prec=DIGITS)):
+        own = [TenNumbers.of(body.inertia) for body in model.bodies]
+        left = list(own)
+        for i in reversed(range(len(left))):
+            body = model.bodies[i]
+            if body.joint.name in shifting:
+                continue
+            if exchanged:
+                _exchange(model, left, i, shifting)
+            unseen = _unseen(body, left[i])
+            moved = unseen.moved(body.placement)
+            if body.parent >= 0 and _swamped(model.bodies[body.parent], own[body.parent], moved):
+                continue
+            left[i] = left[i] - unseen
+            if body.parent >= 0:
+                left[body.parent] = left[body.parent] + moved
+        return tuple(ten.rounded() for ten in left)
+
+
+def _swamped(body: Body, own: TenNumbers, moved: TenNumbers) -> bool:
+    """Whether a joint feels next to nothing of its body by itself, beside what moves there, however others move.
+
+    The joint may come to feel little more than that, as a difference of far larger numbers.
+    """
+    if body.joint.type not in ("revolute", "prismatic", "spherical"):
+        return False
+    if body.joint.type == "prismatic":
+        felt = [(own.m, moved.m)]
+    else:
+        axes = [unit_axis(body.joint.axis)[0]] if body.joint.type == "revolute" else range(3)
+        felt = [(own.I[k, k], moved.I[k, k]) for k in axes]
+    return any(float(there) + body.joint.armature < LEAST * abs(float(more)) for there, more in felt)
 
 
 def _exchange(model: Model, left: list[TenNumbers], i: int, shifting: Collection[str]) -> None:
@@ -80,34 +161,36 @@ def _exchange(model: Model, left: list[TenNumbers], i: int, shifting: Collection
     body = model.bodies[carried[0]] if len(carried) == 1 else None
     if body is None or body.joint.type != "revolute" or body.joint.name in shifting:
         return
-    p = body.placement.p
+    p, there = decimals(body.placement.translation), left[carried[0]]
     for n in across:
         if p[n] and left[i].h[n]:
             m = left[i].h[n] / p[n]
-            rest = left[i] - TenNumbers(m, m * p, m * (p @ p * np.eye(3) - np.outer(p, p)))
-            rest.h[n] = 0.0
+            rest = left[i] - TenNumbers(m, m * p, -m * _skew(p) @ _skew(p))
+            rest.h[n] = Decimal(0)
             if _entries(rest, across) < _entries(left[i], across):
-                left[i], left[carried[0]] = rest, replace(left[carried[0]], m=m)
+                left[i], left[carried[0]] = rest, replace(there, m=there.m + m)
                 return
 
 
-def _spins(own: TenNumbers) -> bool:
+def _spins(ten: TenNumbers) -> bool:
     """Whether a body has no inertia but about one axis, as a rotor is left."""
+    own = ten.rounded()
     return own.m == 0.0 and not own.h.any() and int(np.count_nonzero(own.I)) < 2
 
 
-def _entries(own: TenNumbers, across: Collection[int]) -> int:
+def _entries(ten: TenNumbers, across: Collection[int]) -> int:
     """How many first moments and products of inertia are no zeros."""
+    own = ten.rounded()
     products = [own.I[n, m] for n in range(3) for m in range(n)]
     return int(np.count_nonzero([own.h[n] for n in across]) + np.count_nonzero(products))
 
 
 def _unseen(body: Body, own: TenNumbers) -> TenNumbers:
     """The part of a body's inertia that looks the same from the parent wherever the joint is."""
+    none, h, moment = Decimal(0), decimals(np.zeros(3)), decimals(np.zeros((3, 3)))
     if body.joint.type == "revolute":
         k, _ = unit_axis(body.joint.axis)
         i, j = others(k)
-        h, moment = np.zeros(3), np.zeros((3, 3))
         h[k] = own.h[k]
         # a rod on the axis: of all rods, one that leaves no second moment along the axis (sum m z z), or of a body
         # that is symmetric about the axis, one that leaves nothing but its spin
@@ -115,21 +198,16 @@ def _unseen(body: Body, own: TenNumbers) -> TenNumbers:
         moment[i, i] = moment[j, j] = own.I[j, j] if _symmetric(own, k) else rest
         return TenNumbers(own.m, h, moment)
     if body.joint.type == "prismatic":
-        return TenNumbers(0.0, np.zeros(3), own.I)
+        return TenNumbers(none, h, own.I)
     if body.joint.type == "spherical":
-        return TenNumbers(own.m, np.zeros(3), np.zeros((3, 3)))
-    return TenNumbers(0.0, np.zeros(3), np.zeros((3, 3)))
+        return TenNumbers(own.m, h, moment)
+    return TenNumbers(none, h, moment)
 
 
-def _symmetric(own: TenNumbers, k: int) -> bool:
+def _symmetric(ten: TenNumbers, k: int) -> bool:
     """Whether a body looks the same however it is turned about axis k."""
     i, j = others(k)
+    own = ten.rounded()
     products = (own.I[i, j], own.I[j, k], own.I[k, i])
-    return own.I[i, i] == own.I[j, j] and not any((*products, own.h[i], own.h[j]))
-
-
-def _rounded(ten: TenNumbers) -> TenNumbers:
-    """Rounding residues beside much larger entries become the zeros that they stand for."""
-    moment = np.where(np.abs(ten.I) < 1e-15 * np.abs(ten.I).max(initial=0.0), 0.0, ten.I)
-    first = np.where(np.abs(ten.h) < 1e-15 * np.abs(ten.h).max(initial=0.0), 0.0, ten.h)
-    return TenNumbers(ten.m, first, moment)
+    alike = abs(own.I[i, i] - own.I[j, j]) <= ROUNDING * own.I[i, i]
+    return bool(alike) and not any((*products, own.h[i], own.h[j]))

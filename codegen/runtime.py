@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import asarray, empty, ndarray
 
+from codegen.arrays import array_of, only_dlpack
 from codegen.binding import function_of
 from codegen.errors import BuildError, SingularError
 from codegen.graph import STATUS
@@ -65,6 +66,7 @@ class Function:
     Call it with one array per input, in order or by name. An input has its port's shape, with any batch
     shape in front; batch shapes broadcast, and the results carry the batch shape. `out` takes the result (a
     tuple of arrays if there are several): right dtype and shape, C-contiguous; it may overlap the inputs.
+    Arrays of other libraries are taken too, by `__dlpack__` where NumPy knows no other way, if they lie on the CPU.
     `threads` is how many threads share a batch; the results do not depend on it.
 
     Raises TypeError for arguments that are missing, unknown or no real numbers, ValueError for wrong shapes, and
@@ -219,7 +221,8 @@ class Function:
         batched += [(result, math.prod(shape)) for result, shape in zip(results, bound.results, strict=True)]
         status = np.empty(batch, bound.dtype)
         self._spread(math.prod(batch), [*batched, (status, 1)] if bound.hides else batched, int(threads))
-        packed = results[0] if bound.pack is None else bound.pack(*results)
+        given_back = results if out is None else self._listed(out)
+        packed = given_back[0] if bound.pack is None else bound.pack(*given_back)
         if bound.hides and status.any():
             raise self._singular(status, packed)
         return packed
@@ -263,6 +266,7 @@ class Function:
 
     def _converted(self, port: Port, given: Any) -> Array:
         """The argument as an array of the C's real type that ends in the port's shape."""
+        given = array_of(f"{self.name}: {port.name}", given)
         try:
             array = np.asarray(given)
         except ValueError:
@@ -283,12 +287,15 @@ class Function:
     def _taken(self, out: Any, batch: Shape) -> list[Array]:
         """The arrays that a caller wants the results in, checked."""
         bound = self._bound
-        arrays = self._listed(out)
-        if len(arrays) != len(bound.results):
+        places = self._listed(out)
+        if len(places) != len(bound.results):
             raise TypeError(
                 f"{self.name}: out must be a tuple of {len(bound.results)} arrays, not {type(out).__name__}"
             )
-        for port, array in zip(self.outputs, arrays, strict=True):
+        arrays = []
+        for port, place in zip(self.outputs, places, strict=True):
+            array = array_of(f"{self.name}: out for {port.name}", place)
+            arrays.append(array)
             if not isinstance(array, np.ndarray) or array.dtype != bound.dtype:
                 given = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
                 raise TypeError(f"{self.name}: out for {port.name} must be an array of {bound.dtype}, not {given}")
@@ -296,7 +303,8 @@ class Function:
             if array.shape != shape:
                 raise ValueError(f"{self.name}: out for {port.name} must have shape {shape}, not {array.shape}")
             if not array.flags.carray:
-                raise ValueError(f"{self.name}: out for {port.name} must be writable, aligned and C-contiguous")
+                shared = ", and shared to be written to (DLPack 1.0, NumPy 2.1)" if only_dlpack(place) else ""
+                raise ValueError(f"{self.name}: out for {port.name} must be writable, aligned and C-contiguous{shared}")
         for k, array in enumerate(arrays):
             if any(np.may_share_memory(array, other) for other in arrays[:k]):
                 raise ValueError(f"{self.name}: the arrays in out overlap")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from casadi import SX, Function, reshape, sqrt, sumsqr, vec, vertcat
 
-from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm
+from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm, optional
 from codegen.algorithms.iteration import Iteration, changed, flat
 from codegen.algorithms.wanted import all_inwards, outwards, wanted
 from codegen.basing import Based, based, recoordinated
@@ -49,6 +49,7 @@ class Task:
     `frames` are those of fk and jacobian (default: the tips of the tree), `external` the frames that carry
     external wrenches, `parameters` the numbers left symbolic: `gravity`, `payload:FRAME`, `offset:JOINT`.
     `contacts` are the held frames (default: all six rows of every tip); what works on contacts refuses an empty tuple.
+    `dtype` is the type of the numbers that it is going to be computed in, which decides how stiff contacts may be.
     """
 
     model: Model
@@ -58,13 +59,14 @@ class Task:
     parameters: tuple[str, ...] = ()
     contacts: tuple[Contact, ...] | None = None
     iterations: int | None = 3
+    dtype: str = "float64"
 
     def __str__(self) -> str:
         return f"{self.algorithm} of {self.model.name}"
 
     @property
     def request(self) -> str:
-        """Everything that the generated text depends on, as text."""
+        """Everything that the generated text depends on, as text; but for its style, of which the type is part."""
         options = (self.algorithm, self.frames, self.external, self.parameters, self.contacts, self.iterations)
         return f"{self.model.name} {self.model.digest} {self.model.notes!r} {options!r}"
 
@@ -118,6 +120,11 @@ class Task:
         """The contacts that have a gain `kp` or `kd`."""
         given = gain in self.parameters
         return tuple(contact for contact in self.chosen_contacts() if given or getattr(contact, gain))
+
+    @property
+    def optional(self) -> dict[str, float]:
+        """The numbers that stand for inputs that are no arguments."""
+        return optional(self.model, self.dtype)
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -227,7 +234,7 @@ def _run(task: Task) -> tuple[list[SX], Any]:
     frames = task.chosen_frames() if "frames" in sizes else ()
     contacts = task.chosen_contacts() if "contacts" in sizes else ()
     m = sum(len(contact.rows) for contact in contacts)
-    defaults = {name: value * SX.ones(1 if name == "mu" else m) for name, value in OPTIONAL.items()}
+    defaults = {name: value * SX.ones(1 if name == "mu" else m) for name, value in task.optional.items()}
     gains = {name: gains_of(contacts, name) for name in ("kp", "kd")}
     given = {"f_ext": SX(0, 6), **defaults, **gains, **given}
     q = given[entry.inputs[0]]

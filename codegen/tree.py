@@ -249,6 +249,18 @@ class Tree:
         nodes = zip(self.spanning, self.split(v), self.split(vdot), strict=True)
         return self._by_bodies([own.G @ a_i + own.g(v_i) for own, v_i, a_i in nodes])
 
+    def armature_forces(self, v: SX, vdot: SX) -> tuple[SX, ...]:
+        """By nodes, the joint forces that armatures need at joint velocity v: G' A (G vdot + g), A those of all joints.
+
+        Where loops move joints by ratios that change, g is their acceleration while joint velocities are constant.
+        """
+        forces = []
+        for i, (own, v_i, a_i) in enumerate(zip(self.spanning, self.split(v), self.split(vdot), strict=True)):
+            forces.append(self.armature[i] @ a_i)
+            if self.armature[i].nnz():
+                forces[i] += own.G.T @ (armatures(self.model, i) @ own.g(v_i))
+        return tuple(forces)
+
     def rests(self, b: int) -> bool:
         """Whether the joint of body b gives its node's coordinates, and decides alone how b moves along some axes."""
         S, node = self.parts[b].S, self.parts[b].node
@@ -285,25 +297,31 @@ class Tree:
         return tuple(forces)
 
 
+def armatures(model: Model, i: int) -> SX:
+    """The armatures of the joints of node i, on the diagonal of a matrix."""
+    bodies = [model.bodies[b] for b in model.nodes[i].bodies]
+    widths = [body.joint.kinematics(model.convention).nv for body in bodies]
+    return constant(np.diag(np.repeat([body.joint.armature for body in bodies], widths)))
+
+
 def opened(tree: Tree) -> Tree:
     """The spanning tree: the same bodies with all loops opened, each a node of its own with its joint's coordinates."""
     parts = tuple(replace(part, node=b) for b, part in enumerate(tree.parts))
     X = tuple(NodeTransform(0, 1, ((-1, part.X),)) for part in parts)
     own = tuple(free(part.joint, part.q) for part in parts)
     ends = [sum(part.joint.nv for part in parts[: b + 1]) for b in range(len(parts))]
-    bodies = tree.model.bodies
+    nodes = tuple(Node((b,), part.parent) for b, part in enumerate(parts))
+    single = replace(tree.model, nodes=nodes, loops=())
     return replace(
         tree,
-        model=replace(tree.model, nodes=tuple(Node((b,), part.parent) for b, part in enumerate(parts)), loops=()),
+        model=single,
         parts=parts,
         parent=tuple(part.parent for part in parts),
         X=X,
         S=tuple(Subspace(x, (part.S,), s.G) for x, part, s in zip(X, parts, own, strict=True)),
         spanning=own,
         I=(*(NodeInertia((part.I,)) for part in parts), NodeInertia((RigidInertia.none(),))),
-        armature=tuple(
-            constant(body.joint.armature * np.eye(part.joint.nv)) for body, part in zip(bodies, parts, strict=True)
-        ),
+        armature=tuple(armatures(single, b) for b in range(len(parts))),
         dofs=tuple(slice(end - part.joint.nv, end) for end, part in zip(ends, parts, strict=True)),
         contacts=(),
     )

@@ -19,6 +19,7 @@ from codegen.cli.table import Cell, Table
 from codegen.description import bundled, load
 from codegen.errors import UnsuitedError
 from codegen.operations import KINDS
+from codegen.progress import each, shown
 from opcount.count import STAGES, both
 from opcount.studies.measured import PAPER, Held
 
@@ -83,8 +84,10 @@ def written(counts: Mapping[Key, Mapping[str, int]]) -> str:
 def measure(pairs: Iterable[tuple[str, str]]) -> Counts:
     """Today's counts of pairs as `work` has them, in the order given, on all processors."""
     counts: Counts = {}
+    chosen = list(pairs)
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for part in pool.map(measure_one, pairs):
+        found = pool.map(measure_one, chosen)
+        for _, part in zip(each(chosen, lambda pair: f"{pair[1]} of {pair[0]}"), found, strict=True):
             counts.update(part)
     return counts
 
@@ -123,6 +126,7 @@ def risen(before: Counts, now: Counts) -> tuple[Key, ...]:
     return tuple(key for key in now if key in before and now[key]["total"] > before[key]["total"])
 
 
+@shown()
 def main(argv: Sequence[str] | None = None) -> int:
     """Compare with the baseline, or write it."""
     parser = argparse.ArgumentParser(prog="python -m opcount.baseline", description=__doc__)

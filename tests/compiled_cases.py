@@ -1,4 +1,4 @@
-"""Robots, and their compiled functions, for every test that asks whether the C is right."""
+"""Robots, and their functions, for every test that asks whether the C is right."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import codegen
 from codegen.oracle import ORACLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -79,9 +79,9 @@ def model_of(case: Robot | Mechanism) -> Model:
 
 
 @cache
-def built(case: Robot | Mechanism, algorithm: str, **options: Any) -> Any:
-    """The compiled function of a case, built once per process (and once per run, by the cache)."""
-    return codegen.build(model_of(case), algorithm, **options)
+def built(build: Callable[..., Any], case: Robot | Mechanism, algorithm: str, **options: Any) -> Any:
+    """The function of a case, built once per process by `codegen.build` (once per run, by the cache) or another."""
+    return build(model_of(case), algorithm, **options)
 
 
 def inputs(model: Model, algorithm: str, seed: int) -> tuple[Array, ...]:

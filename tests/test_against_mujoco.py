@@ -7,7 +7,7 @@ import mujoco_peer
 import numpy as np
 import pytest
 import robot_texts
-from compiled_cases import TOLERANCE, Mechanism, Robot, built, model_of
+from compiled_cases import TOLERANCE, Mechanism, Robot, model_of
 from mechanisms_cases import ALL_TYPES, aligned, error, state
 
 import codegen
@@ -21,7 +21,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_dynamics(case):
+def test_dynamics(built, case):
     model = model_of(case)
     peer = mujoco_peer.mujoco_model(model)
     for seed in range(5):
@@ -39,7 +39,7 @@ def test_dynamics(case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_kinematics(case):
+def test_kinematics(built, case):
     model = model_of(case)
     peer = mujoco_peer.mujoco_model(model)
     q, v, _, _ = state(model, 310)
@@ -49,7 +49,7 @@ def test_kinematics(case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_configurations(case):
+def test_configurations(built, case):
     model = model_of(case)
     peer = mujoco_peer.mujoco_model(model)
     q, v, _, _ = state(model, 320)
@@ -61,7 +61,7 @@ def test_configurations(case):
 
 
 @pytest.mark.parametrize("case", CASES[:2], ids=str)
-def test_external_wrenches(case):
+def test_external_wrenches(built, case):
     model = model_of(case)
     peer = mujoco_peer.mujoco_model(model)
     q, v, _, tau = state(model, 330)
@@ -74,7 +74,7 @@ def test_external_wrenches(case):
 
 
 @pytest.mark.parametrize("case", CASES[:2], ids=str)
-def test_mjcf_read_by_both(case, tmp_path):
+def test_mjcf_read_by_both(build, case, tmp_path):
     """Our reader of MJCF against MuJoCo: every joint type, off-axis, with armature."""
     text = mujoco_peer.mjcf(model_of(case))
     path = tmp_path / "robot.xml"
@@ -85,17 +85,17 @@ def test_mjcf_read_by_both(case, tmp_path):
     q, v, a, tau = state(model_of(case), 340)
     data = mujoco_peer.at(peer, q, v)
     expected = mujoco_peer.inertia_matrix(peer, data) @ a + data.qfrc_bias
-    assert error(codegen.build(model, "rnea")(q, v, a), expected) < TOLERANCE
+    assert error(build(model, "rnea")(q, v, a), expected) < TOLERANCE
     data.qfrc_applied[:] = tau
     mujoco.mj_forward(peer, data)
-    assert error(codegen.build(model, "aba")(q, v, tau), data.qacc) < TOLERANCE
+    assert error(build(model, "aba")(q, v, tau), data.qacc) < TOLERANCE
     fk, J = mujoco_peer.frame_outputs(peer, data, ("tool1", "tool3"))
-    assert error(codegen.build(model, "fk", frames=("tool1", "tool3"))(q, v), fk) < TOLERANCE
-    assert error(codegen.build(model, "jacobian", frames=("tool1", "tool3"))(q), J) < TOLERANCE
+    assert error(build(model, "fk", frames=("tool1", "tool3"))(q, v), fk) < TOLERANCE
+    assert error(build(model, "jacobian", frames=("tool1", "tool3"))(q), J) < TOLERANCE
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
-def test_mjcf_and_urdf_describe_the_same_robot(base, tmp_path):
+def test_mjcf_and_urdf_describe_the_same_robot(build, base, tmp_path):
     urdf, xml = tmp_path / "robot.urdf", tmp_path / "robot.xml"
     urdf.write_text(robot_texts.urdf())
     xml.write_text(robot_texts.mjcf(base == "floating"))
@@ -106,8 +106,8 @@ def test_mjcf_and_urdf_describe_the_same_robot(base, tmp_path):
     q, v, a, _ = state(one, 350)
     data = mujoco_peer.at(peer, q, v)
     tau = mujoco_peer.inertia_matrix(peer, data) @ a + data.qfrc_bias
-    assert error(codegen.build(one, "rnea")(q, v, a), tau) < TOLERANCE
-    assert error(codegen.build(other, "rnea")(q, v, a), tau) < TOLERANCE
+    assert error(build(one, "rnea")(q, v, a), tau) < TOLERANCE
+    assert error(build(other, "rnea")(q, v, a), tau) < TOLERANCE
     expected, _ = mujoco_peer.frame_outputs(peer, data, ("tip",))
-    assert error(codegen.build(one, "fk", frames=("tip",))(q, v), expected) < TOLERANCE
-    assert error(codegen.build(other, "fk", frames=("tip",))(q, v), expected) < TOLERANCE
+    assert error(build(one, "fk", frames=("tip",))(q, v), expected) < TOLERANCE
+    assert error(build(other, "fk", frames=("tip",))(q, v), expected) < TOLERANCE

@@ -7,7 +7,7 @@ import pinocchio as pin
 import pinocchio_peer
 import pytest
 import robot_texts
-from compiled_cases import BUNDLED, MECHANISMS, TOLERANCE, built, model_of
+from compiled_cases import BUNDLED, MECHANISMS, TOLERANCE, model_of
 from mechanisms_cases import aligned, error, state
 
 import codegen
@@ -21,7 +21,7 @@ def full(M):
 
 
 @pytest.mark.parametrize("case", PEERS, ids=str)
-def test_dynamics(case):
+def test_dynamics(built, case):
     model = model_of(case)
     peer = pinocchio_peer.pinocchio_model(model)
     data = peer.createData()
@@ -37,7 +37,7 @@ def test_dynamics(case):
 
 
 @pytest.mark.parametrize("case", PEERS, ids=str)
-def test_kinematics(case):
+def test_kinematics(built, case):
     model = model_of(case)
     peer = pinocchio_peer.pinocchio_model(model)
     q, v, _, _ = state(model, 210)
@@ -47,7 +47,7 @@ def test_kinematics(case):
 
 
 @pytest.mark.parametrize("case", PEERS, ids=str)
-def test_configurations(case):
+def test_configurations(built, case):
     model = model_of(case)
     peer = pinocchio_peer.pinocchio_model(model)
     q, v, _, _ = state(model, 220)
@@ -63,7 +63,7 @@ def test_configurations(case):
 
 
 @pytest.mark.parametrize("case", [case for case in MECHANISMS if case.convention == "pinocchio"], ids=str)
-def test_external_wrenches(case):
+def test_external_wrenches(built, case):
     model = model_of(case)
     peer = pinocchio_peer.pinocchio_model(model)
     q, v, a, tau = state(model, 230)
@@ -79,7 +79,7 @@ def test_external_wrenches(case):
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 @pytest.mark.parametrize("text", [robot_texts.urdf(), robot_texts.rare_urdf()], ids=["two_limbs", "rare"])
-def test_urdf_read_by_both(text, base, tmp_path):
+def test_urdf_read_by_both(build, text, base, tmp_path):
     """Two readers, two orders of the joints, two sets of merged links: one robot."""
     path = tmp_path / "robot.urdf"
     path.write_text(text)
@@ -90,14 +90,14 @@ def test_urdf_read_by_both(text, base, tmp_path):
     y, b, f = (np.zeros(peer.nv) for _ in range(3))
     y[columns], b[columns], f[columns] = v, a, tau
     data = peer.createData()
-    assert error(codegen.build(model, "rnea")(q, v, a), pin.rnea(peer, data, x, y, b)[columns]) < TOLERANCE
+    assert error(build(model, "rnea")(q, v, a), pin.rnea(peer, data, x, y, b)[columns]) < TOLERANCE
     M = full(pin.crba(peer, data, x))[np.ix_(columns, columns)]
-    assert error(codegen.build(model, "crba")(q), M) < TOLERANCE
-    assert error(codegen.build(model, "aba")(q, v, tau), pin.aba(peer, data, x, y, f)[columns]) < TOLERANCE
+    assert error(build(model, "crba")(q), M) < TOLERANCE
+    assert error(build(model, "aba")(q, v, tau), pin.aba(peer, data, x, y, f)[columns]) < TOLERANCE
     frames = ("tip", "gripper", "fore", "wing") if "two_limbs" in text else ("hand", "upper", "hub", "fore")
     fk, J = pinocchio_peer.frame_outputs(peer, frames, x, y)
-    assert error(codegen.build(model, "fk", frames=frames)(q, v), fk) < TOLERANCE
-    assert error(codegen.build(model, "jacobian", frames=frames)(q), J[:, :, columns]) < TOLERANCE
+    assert error(build(model, "fk", frames=frames)(q, v), fk) < TOLERANCE
+    assert error(build(model, "jacobian", frames=frames)(q), J[:, :, columns]) < TOLERANCE
 
 
 def permuted(model, peer, q):

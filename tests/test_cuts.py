@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from itertools import combinations, pairwise
+from typing import TYPE_CHECKING
 
+import numpy as np
+from graph_cases import header, kernel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import codegen
+from codegen.compiler import compile_extension, toolchain
 from codegen.emission.cuts import CALL, HUGE, Lengths, cuts
+from codegen.emission.emit import Style, emit_artifact
+from codegen.interpret import interpret
+from codegen.runtime import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LENGTH = 12
 
@@ -57,3 +68,18 @@ def test_parts_of_very_long_functions_are_shorter() -> None:
     for length, longest in ((HUGE, lengths.part), (HUGE + 1, lengths.in_step)):
         ends = (0, *lengths.parts([], length, 0), length)
         assert longest - longest // 10 < max(b - a for a, b in pairwise(ends)) <= longest
+
+
+def test_functions_in_many_parts_compute_what_the_graph_says(tmp_path: Path) -> None:
+    """Every value comes through the workspace as it was, though its slots are used again: alone, and in lanes."""
+    robot = codegen.load("solo12")
+    graph, tools = codegen.graphs(robot, "rnea")[1], toolchain()
+    style = Style(lanes=tools.lanes(8), lengths=Lengths(60, 60, 60))
+    artifact, extension = compile_extension([emit_artifact(header(), kernel(graph), style)], tmp_path, tools)
+    assert artifact.source.count("_part_") > 10
+    function = load(artifact, tmp_path / extension)
+    states = [np.array(column) for column in zip(*[robot.random(k) for k in range(9)], strict=True)]
+    (expected,) = interpret(graph, *states)
+    close = {"rtol": 0, "atol": 1e-13 * np.abs(expected).max()}
+    np.testing.assert_allclose(function(*states), expected, **close)
+    np.testing.assert_allclose([function(*state) for state in zip(*states, strict=True)], expected, **close)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 import struct
@@ -17,6 +18,7 @@ from compilers import COMPILERS, WARNINGS, compiled, output, written
 from graph_cases import header, kernel, one_of_each, pendulum, pendulum_by_hand
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import diagonal
 
 import codegen
 from codegen import passes
@@ -78,10 +80,15 @@ def program(graph: Graph, inputs: list[np.ndarray], real: str) -> str:
     return "\n".join([*lines, "return 0;", "}", ""])
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("language", [("-std=c99",), ("-x", "c++", "-std=c++17")], ids=["c99", "c++17"])
-@pytest.mark.parametrize("dtype", list(BACKENDS))
-@pytest.mark.parametrize("style", [Style(lengths=Lengths(7, 7, 7), lanes=4), Style(trig="libm")], ids=["lanes", "libm"])
+@pytest.mark.parametrize(
+    ("compiler", "language", "dtype", "style"),
+    diagonal(
+        COMPILERS,
+        [("-std=c99",), ("-x", "c++", "-std=c++17")],
+        list(BACKENDS),
+        [Style(lengths=Lengths(7, 7, 7), lanes=4), Style(trig="libm")],
+    ),
+)
 def test_every_operation_in_c(
     tmp_path: Path, compiler: str, language: tuple[str, ...], dtype: str, style: Style
 ) -> None:
@@ -161,7 +168,6 @@ def test_the_header_says_what_is_in_it() -> None:
     for fact in (
         "#define ARM_NQ 2",
         "#define ARM_NV 2",
-        "#define ARM_PENDULUM_WORKSPACE 0",
         "in  q[2] (2): joint angles, rad",
         "out M[4] (2 x 2): mass matrix, kg m^2",
         str(count(PENDULUM)),
@@ -171,6 +177,99 @@ def test_the_header_says_what_is_in_it() -> None:
     ):
         assert fact in text
     assert re.search(r'#define ARM_CONTENT "[0-9a-f]{64}"', text)
+    assert "WORKSPACE" not in text
+    cut = emit_folder(header(), (kernel(PENDULUM),), Style(lengths=Lengths(5, 5, 5)))["arm.h"]
+    assert re.search(r"#define ARM_PENDULUM_WORKSPACE [1-9]", cut)
+
+
+def test_the_header_of_implicit_loops_asks_for_a_closed_configuration(tmp_path: Path) -> None:
+    for name, tied in (("four_bar", True), ("chain12_geared", False)):
+        codegen.generate(codegen.load(name), ["rnea"], tmp_path / name)
+        text = " ".join((tmp_path / name / f"{name}.h").read_text().replace("\n *", " ").split())
+        assert all((words in text) is tied for words in ("they have to close it", "Up to 1e-9", "`project`"))
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_comments_tell_sections_and_variants(tmp_path: Path, lanes: int) -> None:
+    files = codegen.generate(codegen.load("go1"), ["rnea"], tmp_path, lanes=lanes)
+    scalars, _, simd = (tmp_path / "go1_rnea.c").read_text().partition("---- SIMD")
+    assert "---- Scalars" in scalars
+    for variant in (scalars, simd):
+        for words in ("/* Angles: ", "/* First use of the coordinates of ", "/* Results, "):
+            assert words in variant
+    parts = emit_source(header(), kernel(PENDULUM), Style(lengths=Lengths(5, 5, 5)))
+    assert parts.count("/* Part ") == parts.count("ARM_PART void") > 1
+    lines = [line for path in files for line in path.read_text().splitlines() if line.startswith("#")]
+    assert not [line for line in lines if re.search(r"\b1 > 1\b|_WORKSPACE 0", line)]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize(
+    ("robot", "algorithm", "dtype"),
+    [
+        ("iiwa", "crba", "float32"),
+        pytest.param("iiwa", "rnea", "float64", marks=pytest.mark.thorough),
+        pytest.param("go1", "crba", "float64", marks=pytest.mark.thorough),
+        pytest.param("solo12", "aba", "float32", marks=pytest.mark.thorough),
+        pytest.param("talos", "rnea", "float64", marks=pytest.mark.thorough),
+    ],
+)
+def test_calls_take_no_more_stack_than_the_header_says(
+    tmp_path: Path, robot: str, algorithm: str, dtype: str, compiler: str
+) -> None:
+    """The frames that the compiler tells of: of one state and of many, functions that call each other added."""
+    name = f"{robot}_{algorithm}"
+    codegen.generate(codegen.load(robot), [algorithm], tmp_path, dtype=dtype, lanes=8)
+    text = (tmp_path / f"{robot}.h").read_text()
+    for source, macro, outer in (
+        (name, "STACK", {name}),
+        (f"{name}_lanes", "MANY_STACK", {f"{name}_{end}" for end in ("aos", "soa", "states", "lanes")}),
+    ):
+        found = re.search(rf"#define {name.upper()}_{macro} (\d+)", text)
+        assert found
+        for flags in (["-O2"], ["-O2", f"-D{robot.upper()}_PLAIN"]):
+            compiled(compiler, tmp_path, *flags, "-w", "-fstack-usage", "-c", f"{source}.c", "-o", "out.o")
+            (usage,) = tmp_path.glob("*.su")
+            rows = [line.split("\t") for line in usage.read_text().splitlines()]
+            usage.unlink()
+            frames = {row[0].rpartition(":")[2]: int(row[1]) for row in rows}
+            chain = [size for function, size in frames.items() if function in outer]
+            inner = [size for function, size in frames.items() if function not in outer]
+            assert sum(chain) + max(inner, default=0) <= int(found[1])
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="flags of x86-64")
+@pytest.mark.skipif("gcc" not in COMPILERS, reason="needs gcc")
+@pytest.mark.parametrize("dtype", list(BACKENDS))
+def test_half_precision_registers_leave_angles_inline(tmp_path: Path, dtype: str) -> None:
+    """With AVX512-FP16, GCC's FLT_EVAL_METHOD is 16 unless -std=c99 and the like ask for ISO's."""
+    written(emit_folder(header(), (kernel(PENDULUM),), Style(dtype)), tmp_path)
+    done = subprocess.run(
+        ["gcc", "-march=sapphirerapids", "-O2", "-E", "-dM", "arm_pendulum.c"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        pytest.skip("this gcc does not know the processor")
+    assert "#define ARM_OWN_ANGLES 1\n" in done.stdout
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_casadi_refuses_functions_that_are_not_of_its_interface(tmp_path: Path, lanes: int) -> None:
+    """In a process of its own: to call what external() took for CasADi's would crash."""
+    written(emit_folder(header(), (kernel(PENDULUM),), Style(lanes=lanes)), tmp_path)
+    sources = [path.name for path in tmp_path.glob("arm_*.c")]
+    compiled(COMPILERS[0], tmp_path, "-O2", "-w", "-shared", "-fPIC", *sources, "-lm", "-o", "arm.so")
+    code = (
+        "import casadi, sys\n"
+        "try: casadi.external(sys.argv[1], './arm.so')(0)\n"
+        "except RuntimeError as error: print('refused', error)\n"
+    )
+    for name in ("arm_pendulum", *(("arm_pendulum_aos", "arm_pendulum_soa") if lanes > 1 else ())):
+        command = [sys.executable, "-c", code, name]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert done.stdout.startswith("refused")
 
 
 def test_the_content_hash_follows_the_sources() -> None:
@@ -217,7 +316,11 @@ def test_names_that_cannot_be_told_apart_are_refused() -> None:
 CONSUMER = """
 cmake_minimum_required(VERSION 3.13)
 project(consumer LANGUAGES C)
-find_package(arm REQUIRED)
+find_package(arm 2 QUIET)
+if(arm_FOUND)
+  message(FATAL_ERROR "an interface that does not exist")
+endif()
+find_package(arm 1.0 REQUIRED)
 add_executable(consumer example.c)
 target_link_libraries(consumer PRIVATE arm::arm)
 """

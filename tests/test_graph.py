@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import casadi
 import numpy as np
 import pytest
 from graph_cases import one_of_each, pendulum, pendulum_by_hand
+from work import calls
 
 from codegen.counting import Count, count
 from codegen.errors import RobotError
@@ -158,14 +158,22 @@ def test_counts_by_class() -> None:
     assert count(GOOD) == Count(mul=1)
 
 
-def test_large_functions_are_read_quickly() -> None:
-    x = casadi.SX.sym("x", 30)
-    terms = [x[k] for k in range(30)]
-    for k in range(20_000):
-        a, b = terms[-1 - k % 7], terms[-1 - k % 29]
-        terms.append(a * b if k % 2 else a - 1.5 * b)
-    function = casadi.Function("f", [x], [casadi.vertcat(*terms)], LIVE)
-    start = time.perf_counter()
-    graph = from_casadi(function, (Port("x", (30,)),), (Port("y", (len(terms),)),), "f")
-    assert count(graph).total > 20_000
-    assert time.perf_counter() - start < 1.0
+def test_work_grows_with_the_size_of_a_function() -> None:
+    """Twice the operations, twice the calls; a handful for each."""
+
+    def work(size: int) -> int:
+        x = casadi.SX.sym("x", 30)
+        terms = [x[k] for k in range(30)]
+        for k in range(size):
+            a, b = terms[-1 - k % 7], terms[-1 - k % 29]
+            terms.append(a * b if k % 2 else a - 1.5 * b)
+        function = casadi.Function("f", [x], [casadi.vertcat(*terms)], LIVE)
+        graphs: list[Graph] = []
+        ports = (Port("x", (30,)),), (Port("y", (len(terms),)),)
+        made = calls(lambda: graphs.append(from_casadi(function, *ports, "f")))
+        assert count(graphs[0]).total > size
+        return made
+
+    short, long = work(5_000), work(10_000)
+    assert long < 2.1 * short
+    assert long < 40 * 10_000

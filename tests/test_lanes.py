@@ -13,6 +13,7 @@ import pytest
 from compilers import COMPILERS, WARNINGS, compiled, output, written
 from graph_cases import header, kernel, one_of_each, pendulum
 from test_angles import turning
+from thorough import diagonal
 
 import codegen
 from codegen import passes
@@ -35,10 +36,9 @@ def pointer(array: Any) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("longest", [2000, 5], ids=["whole", "in turns"])
+@pytest.mark.parametrize(
+    ("compiler", "lanes", "dtype", "longest"), diagonal(COMPILERS, [2, 4, 8, 16], ["float64", "float32"], [2000, 5])
+)
 def test_both_layouts_in_c(tmp_path: Path, longest: int, dtype: str, lanes: int, compiler: str) -> None:
     """9 angles leave a remainder of every transposition; gaps between states and the end of `work` stay as they are."""
     made, style = kernel(turning(9)), Style(dtype, lanes=lanes, lengths=Lengths(longest, longest, longest))
@@ -75,17 +75,16 @@ def test_both_layouts_in_c(tmp_path: Path, longest: int, dtype: str, lanes: int,
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="flags of x86-64")
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_registers_are_used_whole_on_every_processor(tmp_path: Path, compiler: str) -> None:
+@pytest.mark.parametrize("own", [(), WHOLE], ids=["", "whole"])
+def test_registers_are_used_whole_on_every_processor(tmp_path: Path, own: tuple[str, ...], compiler: str) -> None:
     written(emit_folder(header(), (kernel(PENDULUM),), Style(lanes=8)), tmp_path)
-    flags = ["-std=c99", "-O2", "-march=skylake-avx512", *WHOLE, *WARNINGS, "-S"]
+    flags = ["-std=c99", "-O2", "-march=skylake-avx512", *own, *WARNINGS, "-S"]
     compiled(compiler, tmp_path, *flags, "arm_pendulum_lanes.c", "-o", "arm.s")
     registers = re.findall(r"%([yz]mm)", (tmp_path / "arm.s").read_text())
     assert registers.count("zmm") > 5 * registers.count("ymm")
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("lanes", [1, 4, 16])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("compiler", "lanes", "dtype"), diagonal(COMPILERS, [1, 4, 16], ["float64", "float32"]))
 def test_a_workspace_is_aligned_as_its_lanes(tmp_path: Path, dtype: str, lanes: int, compiler: str) -> None:
     """GCC and clang take an alignment that is asked for even where it is less than the type's own."""
     written(emit_folder(header(), (kernel(PENDULUM),), Style(dtype, lanes=lanes)), tmp_path)
@@ -106,9 +105,7 @@ def test_what_states_bring_and_keep_is_little() -> None:
     assert emitted.work(8) == 8 * (1 + 8 + 55)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("lanes", [1, 2, 4, 8])
-@pytest.mark.parametrize("graph", [one_of_each(), PENDULUM], ids=["each", "pendulum"])
+@pytest.mark.parametrize(("compiler", "lanes", "graph"), diagonal(COMPILERS, [4, 1, 8, 2], [one_of_each(), PENDULUM]))
 def test_every_operation_in_lanes(tmp_path: Path, graph: Graph, lanes: int, compiler: str) -> None:
     artifact = emit_artifact(header(), kernel(graph), Style(lanes=lanes, lengths=Lengths(9, 9, 9)))
     artifact, extension = compile_extension([artifact], tmp_path, toolchain(compiler=compiler))
@@ -120,9 +117,10 @@ def test_every_operation_in_lanes(tmp_path: Path, graph: Graph, lanes: int, comp
         np.testing.assert_allclose(array, wanted, rtol=1e-13, atol=1e-15)
 
 
-@pytest.mark.parametrize("target", ["native", "x86-64-v3", "portable"])
-@pytest.mark.parametrize("trig", ["fast", "libm"])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    ("target", "trig", "dtype"),
+    diagonal(["native", "portable", "x86-64-v3"], ["fast", "libm"], ["float64", "float32"]),
+)
 def test_every_build_of_a_robot(target: str, trig: str, dtype: str) -> None:
     robot = codegen.load("solo12")
     if target not in codegen.compiler.TARGETS or (target.startswith("x86") and toolchain().lanes(8) < 4):

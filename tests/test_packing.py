@@ -13,6 +13,7 @@ from compilers import COMPILERS, WARNINGS, compiled, output, written
 from graph_cases import header
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import besides, diagonal
 
 import codegen
 from codegen import packing
@@ -57,7 +58,7 @@ def test_packing_changes_no_result(robot: str, algorithm: str) -> None:
     same(graph, verify(made.graph))
 
 
-@pytest.mark.parametrize("algorithm", ["pv", "constrained_aba", "caba_osim"])
+@pytest.mark.parametrize("algorithm", besides(["constrained_aba"], ["pv", "constrained_aba", "caba_osim"]))
 def test_limbs_with_contacts_go_in_step(algorithm: str) -> None:
     feet = [f"{leg}_foot:3" for leg in ("FL", "FR", "RL", "RR")]
     graph, made = packed("go1", algorithm, *feet)
@@ -80,7 +81,11 @@ def test_limbs_that_stand_go_in_step_and_so_do_those_that_do_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("robot", "steps"), [("go1", (520, 1050)), ("talos_reduced", (2200, 4570)), ("tello_humanoid", (1550, 3210))]
+    ("robot", "steps"),
+    besides(
+        [("go1", (520, 1050))],
+        [("go1", (520, 1050)), ("talos_reduced", (2200, 4570)), ("tello_humanoid", (1550, 3210))],
+    ),
 )
 def test_what_limbs_do_is_found_alike(robot: str, steps: tuple[int, int]) -> None:
     """Nearly all operations of limbs are done together; what is left is the trunk's."""
@@ -198,9 +203,7 @@ def test_operators_in_the_packed_text_are_those_of_its_graph() -> None:
     assert counted == {"add": found.add, "mul": found.mul, "div": found.div}
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("longest", [200, 10_000])
+@pytest.mark.parametrize(("compiler", "dtype", "longest"), diagonal(COMPILERS, ["float64", "float32"], [200, 10_000]))
 def test_packed_and_plain_code_agree(tmp_path: Path, compiler: str, dtype: str, longest: int) -> None:
     """Compiled with all warnings as errors, in parts and whole."""
     made = kernel(Task(codegen.load("solo12"), "aba"))

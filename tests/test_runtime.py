@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
+from work import calls
 
 import codegen
 from codegen import passes
@@ -323,37 +325,39 @@ def test_many_threads_at_once(arm: Function) -> None:
 
 
 def test_the_gil_is_released(arm: Function) -> None:
-    """The main thread keeps counting while another one is inside the C."""
-    q = np.zeros((3_000_000, 2))
-    spans: list[float] = []
+    """Another thread runs while this one is inside the C, though nobody is asked to let go of the GIL."""
+    q, out = np.zeros((300_000, 2)), (np.empty((300_000, 2, 2)), np.empty((300_000, 3)))
+    turns, over = 0, False
 
-    def work() -> None:
-        start = time.perf_counter()
-        arm(q, V)
-        spans.append(time.perf_counter() - start)
+    def count() -> None:
+        nonlocal turns
+        while not over:
+            turns += 1
+            time.sleep(0)
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    longest, last = 0.0, time.perf_counter()
-    while thread.is_alive():
-        now = time.perf_counter()
-        longest, last = max(longest, now - last), now
-    thread.join()
-    assert longest < 0.7 * spans[0]
+    before = sys.getswitchinterval()
+    thread = threading.Thread(target=count)
+    sys.setswitchinterval(1000.0)
+    try:
+        thread.start()
+        seen = 0
+        for _ in range(100):  # the other thread may come late, on a machine that is busy
+            start = turns
+            arm(q, V, out=out)
+            seen += turns > start
+        over = True
+        thread.join()
+    finally:
+        over = True
+        sys.setswitchinterval(before)
+    assert seen
 
 
 def test_a_call_costs_little_over_the_kernel(step: Function) -> None:
-    """Measured 0.5 microseconds; the bound leaves room for a loaded machine."""
+    """Python's part: the call itself, a place for the result, and the C."""
     x = np.ones(3)
-    best = min(_timed(lambda: step(x)) for _ in range(20))
-    assert best < 5e-6
-
-
-def _timed(call: Callable[[], Any], number: int = 1000) -> float:
-    start = time.perf_counter()
-    for _ in range(number):
-        call()
-    return (time.perf_counter() - start) / number
+    step(x)
+    assert calls(lambda: step(x)) < 10
 
 
 def test_an_extension_that_does_not_load_is_reported(tmp_path: Path) -> None:

@@ -150,8 +150,25 @@ QUANTITIES: dict[str, Quantity] = {
 OPTIONAL: dict[str, float] = {"k": 0.0, "mu": 1e5, "lam0": 0.0, "R": 1e-5}
 """Inputs that are these numbers unless they are asked for as arguments.
 
-A stiffer mu loses what it wins: link inertias with mu added to them round off at 1e-16 mu.
+A stiffer mu loses what it wins: link inertias with mu added to them round off at 1e-16 mu. Single precision, which
+rounds off at 6e-8 of it, takes others (`optional`).
 """
+
+MASSES = 30.0
+"""In single precision mu is so many times a robot's mass (kg).
+
+The compliance W of contacts is about one over the mass that they have to hold, or more: each proximal step then shrinks
+errors by an order of magnitude, and three steps end where stiffened inertias round off.
+"""
+
+
+def optional(model: Model, dtype: str = "float64") -> dict[str, float]:
+    """`OPTIONAL` for a robot and a type of numbers: in float32 mu follows from the mass, and R from mu."""
+    if dtype != "float32":
+        return OPTIONAL
+    mu = float(f"{MASSES * (sum(body.inertia.mass for body in model.bodies) or 1.0):.1g}")
+    return {**OPTIONAL, "mu": mu, "R": 1.0 / mu}
+
 
 BEHIND: dict[str, str] = {
     **dict.fromkeys(("kp", "kd", "target_position", "target_rotation", "target_velocity"), "k"),

@@ -17,7 +17,7 @@ from codegen.tree import Tree
 def aba(tree: Tree, v: SX, tau: SX, f_ext: SX) -> SX:
     """Joint accelerations (nv) under joint forces tau, gravity and external wrenches."""
     a0, motion = resting(tree, v)
-    S, X, parent, tau_i = tree.S, tree.X, tree.parent, tree.split(tau)
+    S, X, parent, tau_i = tree.S, tree.X, tree.parent, tree.split(tau - vertcat(*tree.armature_forces(v, a0)))
     IA = [I.articulated() for I in tree.I]
     pA = forces(tree, motion, f_ext)
     joint, u = {}, {}

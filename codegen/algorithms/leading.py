@@ -111,7 +111,8 @@ def held_exactly(
 ) -> tuple[SX, SX]:
     """Joint accelerations (nv) and multipliers (m), led joints by their contacts, and the others as `solve` has it."""
     a0, motion = resting(tree, v)
-    p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau)))
+    felt = vertcat(*tree.armature_forces(v, a0))
+    p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau - felt)))
     rest = without_led(tree, p, tau_i, shortfall(tree, motion, k), led)
     y, _, lam = rest.complete(*solve(rest.tree, rest.p, rest.tau, rest.s))
     return a0 + vertcat(*[y[i] for i in tree.outwards]), lam
@@ -134,7 +135,8 @@ def held_in_steps(
     `stiff` says that it holds rows by a stiffness mu of the bodies.
     """
     a0, motion = resting(tree, v)
-    p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau)))
+    felt = vertcat(*tree.armature_forces(v, a0))
+    p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau - felt)))
     leads = settling if mu.size1() == 1 else lambda _: {}
     rest = without_led(tree, p, tau_i, shortfall(tree, motion, k), leads, mu if stiff else None)
     found = iterate(rest, mu, rest.kept(lam0))

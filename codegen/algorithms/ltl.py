@@ -18,5 +18,5 @@ from codegen.tree import Tree
 def ltl(tree: Tree, v: SX, tau: SX, f_ext: SX) -> SX:
     """Joint accelerations (nv) under joint forces tau, gravity and external wrenches."""
     a0, motion = resting(tree, v)
-    missing = tau - inverse(tree, motion, a0, f_ext)
+    missing = tau - inverse(tree, motion, v, a0, f_ext)
     return a0 + ltdl(crba(tree), tree.dof_parent).solve(missing)

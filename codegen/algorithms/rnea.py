@@ -14,14 +14,14 @@ from codegen.tree import Tree
 
 def rnea(tree: Tree, v: SX, a: SX, f_ext: SX) -> SX:
     """Joint forces tau (nv) of the motion (q, v, a) under gravity and external wrenches."""
-    return inverse(tree, motions(tree, v, a), a, f_ext)
+    return inverse(tree, motions(tree, v, a), v, a, f_ext)
 
 
-def inverse(tree: Tree, motion: dict[int, Motion], a: SX, f_ext: SX) -> SX:
-    """The same of a motion known already, at joint accelerations a (which armatures feel)."""
-    f, a_i, tau = forces(tree, motion, f_ext), tree.split(a), {}
+def inverse(tree: Tree, motion: dict[int, Motion], v: SX, a: SX, f_ext: SX) -> SX:
+    """The same of a motion known already, at joint velocities v and accelerations a (which armatures feel)."""
+    f, felt, tau = forces(tree, motion, f_ext), tree.armature_forces(v, a), {}
     # leaves to root: what each joint transmits, handed on to the parent
     for i in tree.inwards:
-        tau[i] = tree.S[i].T @ f[i] + tree.armature[i] @ a_i[i]
+        tau[i] = tree.S[i].T @ f[i] + felt[i]
         f[tree.parent[i]] += tree.X[i].force(f[i])
     return vertcat(*[tau[i] for i in tree.outwards])

@@ -44,12 +44,14 @@ _SUMS = {
     ),
     "float32": ((), "high + high*z*odd", "most + zz*even"),
 }
-# Where it is the C library's altogether: arithmetic that is not IEEE's; for floats, units that know no doubles.
+# Where it is the C library's altogether: arithmetic that is not IEEE's; for floats, units that know no doubles. Method
+# 16 is that of GCC where the processor has half precision (AVX512-FP16): each type is computed in itself, as by 0.
+_METHOD = "(FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16)"
 _FOREIGN = {
-    "float64": ("defined(__FAST_MATH__)", "FLT_EVAL_METHOD != 0"),
+    "float64": ("defined(__FAST_MATH__)", _METHOD),
     "float32": (
         "defined(__FAST_MATH__)",
-        "FLT_EVAL_METHOD != 0",
+        _METHOD,
         "(defined(__ARM_FP) && !(__ARM_FP & 8))",
         "(defined(__riscv_flen) && __riscv_flen < 64)",
     ),

@@ -56,7 +56,9 @@ class Language:
         return f"{self.prefix}_{op}({', '.join(whole)})"
 
     def helper(self, op: str) -> str:
-        """The line that makes the function of an operation which is no operator."""
+        """The lines that make the function of an operation which is no operator."""
+        upper, suffix = self.prefix.upper(), self.scalar.suffix
+        before = f"{upper}_NO_ERRNO(sqrt{suffix})\n" if op == "sqrt" else ""
         macro = "BINARY" if OPERATIONS[op].arity == 2 else "UNARY"
         body = _spellings(self.scalar)[op].format("x", "y")
-        return f"{self.prefix.upper()}_{macro}({self.prefix}_{op}, {body})"
+        return f"{before}{upper}_{macro}({self.prefix}_{op}, {body})"

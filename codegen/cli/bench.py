@@ -29,8 +29,8 @@ from codegen.cli.options import (
     seconds,
     unless_unsuited,
 )
-from codegen.cli.progress import progress
 from codegen.cli.table import Table
+from codegen.progress import doing, each
 
 if TYPE_CHECKING:
     import argparse
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     models = {robot: load(args, robot) for robot in args.robots}
     work = [(robot, name) for robot in args.robots for name in resolved(args, names, models[robot])]
     rows = []
-    for robot, name in progress(work, " ".join):
+    for robot, name in each(work, lambda pair: f"{pair[1]} of {models[pair[0]].name}"):
         options = {**build_options(args, name), "target": args.target}
         measure = partial(times, models[robot], name, args.states, args.seconds, options, args.threads)
         timed = unless_unsuited(args, name, measure)
@@ -120,8 +120,9 @@ def times(
         for _ in range(CALLS):
             function(*single, out=single_out)
 
-    kernel = spread(lambda: function(*batch, out=batch_out, threads=threads), states * repeats, duration)
-    return kernel, spread(call_often, CALLS, duration)
+    with doing("timing"):
+        kernel = spread(lambda: function(*batch, out=batch_out, threads=threads), states * repeats, duration)
+        return kernel, spread(call_often, CALLS, duration)
 
 
 def spread(work: Callable[[], object], parts: int, duration: float) -> Spread:

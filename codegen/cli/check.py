@@ -32,9 +32,9 @@ from codegen.cli.options import (
     resolved,
     unless_unsuited,
 )
-from codegen.cli.progress import progress
 from codegen.cli.table import Table
 from codegen.errors import RobotError, UnsuitedError
+from codegen.progress import doing, each
 
 if TYPE_CHECKING:
     import argparse
@@ -56,7 +56,7 @@ HEADER = ("robot", "algorithm", "states", "worst error", "tolerance", "passed")
 TOLERANCE = {"float64": 1e-10, "float32": 1e-3}
 DIRECT, PROXIMAL, DAMPED = 1e-9, 1e-8, 1e-7  # float64, with contacts; mu costs digits
 EARLY = 1e-6  # pv_early holds rows softly at the few states at which one joint alone cannot follow them
-SINGLE_WITH_MU = 0.1  # float32 keeps few of them at the default mu; choose a smaller one
+SINGLE_WITH_MU = 0.02  # float32 keeps few of them at any mu that comes to hold contacts in a few steps
 STEPS, TRIES = 5, 20  # proximal steps, and candidates for every regular state
 TAKEN = 1e-6  # below this part of what there was without contacts, these take accelerations away
 DEPENDENT = (
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = {key: resolved(args, algorithms(args, model), model, iterations=steps) for key, model in models.items()}
     work = [(robot, name) for robot in args.robots for name in chosen[robot]]
     rows = []
-    for robot, name in progress(work, " ".join):
+    for robot, name in each(work, lambda pair: f"{pair[1]} of {models[pair[0]].name}"):
         allowed = tolerance(name, args.dtype)
         options = {**build_options(args, name), "iterations": steps}
         measure = partial(_measured, models[robot], name, args.states, args.seed, options)
@@ -141,20 +141,23 @@ def worst_error(robot: Model, name: str, states: int, seed: int, options: dict[s
     import numpy as np
 
     from codegen import contacts, pipeline
-    from codegen.algorithms import ALGORITHMS, BEHIND
+    from codegen.algorithms import ALGORITHMS, BEHIND, optional
     from codegen.oracle import ORACLE
 
     function = pipeline.build(robot, name, **options).with_status()
     held = tuple(contacts.contact_of(robot, text) for text in options["contacts"] or ()) or None
-    inputs, values, ranks = draw(robot, function, name, {**options, "contacts": held}, states, seed)
+    with doing("drawing states"):
+        inputs, values, ranks = draw(robot, function, name, {**options, "contacts": held}, states, seed)
     values = tuple(value.astype(options["dtype"]) for value in values)
     given = {"frames": options["frames"], "external": options["external"], "contacts": held}
     found = _arrays(function(*values))
     on_contacts = ALGORITHMS[name].group in ("constrained", "damped")
+    usual = {spec: x for spec, x in optional(robot, options["dtype"]).items() if spec in ALGORITHMS[name].inputs}
     worst, allowed = 0.0, tolerance(name, options["dtype"])
-    for k, unique in enumerate(ranks):
+    for k, unique in each(tuple(enumerate(ranks)), lambda _: "states checked"):
         state = dict(zip(inputs, (value[k].astype(float) for value in values), strict=True))
-        parameters = {spec: state.pop(spec) for spec in (*options["parameters"], *BEHIND) if spec in state}
+        stated = {spec: state.pop(spec) for spec in (*options["parameters"], *BEHIND) if spec in state}
+        parameters = {**usual, **stated}
         expected = _arrays(ORACLE[name](robot, *state.values(), **given, parameters=parameters))
         free = _unheld(robot, state, given, parameters) if ALGORITHMS[name].group == "constrained" else 0.0
         # a status has no counterpart, nor have multipliers that are not unique

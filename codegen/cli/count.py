@@ -23,9 +23,9 @@ from codegen.cli.options import (
     task_options,
     unless_unsuited,
 )
-from codegen.cli.progress import progress
 from codegen.cli.table import Cell, Table
 from codegen.operations import KINDS
+from codegen.progress import each
 
 if TYPE_CHECKING:
     import argparse
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     models = {robot: load(args, robot) for robot in args.robots}
     work = [(robot, name) for robot in args.robots for name in resolved(args, names, models[robot])]
     rows = []
-    for robot, name in progress(work, " ".join):
+    for robot, name in each(work, lambda pair: f"{pair[1]} of {models[pair[0]].name}"):
         make = partial(pipeline.graphs, models[robot], name, **task_options(args, name))
         for stage, graph in zip(("written", "emitted"), unless_unsuited(args, name, make) or (), strict=False):
             rows.append(row(models[robot].name, name, stage, count(graph)))

@@ -26,6 +26,7 @@ from codegen.cli.options import (
 )
 from codegen.cli.table import plain
 from codegen.errors import RobotError
+from codegen.progress import each
 
 if TYPE_CHECKING:
     import argparse
@@ -69,8 +70,10 @@ def run(args: argparse.Namespace) -> int:
         raise RobotError(f"{folder} is not empty; name another, or replace its files with --force")
     names = resolved(args, names, robot, iterations=args.iterations)
     if args.groups:
-        make = [(name, partial(pipeline.graphs, robot, name, **task_options(args, name))) for name in names]
-        names = [name for name, attempt in make if unless_unsuited(args, name, attempt)]
+        graphs = partial(pipeline.graphs, robot, dtype=args.dtype)
+        make = [(name, partial(graphs, name, **task_options(args, name))) for name in names]
+        shown = each(make, lambda pair: f"{pair[0]} of {robot.name}")
+        names = [name for name, attempt in shown if unless_unsuited(args, name, attempt)]
     options = {**build_options(args), "iterations": args.iterations}
     paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, lanes=args.lanes, **options)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from codegen.cli.table import plain
 from codegen.errors import RobotError, UnsuitedError
+from codegen.progress import note
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +37,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     """How a description is read: base, convention, order of the coordinates."""
     group = parser.add_argument_group("reading the robot")
     add_base(group)
+    add_reduction(group)
     group.add_argument(
         "--convention",
         choices=("pinocchio", "mujoco"),
@@ -85,6 +86,30 @@ def add_base(parser: argparse._ActionsContainer) -> None:
         action="store_const",
         const="fixed",
         help="weld the root body, or what floats in the world, to the world where the file puts it",
+    )
+
+
+def add_reduction(parser: argparse._ActionsContainer) -> None:
+    """--subtree, --lock and --lock-all-but: less of a robot."""
+    parser.add_argument(
+        "--subtree",
+        metavar="LINK",
+        help="only what hangs on a link (any frame), which is the world then, or floats (--floating); or a joint and "
+        "what hangs on it",
+    )
+    parser.add_argument(
+        "--lock",
+        dest="locked",
+        metavar="NAME[=VALUE]",
+        action="append",
+        default=[],
+        help="lock a joint at its position (rad, m; as many numbers as it has in q, with commas between), or where it "
+        "is at neutral; what follows it is locked with it; repeatable",
+    )
+    parser.add_argument(
+        "--lock-all-but",
+        metavar="NAME[,NAME...]",
+        help="lock all joints at neutral but these and what follows them (name floating_base to keep a floating base)",
     )
 
 
@@ -233,10 +258,37 @@ def load(args: argparse.Namespace, robot: str) -> Model:
     from codegen import description
 
     snap = {} if args.snap is None else {"snap": args.snap}
-    model = description.load(robot, args.base, args.convention, args.order, **snap)
+    model = reduced(args, description.load(robot, args.base, args.convention, args.order, **snap))
     for text in args.new_frames:
         model = _with_frame(model, text)
     return model
+
+
+def reduced(args: argparse.Namespace, robot: Model) -> Model:
+    """The robot, less what the arguments of `add_reduction` take away: a subtree first, then joints."""
+    if args.subtree is not None:
+        robot = robot.subtree(args.subtree, args.base or "fixed")
+    locked: dict[str, list[float] | None] = {}
+    for name, values in (_locked(robot, text) for text in args.locked):
+        if name in locked:
+            raise RobotError(f"--lock {name!r} is given twice; leave one out")
+        locked[name] = values
+    robot = robot.lock(locked)
+    if args.lock_all_but is not None:
+        names = args.lock_all_but
+        robot = robot.lock_all_but(*([names] if names in robot.joint_names else names.split(",")))
+    return robot
+
+
+def _locked(robot: Model, text: str) -> tuple[str, list[float] | None]:
+    """A joint and the positions at which a text locks it (None: where it is at neutral)."""
+    name, equals, values = text.rpartition("=")
+    if not equals or text in robot.joint_names:
+        return text, None
+    try:
+        return name, [float(value) for value in values.split(",")]
+    except ValueError:
+        raise RobotError(f"--lock {text!r}: write NAME, NAME=NUMBER or NAME=NUMBER,NUMBER,...") from None
 
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -304,7 +356,7 @@ def unless_unsuited(args: argparse.Namespace, name: str, work: Callable[[], T]) 
     except UnsuitedError as refusal:
         if name in _named(args) or (args.algorithms and ALGORITHMS[name].group not in args.groups):  # or `auto` took it
             raise
-        sys.stderr.write(f"rigidc: {name} is left out: {plain(str(refusal))}\n")
+        note(f"rigidc: {name} is left out: {plain(str(refusal))}")
         return None
 
 

@@ -8,12 +8,9 @@ import json
 import math
 from dataclasses import dataclass
 
+from codegen.progress import plain as plain
+
 Cell = str | int | float | bool | None
-
-
-def plain(text: str) -> str:
-    """`text` on one line, with every character that a terminal would act upon written as an escape."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -16,6 +16,7 @@ from codegen.description.description import Description
 from codegen.description.files import label, parse_xml, read_text, shown
 from codegen.description.json_format import write_json
 from codegen.errors import RobotError
+from codegen.progress import doing
 
 if TYPE_CHECKING:
     import os
@@ -47,7 +48,8 @@ def load(
 
     The options are those of `assemble`. Raises RobotError, in one sentence, on anything that cannot be used.
     """
-    return assemble(read(name_or_path), base, convention, order, snap, gravity)
+    with doing(f"reading {name_or_path}"):
+        return assemble(read(name_or_path), base, convention, order, snap, gravity)
 
 
 def read(name_or_path: str | os.PathLike[str]) -> Description:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codegen.choosing import completed
-from codegen.description.clusters import nodes
+from codegen.description.clusters import clustered
 from codegen.description.description import DescribedLoop
 from codegen.description.files import shown
+from codegen.description.locking import settled
 from codegen.description.loops import canonical, resolved
 from codegen.description.texts import text_of
 from codegen.errors import RobotError
@@ -48,19 +49,4 @@ def with_loop(
         data["scale"] = list(scale)
     joints = {body.joint.name: body.joint for body in model.bodies}
     loop = resolved(model.name, DescribedLoop(name, "expression", canonical(data)), joints, {})
-    return completed(clustered(replace(model, loops=(*model.loops, loop))))
-
-
-def clustered(model: Model) -> Model:
-    """The model with its bodies gathered into nodes, and numbered, as its loops ask for."""
-    parents = [body.parent for body in model.bodies]
-    number = {joint: b for b, joint in enumerate(model.joint_names)}
-    ties = [[number[joint] for joint in loop.joints] for loop in model.loops]
-    order, gathered = nodes(parents, ties, range(len(parents)))
-    new = {old: place for place, old in enumerate(order)} | {-1: -1}
-    return replace(
-        model,
-        bodies=tuple(replace(model.bodies[old], parent=new[parents[old]]) for old in order),
-        nodes=gathered,
-        frames=tuple(replace(frame, body=new[frame.body]) for frame in model.frames),
-    )
+    return completed(settled(clustered(replace(model, loops=(*model.loops, loop)))))

@@ -9,7 +9,6 @@ from codegen.description import snap as snapping
 from codegen.description.clusters import nodes
 from codegen.description.description import SCALAR_JOINTS
 from codegen.description.files import shown
-from codegen.description.held import hold
 from codegen.description.loops import resolve
 from codegen.description.merge import based, merge
 from codegen.description.validate import check, check_bodies, listed
@@ -48,7 +47,7 @@ def assemble(
     if gravity is not None:
         description = replace(description, gravity=vec3(gravity))
     root, notes = check(description)
-    description = hold(based(description, base))
+    description = based(description, base)
     loops = resolve(description)
     tree = merge(description, root, order, snap)
     together = [(link, tree.inertias[tree.links[link.name][0]]) for link in description.links]
@@ -64,7 +63,7 @@ def assemble(
         gravity=description.gravity,
         convention=convention,
         source=description.source,
-        notes=(*description.notes, *notes, *_remarks(description, tree)),
+        notes=tuple(dict.fromkeys((*description.notes, *notes, *_remarks(description, tree)))),
     )
     return _checked(description.where or description.name, model) if loops else model
 
@@ -72,9 +71,10 @@ def assemble(
 def _checked(where: str, model: Model) -> Model:
     """The model, the loops found to determine what they should; independent joints chosen where none are named."""
     from codegen.choosing import completed  # symbolic, and so slow to import; most robots have no loops
+    from codegen.description.locking import settled
 
     try:
-        return completed(model)
+        return completed(settled(model))
     except RobotError as error:
         raise RobotError(f"{where}: {str(error).removeprefix(f'{model.name}: ')}") from None
 
@@ -156,7 +156,7 @@ def _remarks(description: Description, tree: Merged) -> list[str]:
     carrying = set(tree.parents)
     for i, (joint, inertia) in enumerate(zip(tree.joints, tree.inertias[:-1], strict=True)):
         if inertia == Inertia() and i not in carrying and not joint.armature:
-            remarks.append(f"Body {shown(joint.child)} moves without inertia; forward dynamics is singular there.")
+            remarks.append(weightless(joint.child))
     rounded = [joint.name for joint, pose in zip(tree.joints, tree.placements, strict=True) if _rounded(joint, pose)]
     if rounded:
         remarks.append(
@@ -164,6 +164,11 @@ def _remarks(description: Description, tree: Merged) -> list[str]:
             f"(--snap {NEAR:g}) takes them for right ones, which saves operations."
         )
     return remarks
+
+
+def weightless(body: str) -> str:
+    """The note on a body that moves without inertia."""
+    return f"Body {shown(body)} moves without inertia; forward dynamics is singular there."
 
 
 def _rounded(joint: DescribedJoint, placement: Pose) -> bool:

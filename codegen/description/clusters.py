@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codegen.model import Node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from codegen.model import Model
 
 
 def between(parents: Sequence[int], tied: Sequence[int]) -> set[int]:
@@ -113,3 +116,18 @@ def _parents_first(bodies: Sequence[int], parents: Sequence[int], rank: Sequence
         for child in children.get(body, []):
             heapq.heappush(ready, (rank[child], child))
     return order
+
+
+def clustered(model: Model) -> Model:
+    """The model with its bodies gathered into nodes, and numbered, as its loops ask for."""
+    parents = [body.parent for body in model.bodies]
+    number = {joint: b for b, joint in enumerate(model.joint_names)}
+    ties = [[number[joint] for joint in loop.joints] for loop in model.loops]
+    order, gathered = nodes(parents, ties, range(len(parents)))
+    new = {old: place for place, old in enumerate(order)} | {-1: -1}
+    return replace(
+        model,
+        bodies=tuple(replace(model.bodies[old], parent=new[parents[old]]) for old in order),
+        nodes=gathered,
+        frames=tuple(replace(frame, body=new[frame.body]) for frame in model.frames),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import stat
 from typing import TYPE_CHECKING
@@ -9,21 +10,29 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from codegen.errors import RobotError
+from codegen.errors import shown as shown
+from codegen.limits import DEEPEST, LARGEST, LARGEST_FILE
 
 if TYPE_CHECKING:
+    from collections.abc import Container
     from pathlib import Path
     from typing import TypeAlias
 
     Element: TypeAlias = etree._Element
 
-LARGEST_FILE = 32 * 2**20
 XACRO = "expand the file first: xacro FILE > FILE.urdf"
 
 
-def shown(name: str) -> str:
-    """A name as error messages show it: quoted, on one line, not too long."""
-    text = repr(name)
-    return text if len(text) <= 80 else f"{text[:60]}...{text[-1]}"
+def shortened(text: str, longest: int = 200) -> str:
+    """The words of another library on one line, without their middle if they are long."""
+    words = " ".join("".join(c if c.isprintable() or c.isspace() else "?" for c in text).split())
+    return words if len(words) <= longest else f"{words[: longest - 83]}...{words[-80:]}"
+
+
+def fresh(taken: Container[str], *wishes: str) -> str:
+    """The first wish that is not taken, or the last one with a number behind it."""
+    numbered = (f"{wishes[-1]}_{count}" for count in itertools.count(2))
+    return next(name for name in itertools.chain(wishes, numbered) if name and name not in taken)
 
 
 def label(path: Path) -> str:
@@ -69,8 +78,12 @@ def parse_xml(text: str, where: str) -> Element:
     except etree.XMLSyntaxError as error:
         line, _ = error.position
         reason = " ".join(str(error.msg).split())
+        if "Excessive depth" in reason:
+            raise RobotError(
+                f"{where}: line {line}: elements are nested more than {DEEPEST} deep; flatten them"
+            ) from None
         mend = f"; {XACRO}" if "prefix xacro" in reason else ""
-        raise RobotError(f"{where}: line {line}: the XML is malformed ({reason}){mend}") from None
+        raise RobotError(f"{where}: line {line}: the XML is malformed ({shortened(reason)}){mend}") from None
 
 
 def number(text: str, what: str, *, infinite: bool = False) -> float:
@@ -81,7 +94,9 @@ def number(text: str, what: str, *, infinite: bool = False) -> float:
         raise RobotError(f"{what}: {shown(text)} is not a number") from None
     if math.isnan(value) or (math.isinf(value) and not infinite):
         raise RobotError(f"{what}: {shown(text)} is not a finite number")
-    return value
+    if not infinite and abs(value) > LARGEST:
+        raise RobotError(f"{what}: {shown(text)} is beyond {LARGEST:g}; correct it")
+    return value + 0.0  # minus zero is zero
 
 
 def numbers(text: str, count: int, what: str) -> tuple[float, ...]:
@@ -115,8 +130,11 @@ def _prolog_has_doctype(text: str) -> bool:
 
 
 def _without_declaration(text: str) -> str:
-    """The text with its XML declaration blanked out: its encoding is settled, its lines must still count."""
-    if not text.startswith("<?xml"):
-        return text
+    """The text with its XML declaration blanked out: its encoding is settled, its lines must still count.
+
+    Blank lines before the declaration, which XML forbids and editors leave, do no harm.
+    """
     end = text.find("?>")
-    return text if end < 0 else "\n" * text.count("\n", 0, end) + text[end + 2 :]
+    if end < 0 or not text.lstrip().startswith("<?xml"):
+        return text
+    return "\n" * text.count("\n", 0, end) + text[end + 2 :]

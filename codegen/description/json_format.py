@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,12 @@ from codegen.description.description import (
     Description,
     Link,
 )
-from codegen.description.files import label, shown
+from codegen.description.files import label, shortened, shown
 from codegen.description.loops import canonical
 from codegen.description.rotations import from_rpy
 from codegen.errors import RobotError
 from codegen.geometry import Inertia, Pose, mat3, vec3
+from codegen.limits import DEEPEST, MOST_FRAMES, MOST_LINKS, MOST_LOOPS
 from codegen.model import Source
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 FORMAT = "rigidc-robot-1"
 SCHEMA = Path(__file__).with_name("robot.schema.json")
+MOST_ERRORS = 100  # in which the one to be told is looked for
 _BOUNDS = ("lower", "upper", "velocity", "effort")
 
 
@@ -122,7 +125,7 @@ def _parsed(text: str, where: str) -> Any:
 
     def finite(digits: str) -> float:
         value = float(digits)
-        return value if math.isfinite(value) else constant(shown(digits))
+        return value + 0.0 if math.isfinite(value) else constant(shown(digits))
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -147,18 +150,38 @@ def _check_schema(data: Any, where: str) -> None:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
+    _check_size(data, where)
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    error = best_match(Draft202012Validator(schema).iter_errors(data))
+    error = best_match(islice(Draft202012Validator(schema).iter_errors(data), MOST_ERRORS))
     if error is not None:
-        message = error.message if len(error.message) <= 200 else f"{error.message[:200]}..."
-        raise RobotError(f"{where}: {error.json_path}: {' '.join(message.split())}")
+        raise RobotError(f"{where}: {shortened(error.json_path)}: {shortened(error.message)}")
+
+
+def _check_size(data: Any, where: str) -> None:
+    """RobotError on what is too large or too deep to be looked at closely."""
+    if isinstance(data, dict):
+        for key, most in (
+            ("links", MOST_LINKS),
+            ("joints", MOST_LINKS),
+            ("frames", MOST_FRAMES),
+            ("loops", MOST_LOOPS),
+        ):
+            if isinstance(data.get(key), list) and len(data[key]) > most:
+                raise RobotError(f"{where}: {len(data[key])} {key} are more than the {most} that rigidc takes")
+    level = [data] if isinstance(data, dict | list) else []
+    for _ in range(DEEPEST):
+        inner = (part.values() if isinstance(part, dict) else part for part in level)
+        level = [item for parts in inner for item in parts if isinstance(item, dict | list)]
+        if not level:
+            return
+    raise RobotError(f"{where}: the JSON is nested more than {DEEPEST} deep; flatten it")
 
 
 def _description(data: dict[str, Any], where: str) -> Description:
     return Description(
         name=data["name"],
         links=tuple(map(_link, data["links"])),
-        joints=tuple(map(_joint, data["joints"])),
+        joints=tuple(map(_joint, data.get("joints", ()))),
         frames=tuple(
             DescribedFrame(item["name"], item["link"], _pose(item.get("placement"))) for item in data.get("frames", ())
         ),

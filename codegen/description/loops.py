@@ -12,9 +12,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from codegen.description.description import SCALAR_JOINTS
 from codegen.description.files import shown
+from codegen.description.rotations import check_rotation
 from codegen.errors import RobotError
+from codegen.limits import LARGEST, MOST_FORMULAS, SMALLEST
 from codegen.model import Loop
 
 if TYPE_CHECKING:
@@ -70,6 +74,9 @@ def resolve(description: Description) -> tuple[Loop, ...]:
     above: Above = {link.name: None for link in description.links}
     above = {**above, **{joint.child: joint for joint in description.joints}}
     where = description.where or description.name
+    formulas = sum(len(loop.data) for loop in description.loops if loop.kind == "expression")
+    if formulas > MOST_FORMULAS:
+        raise RobotError(f"{where}: its formulas have more than {MOST_FORMULAS} characters; shorten them")
     return tuple(resolved(where, loop, joints, above) for loop in description.loops)
 
 
@@ -77,6 +84,7 @@ def resolved(where: str, loop: DescribedLoop, joints: Mapping[str, Typed], above
     """A loop as the model states it, its joints checked; `above` is asked for closures and couplings only."""
     words = f"{where}: loop {shown(loop.name)}"
     data = json.loads(loop.data)
+    _check_numbers(words, data)
     independent = tuple(data.get("independent", ()))
     if loop.kind == "linear":
         dependent = tuple(data["dependent"])
@@ -100,6 +108,28 @@ def resolved(where: str, loop: DescribedLoop, joints: Mapping[str, Typed], above
     if "explicit" in data:
         independent = (*independent, *(name for name in tied if name not in (*independent, *data["explicit"])))
     return Loop(loop.name, loop.kind, tied, independent, loop.data)
+
+
+def _check_numbers(words: str, data: Mapping[str, Any]) -> None:
+    """RobotError on numbers beyond bounds, a rotation that is none, a hinge without an axis, a factor of zero."""
+    for value in _numbers(data):
+        if not abs(value) <= LARGEST:
+            raise RobotError(f"{words}: the number {value!r} is not finite or beyond {LARGEST:g}; correct it")
+    for side in ("predecessor", "successor"):
+        if isinstance(data.get(side), dict) and "rotation" in data[side]:
+            check_rotation(f"{words}, {side}", np.array(data[side]["rotation"]))
+    if "axis" in data and not any(abs(x) > 1e-9 for x in data["axis"]):
+        raise RobotError(f"{words} has a zero axis; state the direction of the hinge")
+    if not all(abs(x) >= SMALLEST for x in data.get("scale", ())):
+        raise RobotError(f"{words} has a scale of zero; state the ratio of the two coordinates")
+
+
+def _numbers(data: Any) -> list[float]:
+    """All numbers in the data of a loop."""
+    if isinstance(data, float | int):
+        return [data]
+    inner = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    return [value for part in inner for value in _numbers(part)]
 
 
 def _check_scalar(words: str, types: Mapping[str, str]) -> None:

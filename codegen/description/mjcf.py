@@ -1,14 +1,13 @@
 """MJCF to a Description, through the `mujoco` package (extra `rigidc[mjcf]`).
 
-MuJoCo resolves includes, defaults, angles and inertias; this file reads the compiled model. The root link is
-"world". A body with several joints becomes a chain of massless links. A joint's moving frame sits at its
-anchor, and `ref` goes into the placement: a coordinate has MuJoCo's value. A free joint's placement is the
+MuJoCo resolves includes, defaults, angles and inertias (of meshes, too); this file reads the compiled model.
+The root link is "world". A body with several joints becomes a chain of massless links. A joint's moving frame sits at
+its anchor, and `ref` goes into the placement: a coordinate has MuJoCo's value. A free joint's placement is the
 world's origin, as MuJoCo's coordinates are; where the file puts the body is its home.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from codegen.description.description import DescribedFrame, DescribedJoint, Description, Link
-from codegen.description.files import label
+from codegen.description.files import fresh, label
 from codegen.description.mjcf_compile import compiled
 from codegen.description.mjcf_loops import loops
 from codegen.description.rotations import about, from_wxyz
@@ -61,18 +60,12 @@ def _text(names: bytes) -> str:
     return names.split(b"\0", 1)[0].decode("utf-8", "replace")
 
 
-def _fresh(taken: Container[str], *wishes: str) -> str:
-    """The first wish that is not taken, or the last one with a number behind it."""
-    numbered = (f"{wishes[-1]}_{count}" for count in itertools.count(2))
-    return next(name for name in itertools.chain(wishes, numbered) if name and name not in taken)
-
-
 def _named(stated: Sequence[str], kind: str) -> list[str]:
     """The names of all elements of one kind; the nameless are called by their number."""
     taken = set(stated)
     names = []
     for i, name in enumerate(stated):
-        names.append(name or _fresh(taken, f"{kind}_{i}"))
+        names.append(name or fresh(taken, f"{kind}_{i}"))
         taken.add(names[-1])
     return names
 
@@ -84,7 +77,7 @@ def _children(model: Any, bodies: Sequence[str], joint_names: Sequence[str]) -> 
     for joint, name in enumerate(joint_names):
         body = int(model.jnt_bodyid[joint])
         last = joint == model.body_jntadr[body] + model.body_jntnum[body] - 1
-        children.append(bodies[body] if last else _fresh(taken, f"{bodies[body]}_{name}"))
+        children.append(bodies[body] if last else fresh(taken, f"{bodies[body]}_{name}"))
         taken.add(children[-1])
     return children
 
@@ -102,7 +95,7 @@ def _joints(
     pose = Pose(from_wxyz(model.body_quat[body]), vec3(model.body_pos[body]))
     first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
     if count == 0:
-        return [DescribedJoint(_fresh(taken, f"{bodies[body]}_fixed"), "fixed", parent, bodies[body], pose)]
+        return [DescribedJoint(fresh(taken, f"{bodies[body]}_fixed"), "fixed", parent, bodies[body], pose)]
     made = []
     for joint in range(first, first + count):
         made.append(_joint(model, joint, joint_names[joint], parent, children[joint], pose))
@@ -112,14 +105,14 @@ def _joints(
 
 def _joint(model: Any, joint: int, name: str, parent: str, child: str, pose: Pose) -> DescribedJoint:
     kind = _TYPES[int(model.jnt_type[joint])]
-    armature = float(model.dof_armature[model.jnt_dofadr[joint]])
+    armature = float(model.dof_armature[model.jnt_dofadr[joint]]) + 0.0
     if kind == "floating":
         return DescribedJoint(name, kind, parent, child, armature=armature, home=pose)
     anchor, axis = vec3(model.jnt_pos[joint]), vec3(model.jnt_axis[joint])
     ref = float(model.qpos0[model.jnt_qposadr[joint]]) if kind != "spherical" else 0.0
     placed = pose @ Pose(translation=anchor) @ _back(kind, axis, ref)
     limited = bool(model.jnt_limited[joint]) and kind != "spherical"
-    low, high = (float(x) for x in model.jnt_range[joint]) if limited else (-math.inf, math.inf)
+    low, high = (float(x) + 0.0 for x in model.jnt_range[joint]) if limited else (-math.inf, math.inf)
     return DescribedJoint(
         name,
         kind,
@@ -162,12 +155,12 @@ def _frames(model: Any, bodies: Sequence[str], links: frozenset[str]) -> tuple[D
     taken = {*links, *stated}
     frames = []
     for i, name in enumerate(stated):
-        fresh = name
+        own = name
         if not name or name in links:
-            fresh = _fresh(taken, f"{name}_site" if name else f"site_{i}")
-            taken.add(fresh)
+            own = fresh(taken, f"{name}_site" if name else f"site_{i}")
+            taken.add(own)
         place = Pose(from_wxyz(model.site_quat[i]), vec3(model.site_pos[i]))
-        frames.append(DescribedFrame(fresh, bodies[model.site_bodyid[i]], place))
+        frames.append(DescribedFrame(own, bodies[model.site_bodyid[i]], place))
     return tuple(frames)
 
 

@@ -1,31 +1,34 @@
-"""An untrusted MJCF file compiled by MuJoCo, without opening meshes or any other asset."""
+"""An untrusted MJCF file compiled by MuJoCo, without its assets; a child process weighs meshes where it must."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from codegen.description.files import label, parse_xml, read_text, shown
+from codegen.description.files import label, shortened, shown
+from codegen.description.mjcf_files import check_files
+from codegen.description.mjcf_loops import described
+from codegen.description.mjcf_weigh import check_meshes, meshes_of, weights
 from codegen.errors import RobotError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Sequence
 
-    from codegen.description.files import Element
+    from codegen.description.mjcf_weigh import Weight
 
-_REFUSED = ("extension", "plugin", "flexcomp", "composite")
-_PARTS = ("keys", "sensors", "actuators", "tendons", "pairs", "excludes", "tuples", "skins", "flexes")
-_ASSETS = ("meshes", "hfields", "materials", "textures")
-_NUMBERS = {
-    *("mass", "density", "diaginertia", "fullinertia", "armature", "size", "fromto", "gravity", "polycoef", "anchor"),
-    *("pos", "quat", "euler", "axisangle", "xyaxes", "zaxis", "relpose", "axis", "ref", "range"),
-    *("settotalmass", "boundmass", "boundinertia", "inertiagrouprange"),
-}
-"""Attributes of which the dynamics is made."""
-MOST_FILES = 100
+_PARTS = (
+    *("keys", "sensors", "actuators", "tendons", "pairs", "excludes", "tuples", "numerics", "texts", "skins"),
+    "flexes",
+)
+_ASSETS = ("hfields", "materials", "textures")
+_SIZES = (
+    *("memory", "njmax", "nconmax", "nstack", "nuser_body", "nuser_jnt", "nuser_geom", "nuser_site", "nuser_cam"),
+    *("nuser_tendon", "nuser_actuator", "nuser_sensor"),
+)
+"""Room that a file asks for: it has no part in the dynamics, and -1 lets MuJoCo choose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +44,18 @@ class Compiled:
 def compiled(text: str, path: Path) -> Compiled:
     """The compiled file; RobotError in one sentence if MuJoCo or this module refuses it."""
     mujoco = _mujoco(path)
-    _check_files(text, path)
+    folders = check_files(text, path)
     where = label(path)
     # MuJoCo writes its warnings to a log file in the working directory unless somebody takes them.
     mujoco.set_mju_user_warning(_ignore)
     try:
         spec = mujoco.MjSpec.from_file(str(path))
-        left_out = _strip(mujoco, spec, where)
+        weighed = meshes_of(mujoco, spec)
+        check_meshes(label(path), folders, spec, weighed)
+        left_out = _strip(mujoco, spec)
         stated = [(body, tuple(map(float, body.fullinertia))) for body in spec.bodies]
+        if weighed:
+            _state(mujoco, spec, weights(path))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # on attributes that MuJoCo will take no more one day
             model = spec.compile()
@@ -57,8 +64,7 @@ def compiled(text: str, path: Path) -> Compiled:
     except RobotError:
         raise
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
-        reason = " ".join(str(error).split())
-        raise RobotError(f"{where}: MuJoCo cannot compile this file ({reason[:300]})") from None
+        raise RobotError(f"{where}: MuJoCo cannot compile this file ({shortened(str(error), 300)})") from None
     finally:
         mujoco.set_mju_user_warning(None)
 
@@ -80,64 +86,8 @@ def _ignore(message: str) -> None:
     pass
 
 
-def _check_files(text: str, path: Path) -> None:
-    """Every included file is a regular file at a relative path, and no element runs or generates things."""
-    queue, known = [(text, path)], {path.resolve()}
-    while queue:
-        content, file = queue.pop()
-        root = parse_xml(content, label(file))
-        _check_numbers(root, label(file))
-        for tag in _REFUSED:
-            if root.find(f".//{tag}") is not None or root.tag == tag:
-                raise RobotError(f"{label(file)}: the element <{tag}> is not supported; remove it")
-        for reference in _references(root):
-            target = _target(reference, file, path.parent)
-            if target.resolve() in known:
-                continue
-            known.add(target.resolve())
-            if len(known) > MOST_FILES:
-                raise RobotError(f"{label(path)}: it includes more than {MOST_FILES} files; include fewer")
-            queue.append((read_text(target), target))
-
-
-def _check_numbers(root: Element, where: str) -> None:
-    """RobotError on what is no number: MuJoCo takes a mass of NaN for none that is stated."""
-    for element in root.iter("*"):
-        for name in _NUMBERS & set(element.keys()):
-            for text in element.get(name, "").split():
-                if "nan" in text.lower():
-                    words = f"{where}: line {element.sourceline}: <{element.tag}>, {name}"
-                    raise RobotError(f"{words}: {shown(text)} is not a finite number; correct it")
-
-
-def _references(root: Element) -> Iterator[str]:
-    """Names of the files that MuJoCo reads before any asset: includes and attached models."""
-    for tag in ("include", "model"):
-        for element in root.iter(tag):
-            if element.get("file") is not None:
-                yield element.get("file", "")
-
-
-def _target(reference: str, file: Path, folder: Path) -> Path:
-    words = f"{label(file)}: the included file {shown(reference)}"
-    if PurePosixPath(reference).is_absolute() or PureWindowsPath(reference).is_absolute():
-        raise RobotError(f"{words} has an absolute path; include files by relative paths")
-    for candidate in (folder / reference, file.parent / reference):
-        if candidate.is_file():
-            return candidate
-    raise RobotError(f"{words} is not there or not a regular file; correct the path")
-
-
-def _strip(mujoco: Any, spec: Any, where: str) -> list[str]:
+def _strip(mujoco: Any, spec: Any) -> list[str]:
     """Take out of the spec what the dynamics does not need; name what a user might miss."""
-    for geom in list(spec.geoms):
-        if geom.meshname or geom.hfieldname or geom.type == mujoco.mjtGeom.mjGEOM_SDF:
-            _check_massless(mujoco, spec, geom, where)
-            spec.delete(geom)
-    for geom in spec.geoms:
-        geom.material = ""
-    for site in spec.sites:
-        site.material = ""
     kept = {mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD, mujoco.mjtEq.mjEQ_JOINT}
     left_out = [part for part in ("actuators", "tendons") if len(getattr(spec, part))]
     flags, off = spec.option.disableflags, mujoco.mjtDisableBit
@@ -146,29 +96,51 @@ def _strip(mujoco: Any, spec: Any, where: str) -> list[str]:
     loose = bool(flags & (off.mjDSBL_EQUALITY | off.mjDSBL_CONSTRAINT))
     for equality in list(spec.equalities):
         if equality.type not in kept or loose or not equality.active:
-            left_out.append(f"equality {shown(equality.name)}")
+            left_out.append(_called(mujoco, equality))
             spec.delete(equality)
-    for part in (*_PARTS, *_ASSETS):
-        for element in list(getattr(spec, part)):
-            spec.delete(element)
-    spec.compiler.fusestatic = False
+    lightened(mujoco, spec, frozenset())
     return left_out
 
 
-def _check_massless(mujoco: Any, spec: Any, geom: Any, where: str) -> None:
-    """RobotError if the inertia of a moving body would come from this mesh."""
-    rule, body = mujoco.mjtInertiaFromGeom, geom.parent
-    source = spec.compiler.inertiafromgeom
-    explicit = body.explicitinertial and source == rule.mjINERTIAFROMGEOM_AUTO
-    low, high = spec.compiler.inertiagrouprange
-    counted = low <= geom.group <= high and geom.mass != 0.0 and (geom.mass > 0.0 or geom.density != 0.0)
-    if explicit or source == rule.mjINERTIAFROMGEOM_FALSE or not counted:
-        return
-    at = body
-    while at is not None and at.name != "world":
-        if len(at.joints):
-            raise RobotError(
-                f"{where}: the mass of body {shown(body.name)} comes from the mesh "
-                f"{shown(geom.meshname)}, which is never opened; give the body an <inertial> element"
-            )
-        at = at.parent
+def _called(mujoco: Any, equality: Any) -> str:
+    """An equality by its name, or by what it ties."""
+    if equality.name:
+        return f"equality {shown(equality.name)}"
+    second = equality.name2 or ("world" if equality.objtype == mujoco.mjtObj.mjOBJ_BODY else "")
+    names = [shown(name) for name in (equality.name1, second) if name]
+    return f"the {described(int(equality.type), int(equality.objtype), names)}"
+
+
+def lightened(mujoco: Any, spec: Any, meshes: Container[str]) -> None:
+    """Take out of the spec all that no inertia needs: geoms of all but these meshes, other assets, room for data."""
+    for geom in list(spec.geoms):
+        shaped = geom.meshname or geom.hfieldname or geom.type == mujoco.mjtGeom.mjGEOM_SDF
+        if shaped and geom.meshname not in meshes:
+            spec.delete(geom)
+    for geom in spec.geoms:
+        geom.material = ""
+        geom.contype = geom.conaffinity = 0  # what never collides needs no convex hull
+    for site in spec.sites:
+        site.material = ""
+    for part in (*_PARTS, *_ASSETS):
+        for element in list(getattr(spec, part)):
+            spec.delete(element)
+    for mesh in list(spec.meshes):
+        if (mesh.name or PurePosixPath(mesh.file).stem) not in meshes:
+            spec.delete(mesh)
+    for size in _SIZES:
+        setattr(spec, size, -1)
+    spec.nkey = spec.nuserdata = 0
+    spec.compiler.fusestatic = spec.compiler.discardvisual = False
+
+
+def _state(mujoco: Any, spec: Any, weights: Sequence[Weight]) -> None:
+    """State the inertias of all bodies as MuJoCo has weighed them."""
+    spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
+    spec.compiler.settotalmass = -1.0  # it is in the weights
+    for body, weight in zip(spec.bodies, weights, strict=True):
+        if body.name == "world":
+            continue
+        body.explicitinertial = True
+        body.mass, body.inertia, body.ipos, body.iquat = weight.mass, weight.inertia, weight.ipos, weight.iquat
+        body.fullinertia = [math.nan] * 6

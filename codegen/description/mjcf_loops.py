@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codegen.description.description import DescribedLoop
+from codegen.description.files import fresh
 from codegen.description.loops import canonical
 from codegen.description.rotations import from_wxyz
 from codegen.geometry import Pose, vec3
@@ -12,9 +13,20 @@ from codegen.geometry import Pose, vec3
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CONNECT, _WELD = 0, 1
+_CONNECT, _WELD, _JOINT = 0, 1, 2
 _SITE = 6
 """MuJoCo's object type of a site."""
+_KINDS = ("connect", "weld", "equality", "equality")
+_TIED = ("body", "body", "joint", "tendon")
+"""What equalities of MuJoCo's first types are called, and what they tie; the others tie the parts of a flex."""
+
+
+def described(kind: int, objects: int, names: Sequence[str]) -> str:
+    """An equality by what it ties, of MuJoCo's types by number."""
+    word, thing = (_KINDS[kind], _TIED[kind]) if kind < len(_KINDS) else ("equality", "flex")
+    thing = "site" if objects == _SITE else thing
+    several = {"body": "bodies", "flex": "flexes"}.get(thing, f"{thing}s")
+    return f"{word} of {several if len(names) > 1 else thing} {' and '.join(names)}"
 
 
 def loops(model: Any, bodies: Sequence[str], joints: Sequence[str]) -> tuple[DescribedLoop, ...]:
@@ -22,14 +34,23 @@ def loops(model: Any, bodies: Sequence[str], joints: Sequence[str]) -> tuple[Des
     found: list[DescribedLoop] = []
     taken = {model.equality(i).name for i in range(model.neq)}
     for i in range(model.neq):
-        name, count = model.equality(i).name, i
-        while not name or (not model.equality(i).name and name in taken):
-            name, count = f"equality_{count}", count + model.neq
+        name = model.equality(i).name or fresh(taken, _by_what_it_ties(model, i, bodies, joints))
+        taken.add(name)
         if int(model.eq_type[i]) in (_CONNECT, _WELD):
             found.append(DescribedLoop(name, "closure", canonical(_closure(model, i, bodies))))
         else:
             found.append(_joint_equality(model, i, name, joints))
     return tuple(found)
+
+
+def _by_what_it_ties(model: Any, i: int, bodies: Sequence[str], joints: Sequence[str]) -> str:
+    """A name for a compiled equality that has none."""
+    kind, objects = int(model.eq_type[i]), int(model.eq_objtype[i])
+    names = joints if kind == _JOINT else bodies
+    if objects == _SITE:
+        names = [model.site(site).name for site in range(model.nsite)]
+    ids = (int(model.eq_obj1id[i]), int(model.eq_obj2id[i]))
+    return described(kind, objects, [names[number] for number in ids if number >= 0])
 
 
 def _joint_equality(model: Any, i: int, name: str, joints: Sequence[str]) -> DescribedLoop:

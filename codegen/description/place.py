@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codegen.description.files import number, numbers, shown
+from codegen.description.files import number, numbers, shortened, shown
 from codegen.description.rotations import from_rpy, from_wxyz
 from codegen.errors import RobotError
 from codegen.geometry import ZERO, Pose, Vec3, vec3
@@ -27,7 +27,8 @@ class Place:
         """The only child element with this tag, if there is one."""
         found = self.element.findall(tag)
         if len(found) > 1:
-            raise RobotError(f"{self.words} has {len(found)} <{tag}> elements; keep one")
+            both = ", ".join(f"line {one.sourceline} has {_attributes(one)}" for one in found[:2])
+            raise RobotError(f"{self.words} has {len(found)} <{tag}> elements; keep one: {both}")
         return Place(found[0], f"{self.words}, <{tag}>") if found else None
 
     def need(self, tag: str) -> Place:
@@ -62,6 +63,12 @@ def named(element: Element, where: str) -> Place:
     if name is None:
         raise RobotError(f"{where}: line {element.sourceline}: <{element.tag}> has no name; give it one")
     return Place(element, f"{where}: {element.tag} {shown(name)}")
+
+
+def _attributes(element: Element) -> str:
+    """The attributes of an element as the file states them, in an error message."""
+    stated = " ".join(f"{name}={value!r}" for name, value in element.attrib.items())
+    return shortened(stated, 100) or f"<{element.tag}>"
 
 
 def origin(place: Place) -> Pose:

@@ -5,12 +5,23 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from codegen.errors import RobotError
 from codegen.geometry import mat3
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from codegen.geometry import Mat3, Vec3
+
+
+def check_rotation(words: str, R: NDArray[np.float64]) -> None:
+    """RobotError, beginning with `words`, on a finite matrix that is no rotation."""
+    if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0:
+        raise RobotError(f"{words} has a rotation that is not a rotation matrix; make it orthonormal")
 
 
 def from_rpy(roll: float, pitch: float, yaw: float) -> Mat3:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codegen.errors import RobotError
-from codegen.expressions import FUNCTIONS, LONGEST
+from codegen.expressions import FUNCTIONS
+from codegen.limits import LONGEST_FORMULA
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +29,8 @@ def text_of(formula: Any) -> str:
 
 
 def _short(text: str) -> str:
-    if len(text) > LONGEST:
-        raise RobotError(f"a constraint is longer than {LONGEST} characters as a text; split it")
+    if len(text) > LONGEST_FORMULA:
+        raise RobotError(f"a constraint is longer than {LONGEST_FORMULA} characters as a text; split it")
     return text
 
 

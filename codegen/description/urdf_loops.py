@@ -10,13 +10,13 @@ from codegen.description.loops import canonical, joints_between
 from codegen.description.place import Place, origin
 from codegen.errors import RobotError
 from codegen.geometry import Pose
+from codegen.limits import MOST_LOOPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from codegen.description.files import Element
 
-MOST_LOOPS = 1000
 AXIS = (1.0, 0.0, 0.0)  # where none is stated, as of a joint
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,11 @@ import numpy as np
 
 from codegen.description.description import JOINT_TYPES, SCALAR_JOINTS
 from codegen.description.files import shown
+from codegen.description.rotations import check_rotation
 from codegen.description.snap import GYRATION
 from codegen.errors import RobotError
 from codegen.geometry import Pose
+from codegen.limits import LARGEST, LONGEST_NAME, MOST_FRAMES, MOST_JOINTS, MOST_LINKS, MOST_LOOPS, SMALLEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,18 +22,14 @@ if TYPE_CHECKING:
     from codegen.description.description import DescribedJoint, Description, Link
     from codegen.geometry import Inertia
 
-MOST_JOINTS = 1000
-LARGEST = 1e12
 _TOLERANCE = 1e-9
 
 
 def check(description: Description) -> tuple[str, list[str]]:
     """The name of the root link, and notes on what is odd; RobotError on what cannot be used."""
     where = description.where or description.name
+    _check_counts(where, description)
     _check_names(where, description)
-    moving = sum(joint.type != "fixed" for joint in description.joints)
-    if moving > MOST_JOINTS:
-        raise RobotError(f"{where}: {moving} moving joints are more than the {MOST_JOINTS} that rigidc takes")
     root = _check_tree(where, description)
     for joint in description.joints:
         _check_joint(where, joint)
@@ -39,6 +38,19 @@ def check(description: Description) -> tuple[str, list[str]]:
     _check_finite(f"{where}: gravity", description.gravity)
     thin = [link.name for link in description.links if _check_inertia(where, link.name, link.inertia)]
     return root, [f"No solid has such moments of inertia: {listed(thin)}."] if thin else []
+
+
+def _check_counts(where: str, description: Description) -> None:
+    moving = sum(joint.type != "fixed" for joint in description.joints)
+    for count, most, kind in (
+        (len(description.links), MOST_LINKS, "links"),
+        (len(description.joints), MOST_LINKS, "joints"),
+        (moving, MOST_JOINTS, "moving joints"),
+        (len(description.frames), MOST_FRAMES, "frames"),
+        (len(description.loops), MOST_LOOPS, "loops"),
+    ):
+        if count > most:
+            raise RobotError(f"{where}: {count} {kind} are more than the {most} that rigidc takes")
 
 
 def listed(names: Sequence[str]) -> str:
@@ -70,6 +82,8 @@ def _check_names(where: str, description: Description) -> None:
 def _check_name(where: str, kind: str, name: str) -> None:
     if not name:
         raise RobotError(f"{where}: a {kind} has an empty name; give it one")
+    if len(name) > LONGEST_NAME:
+        raise RobotError(f"{where}: the {kind} name {shown(name)} is longer than {LONGEST_NAME} characters; shorten it")
     if not name.isprintable():
         raise RobotError(f"{where}: the {kind} name {shown(name)} has unprintable characters; rename it")
 
@@ -129,7 +143,9 @@ def _check_joint(where: str, joint: DescribedJoint) -> None:
             raise RobotError(f"{words} has a zero axis; state the direction of its motion")
     if not joint.lower <= joint.upper:
         raise RobotError(f"{words} has a lower limit {joint.lower!r} above its upper limit {joint.upper!r}; swap them")
+    _check_finite(f"{words}, limits", (x for x in (joint.lower, joint.upper) if not math.isinf(x)))
     _check_finite(f"{words}, armature", (joint.armature,))
+    _check_not_tiny(f"{words}, armature", joint.armature)
     if joint.armature < 0.0:
         raise RobotError(f"{words} has a negative armature; state zero or more")
 
@@ -140,13 +156,16 @@ def _check_finite(words: str, values: Iterable[float]) -> None:
             raise RobotError(f"{words}: the number {value!r} is not finite or beyond {LARGEST:g}; correct it")
 
 
+def _check_not_tiny(words: str, value: float) -> None:
+    if 0.0 < abs(value) < SMALLEST:
+        raise RobotError(f"{words}: {value!r} is neither zero nor at least {SMALLEST:g}; correct it")
+
+
 def _check_pose(words: str, pose: Pose) -> None:
     _check_finite(words, pose.translation)
     for row in pose.rotation:
         _check_finite(words, row)
-    R = pose.R
-    if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0:
-        raise RobotError(f"{words} has a rotation that is not a rotation matrix; make it orthonormal")
+    check_rotation(words, pose.R)
 
 
 def _check_inertia(where: str, name: str, inertia: Inertia) -> bool:
@@ -155,6 +174,8 @@ def _check_inertia(where: str, name: str, inertia: Inertia) -> bool:
     _check_finite(words, (inertia.mass, *inertia.com, *(x for row in inertia.moment for x in row)))
     if inertia.mass < 0.0:
         raise RobotError(f"{words} has the negative mass {inertia.mass!r}; state zero or more")
+    _check_not_tiny(f"{words}, mass", inertia.mass)
+    _check_not_tiny(f"{words}, moments of inertia", float(np.abs(inertia.moment).max()))
     low, middle, high = (float(x) for x in np.linalg.eigvalsh(inertia.moment))
     return low + middle < high * (1.0 - 1e-6) - inertia.mass * GYRATION**2
 

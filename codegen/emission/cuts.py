@@ -63,6 +63,12 @@ class Lengths:
         return [] if stays else cuts(spans, length, longest)
 
 
+SHORT = Lengths(whole=5000, part=320, in_step=640, numbers=72, turns=16)
+"""Lengths for clang: it loads a number once per function and keeps it, on the stack in the end. Where there are many,
+it wants short parts, and short parts want fewer states at a time. GCC is as fast with them, so they suit code that any
+compiler may get."""
+
+
 def cuts(spans: Sequence[tuple[int, int, int]], length: int, longest: int) -> list[int]:
     """Cuts of `length` statements into parts of at most `longest`: how many statements come before each cut.
 

@@ -16,7 +16,7 @@ from codegen.backends import BACKENDS
 from codegen.backends.angles import INCLUDES as ANGLE_INCLUDES
 from codegen.backends.angles import angle_slots
 from codegen.emission.artifact import Artifact
-from codegen.emission.flags import FLAGS
+from codegen.emission.flags import FLAGS, OPTIONS
 from codegen.emission.folder import write_folder
 from codegen.emission.kernels import AnyKernel, Call, Emitted, arguments, emit_drafts, emit_kernel, symbol
 from codegen.emission.sheet import Header, JointRow, Kernel, LoopKernel, Style
@@ -44,6 +44,10 @@ __all__ = [
 
 SCALAR = Style()
 
+INTERFACE = "1.0.0"
+"""The version of emitted folders, for find_package and pkg-config: that of their names, arguments and targets. Its
+first number changes when a program that used a folder no longer builds with that of the same robot and algorithms."""
+
 SHORT = 16
 """Bytes of the shortest SIMD registers, of which longer ones are rows."""
 
@@ -66,6 +70,7 @@ def emit_real(header: Header, style: Style) -> str:
         **names,
         real=backend.real,
         lanes=style.lanes,
+        options=[f'"{option}"' for option in OPTIONS],
         includes=("math.h", "stddef.h", *(ANGLE_INCLUDES if own else ())),
         angles=angles.splitlines(),
     )
@@ -119,6 +124,7 @@ def _swaps(lanes: int, short: int) -> Iterator[tuple[int, int, list[int], list[i
 
 def _header(header: Header, emitted: list[Emitted], sources: str, style: Style) -> str:
     identifiers([kernel.algorithm for kernel in emitted])
+    real_bytes = np.dtype(style.dtype).itemsize
     return render(
         "header.h.jinja",
         **header.names,
@@ -130,6 +136,8 @@ def _header(header: Header, emitted: list[Emitted], sources: str, style: Style) 
         contacts=_contact_lines(header),
         remarks=[comment(remark) for remark in (*_remarks(header, emitted, style), *header.notes)],
         kernels=emitted,
+        sizes={kernel.symbol: _sizes(kernel, real_bytes) for kernel in emitted},
+        real_bytes=real_bytes,
         wide=[style.lanes] * (style.lanes > 1),
         includes=["stddef.h"] * (style.lanes > 1),
         digest=comment(header.digest),
@@ -163,6 +171,19 @@ def _remarks(header: Header, emitted: list[Emitted], style: Style) -> Iterator[s
         yield from (line.format(lanes=style.lanes) for line in MANY)
     if style.built:
         yield style.built
+
+
+def _sizes(kernel: Emitted, real_bytes: int) -> Iterator[tuple[str, str]]:
+    """What a call keeps on the stack: comments, and macros with their numbers."""
+    if kernel.workspace:
+        yield (
+            f"Reals that {kernel.symbol} keeps on the stack to hand values between its parts; the caller owns none.",
+            f"WORKSPACE {kernel.workspace}",
+        )
+    yield (
+        "Bytes of stack that a call takes at most by GCC or clang at -O2, estimated from what is alive at once.",
+        f"STACK {kernel.stack(real_bytes)}",
+    )
 
 
 def _joint_line(row: JointRow) -> str:
@@ -200,8 +221,8 @@ def emit_folder(header: Header, kernels: tuple[AnyKernel, ...], style: Style = S
     return {
         f"{header.c_prefix}.h": text,
         **sources,
-        "CMakeLists.txt": render("CMakeLists.txt.jinja", flags=FLAGS, **slots),
-        f"{header.c_prefix}.pc": render("library.pc.jinja", version=comment(header.digest)[:12] or "0", **slots),
+        "CMakeLists.txt": render("CMakeLists.txt.jinja", flags=FLAGS, interface=INTERFACE, **slots),
+        f"{header.c_prefix}.pc": render("library.pc.jinja", version=INTERFACE, **slots),
         "example.c": _example(header, emitted[0], slots),
     }
 

@@ -12,3 +12,6 @@ FLAGS = (
     "-ftree-vectorize",
     "-fno-tree-slp-vectorize",
 )
+
+OPTIONS = tuple(flag.removeprefix("-f") for flag in FLAGS if flag.startswith("-f"))
+"""The same in the words of a GCC pragma: emitted sources set for themselves what they want beyond -O2."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from codegen.backends.language import OPERATORS
 from codegen.counting import Count
 from codegen.emission.sheet import ITERATIONS, KEPT, LEFT, Header, Kernel, LoopKernel, Style
+from codegen.emission.stack import stack
 from codegen.emission.statements import statements
 from codegen.emission.text import render
 from codegen.graph import STATUS, Graph
@@ -17,13 +18,16 @@ from codegen.operations import CONST, INPUT, OPERATIONS
 from codegen.packing import Packed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from codegen.backends import Language
     from codegen.emission.cuts import Lengths
     from codegen.graph import Port
 
 AnyKernel = Kernel | LoopKernel
+
+PLAIN = "/* ---- Scalars: one number at a time (and what lanes take, each number a vector) ---- */"
+IN_STEP = "/* ---- SIMD: limbs of one shape in step, as small vectors ---- */"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +163,15 @@ class Emitted:
         groups, size = self.groups(lanes)
         return lanes * (1 + lanes + groups * size)
 
+    def stack(self, real_bytes: int) -> int:
+        """Bytes of stack that a call takes at most, an estimate from above."""
+        return max(stack(variant.functions, variant.workspace, real_bytes) for variant in self.variants)
+
+    def many_stack(self, lanes: int, real_bytes: int) -> int:
+        """The same of a call on many states; where groups take turns, the caller has their workspace."""
+        first = self.variants[0]
+        return stack(first.functions, first.workspace if self.groups(lanes)[0] == 1 else 0, real_bytes, lanes)
+
     def stepped(self, real: str) -> str:
         """The arguments of a function of many states: each array and its step."""
         declared = [argument.declaration.replace("T *", f"{real} *") for argument in self.arguments]
@@ -206,7 +219,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     status = next((a.name for a in given if a.port == STATUS), "")
 
     def written(program: Packed, lengths: Lengths) -> Body:
-        made = _functions(name, head, macro, program, given, language, lengths)
+        made = _functions(name, head, header, program, given, language, lengths)
         return _returning(made, macro, status) if status else made
 
     if isinstance(kernel, LoopKernel):
@@ -232,9 +245,21 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     packed = kernel.packed() if isinstance(kernel, Kernel) else None
     if packed:
         second = written(packed, style.lengths.of_limbs)
-        plain = Variant(first.functions, first.workspace, f"#if !{macro}_PACKS", "#endif")
-        in_step = Variant(second.functions, second.workspace, f"#if {macro}_PACKS", "#endif")
+        plain = Variant(first.functions, first.workspace, f"\n{PLAIN}\n#if !{macro}_PACKS", "#endif")
+        in_step = Variant(second.functions, second.workspace, f"\n{IN_STEP}\n#if {macro}_PACKS", "#endif")
         yield replace(emitted, variants=(plain, in_step))
+
+
+def _owners(header: Header, inputs: Sequence[Port]) -> dict[tuple[int, int], str]:
+    """The joints that elements of inputs belong to, by port and element."""
+    sizes = {**dict.fromkeys(("q", "q0", "q1"), header.nq), **dict.fromkeys(("v", "a", "tau", "dv"), header.nv)}
+    return {
+        (k, element): comment(row.name)
+        for k, port in enumerate(inputs)
+        if port.size == sizes.get(port.name)
+        for row in header.joints
+        for element in range(*(row.q if port.name.startswith("q") else row.v))
+    }
 
 
 def _returning(body: Body, macro: str, status: str) -> Body:
@@ -251,7 +276,7 @@ def _loop(header: Header, kernel: LoopKernel, style: Style, head: str, given: tu
     for stage, graph in zip(("prepare", "step", "finish"), kernel.graphs, strict=True):
         own, own_head = f"{name}_{stage}", f"{macro}_APART void {name}_{stage}"
         made = _functions(
-            own, own_head, macro, Packed(graph, ()), arguments(graph), style.language(header.c_prefix), style.lengths
+            own, own_head, header, Packed(graph, ()), arguments(graph), style.language(header.c_prefix), style.lengths
         )
         functions += made.functions
         kept = max(kept, made.workspace)
@@ -277,10 +302,17 @@ def _loop(header: Header, kernel: LoopKernel, style: Style, head: str, given: tu
 
 
 def _functions(
-    name: str, head: str, macro: str, program: Packed, given: tuple[Argument, ...], language: Language, lengths: Lengths
+    name: str,
+    head: str,
+    header: Header,
+    program: Packed,
+    given: tuple[Argument, ...],
+    language: Language,
+    lengths: Lengths,
 ) -> Body:
     """One function, or one per part and one under `head` that calls them in order."""
-    parts, workspace = statements(program.graph, [a.name for a in given], language, lengths, program.packs)
+    macro, owners = header.c_prefix.upper(), _owners(header, program.graph.inputs)
+    parts, workspace = statements(program.graph, [a.name for a in given], language, lengths, program.packs, owners)
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
     public = f"{head}({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]

@@ -11,13 +11,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from codegen.emission.blocks import EIGHT
+from codegen.emission.blocks import EIGHT, PAIR
 from codegen.emission.layout import layout
 from codegen.emission.spelling import spelling
 from codegen.operations import CONST, INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from codegen.backends import Language
     from codegen.emission.cuts import Lengths
@@ -38,17 +38,25 @@ class Part:
 
 
 def statements(
-    graph: Graph, names: Sequence[str], language: Language, lengths: Lengths, packs: Sequence[tuple[int, ...]] = ()
+    graph: Graph,
+    names: Sequence[str],
+    language: Language,
+    lengths: Lengths,
+    packs: Sequence[tuple[int, ...]] = (),
+    owners: Mapping[tuple[int, int], str] | None = None,
 ) -> tuple[tuple[Part, ...], int]:
     """The parts of a kernel whose arguments have these C names, and the length of their workspace.
 
-    The members of each pack stand together in the graph.
+    The members of each pack stand together in the graph. `owners` are names of what elements of inputs belong to, by
+    port and element: a comment tells where each comes in first.
     """
     plan = layout(graph, packs, language.own_angles, lengths)
     words, due = spelling(graph, names, language, plan), _due(graph, plan)
-    parts = []
+    parts, entering = [], _entering(graph, plan, owners or {})
     for number, units in enumerate(plan.parts):
-        writer = _Writer(graph, plan, words, language)
+        writer = _Writer(graph, plan, words, language, entering)
+        if len(plan.parts) > 1:
+            writer.say(f"Part {number + 1} of {len(plan.parts)}.")
         if number == 0:
             writer.store(due.get(_START, ()))
         for index in units:
@@ -56,6 +64,21 @@ def statements(
             writer.store(due.get(index, ()))
         parts.append(_part(writer.lines, names, len(graph.inputs), whole=len(plan.parts) == 1))
     return tuple(parts), plan.workspace
+
+
+def _entering(graph: Graph, plan: Layout, owners: Mapping[tuple[int, int], str]) -> dict[int, list[str]]:
+    """By units: whose coordinates, or sines and cosines of them, no unit before has computed with."""
+    entering: dict[int, list[str]] = {}
+    known: set[str] = set()
+    for unit in (unit for units in plan.parts for unit in units if graph.values[unit].op not in PAIR):
+        for arg in (arg for index in plan.unit(unit) for arg in graph.values[index].args):
+            value = graph.values[arg]
+            value = graph.values[value.args[0]] if value.op in PAIR else value
+            owner = owners.get((value.port, value.element), "") if value.op == INPUT else ""
+            if owner and owner not in known:
+                known.add(owner)
+                entering.setdefault(unit, []).append(owner)
+    return entering
 
 
 def _due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
@@ -73,7 +96,7 @@ def _due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
 
 def _part(lines: Sequence[str], names: Sequence[str], inputs: int, *, whole: bool) -> Part:
     """A part takes all inputs, the outputs that it stores, the workspace if it is not the only one."""
-    text = "\n".join(lines)
+    text = "\n".join(line for line in lines if not line.startswith("/*"))
     mentioned = {name for name in (*names, "w") if f"{name}[" in text and re.search(rf"\b{name}\[", text)}
     taken = [*names[:inputs], *(name for name in names[inputs:] if whole or name in mentioned), *["w"] * (not whole)]
     return Part(tuple(lines), tuple(taken), tuple(name for name in taken if name not in mentioned))
@@ -103,15 +126,25 @@ def _runs(targets: Sequence[str]) -> list[list[str]]:
 class _Writer:
     """Writes the lines of one part; `known` is what they have named so far."""
 
-    def __init__(self, graph: Graph, plan: Layout, words: Spelling, language: Language) -> None:
-        self.graph, self.plan, self.words, self.language = graph, plan, words, language
+    def __init__(
+        self, graph: Graph, plan: Layout, words: Spelling, language: Language, entering: Mapping[int, Sequence[str]]
+    ) -> None:
+        self.graph, self.plan, self.words, self.language, self.entering = graph, plan, words, language, entering
         self.lines: list[str] = []
         self.known: dict[Any, str] = {}
+
+    def say(self, sentence: str) -> None:
+        """A comment, once."""
+        if sentence not in self.known:
+            self.known[sentence] = ""
+            self.lines.append(f"/* {sentence} */")
 
     def make(self, index: int) -> None:
         """A unit, and the sines and cosines that begin with it."""
         if index in self.plan.blocks:
             self._angles(index)
+        if index in self.entering:
+            self.say(f"First use of the coordinates of {', '.join(self.entering[index])}.")
         if index not in self.plan.at_home:
             self._name(index, self._expression(index))
             if index in self.plan.slots:
@@ -120,6 +153,8 @@ class _Writer:
     def store(self, results: Sequence[int]) -> None:
         """Store results; inputs among them are read before the first store."""
         stores: list[str] = []
+        if results:
+            self.say("Results, each stored as soon as it is there and no input is left to read.")
         for index in results:
             self._fetch(index)
             text = self.language.everywhere(self.words.text[index], self.words.literal[index])
@@ -188,21 +223,25 @@ class _Writer:
             return self.known[members[0]]
         if len(set(members)) == 1 and not whole:
             return self.words.text[members[0]]
-        listed = ", ".join(self.words.text[member] for member in members)
-        if all(self.words.literal[member] for member in members):
-            return f"(P{len(members)}){{{listed}}}"
+        listed = ", ".join(map(self._single, members))
         if members not in self.known:
             self.known[members] = f"g{len(self.known)}"
             self.lines.append(f"const P{len(members)} {self.known[members]} = {{{listed}}};")
         return self.known[members]
 
+    def _single(self, member: int) -> str:
+        """A value among others of a vector."""
+        text, loaded = self.words.text[member], self.graph.values[member].op == INPUT
+        return f"{self.language.prefix.upper()}_SINGLY({text})" if loaded and self.plan.pack else text
+
     def _angles(self, first: int) -> None:
         """A block of sines and cosines."""
         block, home, prefix = self.plan.blocks[first], self.plan.homes.get(first), self.language.prefix
+        self.say("Angles: their sines and cosines, all at once.")
         for angle in block.angles:
             self._fetch(angle)
         number = self.words.text[first].partition("[")[0][1:]
-        given = [self.language.everywhere(self.words.text[a], self.words.literal[a]) for a in block.angles]
+        given = [self.language.everywhere(self._single(a), self.words.literal[a]) for a in block.angles]
         given += given[-1:] * (block.length - len(given))
         eights = [f"{prefix.upper()}_EIGHT({', '.join(given[k : k + EIGHT])})" for k in range(0, len(given), EIGHT)]
         blocks = f"{prefix.upper()}_BLOCKS({len(block.angles)})"

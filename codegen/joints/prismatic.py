@@ -29,7 +29,8 @@ class Prismatic:
         return np.zeros(1)
 
     def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
-        return rng.uniform(max(lower, -1.0), min(upper, 1.0), 1)
+        # within the limits even where these leave out zero and all around it
+        return rng.uniform(min(max(lower, -1.0), upper), max(min(upper, 1.0), lower), 1)
 
     def transform(self, q: SX) -> tuple[Step, ...]:
         k, sign = unit_axis(self.axis)

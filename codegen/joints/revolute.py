@@ -30,7 +30,8 @@ class Revolute:
         return np.zeros(1)
 
     def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
-        return rng.uniform(max(lower, -math.pi), min(upper, math.pi), 1)
+        # within the limits even where these leave out zero and all around it
+        return rng.uniform(min(max(lower, -math.pi), upper), max(min(upper, math.pi), lower), 1)
 
     def transform(self, q: SX) -> tuple[Step, ...]:
         k, sign = unit_axis(self.axis)

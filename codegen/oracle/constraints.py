@@ -80,15 +80,21 @@ class Tie:
         return {b: np.stack([self.slope(at, {b: unit}) for unit in eye], axis=-1) for b, eye in units}
 
     def bend(self, at: ByBody, v: ByBody) -> Array:
-        """k = -(dK/dt) qdot: the right-hand side of K qddot = k at joint velocities v."""
-        own = {b: v[b] for b in self.bodies}
+        """k = -(dK/dt) qdot: the right-hand side of K qddot = k at joint velocities v.
+
+        It goes with the square of v, and is taken at velocities of one at most, as differences are of short ways.
+        """
+        rated = np.concatenate([np.abs(v[b]) for b in self.bodies], axis=-1)
+        size = np.maximum(1.0, rated.max(axis=-1, keepdims=True, initial=0.0))
+        own = {b: v[b] / size for b in self.bodies}
         ways = {b: rates(self.model.bodies[b].joint, self.model.convention, at[b], rate) for b, rate in own.items()}
 
         def later(t: float) -> Array:
             return self.slope({b: at[b] + t * way for b, way in ways.items()}, own)
 
         steps = [(weight, n * SPACING) for n, weight in enumerate(WEIGHTS, 1)]
-        return np.asarray(-np.sum([weight * (later(t) - later(-t)) for weight, t in steps], axis=0) / SPACING)
+        slopes = np.sum([weight * (later(t) - later(-t)) for weight, t in steps], axis=0)
+        return np.asarray(-slopes * size**2 / SPACING)
 
 
 def ties(model: Model) -> tuple[Tie, ...]:

@@ -5,6 +5,7 @@
 
 IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
 {
+    /* Angles: their sines and cosines, all at once. */
     const BLOCK x0[] = {IIWA_EIGHT(q[1], q[2], q[3], q[4], q[5], q[5], q[5], q[5])};
     BLOCK y0[IIWA_BLOCKS(5)], z0[IIWA_BLOCKS(5)];
     iiwa_angles(x0, y0, z0, IIWA_BLOCKS(5));
@@ -20,14 +21,16 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t7 = s0[3];
     const T t8 = s0[4];
     const T t9 = c0[4];
-    const T t10 = t8*(-0.005460948021301804);
-    const T t11 = t9*1.5473393975172545e-06;
+    /* First use of the coordinates of lbr_iiwa_joint_6. */
+    const T t10 = t8*(-0.005460948021301805);
+    const T t11 = t9*1.5473393975172547e-06;
     const T t12 = t8*0.11239701456965613;
     const T t13 = t8*(-0.012552);
-    const T t14 = 4.428500000000001e-05 + t13;
+    const T t14 = 4.4285e-05 + t13;
     const T t15 = t8*t10;
     const T t16 = t9*t11;
     const T t17 = t8*t12;
+    /* First use of the coordinates of lbr_iiwa_joint_2, lbr_iiwa_joint_1. */
     const T t18 = t1*v[0];
     const T t19 = 0.009350004978698196 - t15;
     const T t20 = t9*t10;
@@ -35,15 +38,16 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t22 = 0.4*t16;
     const T t23 = 0.00901185 + t22;
     const T t24 = 1.0/t19;
-    const T t25 = t15 + 0.01331093599999999;
+    const T t25 = t15 + 0.013310936000000002;
     const T t26 = t17 - 0.11239701456965613;
     const T t27 = t0*v[0];
+    /* First use of the coordinates of lbr_iiwa_joint_3. */
     const T t28 = v[1]*t2;
     const T t29 = t18*t2;
     const T t30 = t9*(-0.025104);
     const T t31 = t25 - t30;
     const T t32 = 0.16000000000000003*t26;
-    const T t33 = 0.0015000170000000201 + t32;
+    const T t33 = 0.001500016999999999 + t32;
     const T t34 = t8*t11;
     const T t35 = t18*t3;
     const T t36 = t28 - t35;
@@ -66,10 +70,12 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t53 = t47 - t49;
     const T t54 = t0*9.81;
     const T t55 = t1*9.81;
+    /* First use of the coordinates of lbr_iiwa_joint_5. */
     const T t56 = t7*t53;
     const T t57 = t21*t43;
     const T t58 = t41 - t57;
     const T t59 = 2.0*t6;
+    /* First use of the coordinates of lbr_iiwa_joint_4. */
     const T t60 = t52*t4;
     const T t61 = t39*t3;
     const T t62 = t44 - t61;
@@ -91,7 +97,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t78 = t6*t71;
     const T t79 = t78 - t58;
     const T t80 = t7*t71;
-    const T t81 = 0.5044827250000001 + t47;
+    const T t81 = 0.504482725 + t47;
     const T t82 = t38*t36;
     const T t83 = t3*t55;
     const T t84 = t80 + t74;
@@ -107,16 +113,16 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t94 = t73*v[3];
     const T t95 = t90 + t94;
     const T t96 = t86*t7;
-    const T t97 = (-0.008451)*t93;
+    const T t97 = (-0.008451000000000004)*t93;
     const T t98 = t5*t68;
     const T t99 = t4*t68;
     const T t100 = t6*t76;
     const T t101 = t96 + t100;
-    const T t102 = t0*(-0.017658000000000097);
+    const T t102 = t0*(-0.017658000000000156);
     const T t103 = t97 + t102;
     const T t104 = 0.42*t91;
     const T t105 = t104 - t83;
-    const T t106 = t83*(-0.00180000000000001);
+    const T t106 = t83*(-0.001800000000000016);
     const T t107 = tau[2] - t106;
     const T t108 = t87 - t62;
     const T t109 = t87 + t62;
@@ -124,21 +130,21 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t111 = t98 + t110;
     const T t112 = t5*t105;
     const T t113 = t99 - t112;
-    const T t114 = 0.018821200000000093*t109;
+    const T t114 = 0.018821200000000003*t109;
     const T t115 = t114 + t103;
     const T t116 = t108*0.42;
     const T t117 = t62*t5;
-    const T t118 = (-0.016321200000000147)*t82;
+    const T t118 = (-0.016321200000000004)*t82;
     const T t119 = t107 - t118;
-    const T t120 = (-0.008451)*t82;
+    const T t120 = (-0.008451000000000004)*t82;
     const T t121 = t120 - tau[3];
     const T t122 = t2*t55;
     const T t123 = t116 + t122;
     const T t124 = v[3]*t76;
     const T t125 = t117 + t124;
-    const T t126 = (-0.008451)*t91;
+    const T t126 = (-0.008451000000000004)*t91;
     const T t127 = t126 + t119;
-    const T t128 = 0.0024999999999999467*t92;
+    const T t128 = 0.002499999999999998*t92;
     const T t129 = t121 - t128;
     const T t130 = t8*(-0.03138);
     const T t131 = (-0.00017) - t130;
@@ -200,6 +206,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t187 = 0.00017 + t186;
     const T t188 = t132*t161;
     const T t189 = t77 + t188;
+    /* First use of the coordinates of lbr_iiwa_joint_7. */
     const T t190 = t157 + v[6];
     const T t191 = t9*t185;
     const T t192 = t23*t161;
@@ -222,7 +229,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t209 = t155*t194;
     const T t210 = t204 + t209;
     const T t211 = t134*t134;
-    const T t212 = (-0.006150600000000002)*t88;
+    const T t212 = (-0.006150600000000001)*t88;
     const T t213 = t7*t166;
     const T t214 = 0.03138*t206;
     const T t215 = t210 - t214;
@@ -238,7 +245,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t225 = t123*t6;
     const T t226 = t79*t220;
     const T t227 = t85 - t226;
-    const T t228 = t164*(-0.0046999709999999695);
+    const T t228 = t164*(-0.004699971000000002);
     const T t229 = tau[4] - t228;
     const T t230 = t147*t132;
     const T t231 = t7*t111;
@@ -254,7 +261,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t241 = t229 - t240;
     const T t242 = t6*t236;
     const T t243 = t230 + t242;
-    const T t244 = 4.3199999999999995e-07*t239;
+    const T t244 = 4.32e-07*t239;
     const T t245 = t7*t236;
     const T t246 = t232*(-0.00017);
     const T t247 = t241 - t246;
@@ -268,8 +275,8 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t255 = t155*t207;
     const T t256 = v[5] + t207;
     const T t257 = t155*t155;
-    const T t258 = (-0.006150600000000002)*t212;
-    const T t259 = 0.00449999999999995 - t258;
+    const T t258 = (-0.006150600000000001)*t212;
+    const T t259 = 0.004500000000000001 - t258;
     const T t260 = t157*t256;
     const T t261 = t6*t201;
     const T t262 = t234 + t257;
@@ -286,40 +293,40 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t273 = t248*t238;
     const T t274 = t88*t219;
     const T t275 = t255 - t224;
-    const T t276 = t164*(-4.428500000000001e-05);
+    const T t276 = t164*(-4.4285e-05);
     const T t277 = t272 - t276;
     const T t278 = t255 + t224;
-    const T t279 = 4.3199999999999995e-07*t275;
+    const T t279 = 4.32e-07*t275;
     const T t280 = t215 - t279;
     const T t281 = t79*t274;
     const T t282 = t222 - t281;
     const T t283 = t219*t274;
     const T t284 = t168 + t283;
-    const T t285 = 0.0016500000000000004*t278;
+    const T t285 = 0.00165*t278;
     const T t286 = t285 + tau[6];
     const T t287 = t280*114.14289869087226;
     const T t288 = tau[6]*1000.0;
     const T t289 = t288 - t224;
     const T t290 = t259 - t227;
-    const T t291 = t259 + 0.02132120000000005;
+    const T t291 = t259 + 0.0213212;
     const T t292 = t183 + t287;
     const T t293 = t5*t290;
     const T t294 = t273 - t293;
     const T t295 = t140 + t287;
-    const T t296 = 4.3199999999999995e-07*t292;
+    const T t296 = 4.32e-07*t292;
     const T t297 = t286 - t296;
     const T t298 = 0.03138*t292;
     const T t299 = t4*t294;
     const T t300 = t299 - t238;
     const T t301 = t5*t294;
-    const T t302 = 0.018821200000000093 + t227;
+    const T t302 = 0.018821200000000003 + t227;
     const T t303 = t208 - t177;
     const T t304 = t208 + t177;
     const T t305 = t301 + t291;
     const T t306 = t302 - t301;
     const T t307 = 0.4*t303;
     const T t308 = t232 + t307;
-    const T t309 = (-4.428500000000001e-05)*t303;
+    const T t309 = (-4.4285e-05)*t303;
     const T t310 = t253 - t309;
     const T t311 = 1.0/t305;
     const T t312 = t211 - t162;
@@ -344,7 +351,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t331 = t251 - t330;
     const T t332 = t79*t325;
     const T t333 = t270 - t332;
-    const T t334 = 0.00619998799999999*t304;
+    const T t334 = 0.006199988000000001*t304;
     const T t335 = t334 + t324;
     const T t336 = t325*t266;
     const T t337 = t243 - t336;
@@ -360,7 +367,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t347 = t9*t321;
     const T t348 = t347 + t342;
     const T t349 = t131*t161;
-    const T t350 = (-0.006150600000000002)*t322;
+    const T t350 = (-0.006150600000000001)*t322;
     const T t351 = t350 + t282;
     const T t352 = t346*t24;
     const T t353 = t8*t297;
@@ -376,12 +383,12 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t363 = t6*t349;
     const T t364 = t113*(-0.00017);
     const T t365 = t358 - t364;
-    const T t366 = (-0.006150600000000002)*t325;
+    const T t366 = (-0.006150600000000001)*t325;
     const T t367 = t266*t274;
     const T t368 = t362 - t367;
     const T t369 = t7*t189;
     const T t370 = t363 + t369;
-    const T t371 = (-0.006150600000000002)*t274;
+    const T t371 = (-0.006150600000000001)*t274;
     const T t372 = t371 - t329;
     const T t373 = t4*t333;
     const T t374 = t248*t368;
@@ -407,7 +414,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t394 = 0.42*t340;
     const T t395 = t389 - t394;
     const T t396 = 0.42*t388;
-    const T t397 = 0.008451 + t396;
+    const T t397 = 0.008451000000000004 + t396;
     const T t398 = t5*t379;
     const T t399 = t391 - t398;
     const T t400 = 0.42*t393;
@@ -415,12 +422,12 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t402 = 0.42*t395;
     const T t403 = t306 - t402;
     const T t404 = 0.17639999999999997*t383;
-    const T t405 = 0.0024999999999999467 + t404;
+    const T t405 = 0.002499999999999998 + t404;
     const T t406 = 0.42*t399;
     const T t407 = t163 - t211;
     const T t408 = t211 + t163;
     const T t409 = t73*t76;
-    const T t410 = (-4.428500000000001e-05)*t407;
+    const T t410 = (-4.4285e-05)*t407;
     const T t411 = t410 + t365;
     const T t412 = t73*t73;
     const T t413 = t86*t86;
@@ -430,10 +437,10 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t417 = t76*t76;
     const T t418 = t412 - t413;
     const T t419 = t9*t298;
-    const T t420 = t170*0.0015000170000000201;
+    const T t420 = t170*0.001500016999999999;
     const T t421 = t416 - t420;
     const T t422 = t413 + t417;
-    const T t423 = (-0.006150600000000002)*t418;
+    const T t423 = (-0.006150600000000001)*t418;
     const T t424 = t8*t271;
     const T t425 = t419 - t424;
     const T t426 = t170*(-0.00017);
@@ -460,11 +467,11 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t447 = t446 + t441;
     const T t448 = t9*t271;
     const T t449 = t440 - t448;
-    const T t450 = 0.5044827250000001*t173;
+    const T t450 = 0.504482725*t173;
     const T t451 = t429 - t450;
     const T t452 = t352*t131;
     const T t453 = t452 + t445;
-    const T t454 = 0.4999827250000002*t409;
+    const T t454 = 0.499982725*t409;
     const T t455 = tau[3] + t454;
     const T t456 = t8*t298;
     const T t457 = t449 - t456;
@@ -478,10 +485,10 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t465 = t7*t443;
     const T t466 = t459 - t465;
     const T t467 = t414 - t125;
-    const T t468 = (-0.006150600000000002)*t460;
+    const T t468 = (-0.006150600000000001)*t460;
     const T t469 = t468 + t462;
     const T t470 = t401*t311;
-    const T t471 = 0.00449999999999995*t467;
+    const T t471 = 0.004500000000000001*t467;
     const T t472 = tau[4] + t471;
     const T t473 = t311*t397;
     const T t474 = t7*t360;
@@ -499,7 +506,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t486 = t478 + t485;
     const T t487 = t477 - t480;
     const T t488 = t482*t88;
-    const T t489 = 1.6126951099999998 + t480;
+    const T t489 = 1.61269511 + t480;
     const T t490 = t2*t487;
     const T t491 = t6*t453;
     const T t492 = t491 + t486;
@@ -517,7 +524,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t504 = t497 + t503;
     const T t505 = t499*(-0.42);
     const T t506 = t115 + t505;
-    const T t507 = (-0.006150600000000002)*t500;
+    const T t507 = (-0.006150600000000001)*t500;
     const T t508 = t507 + t472;
     const T t509 = 2.0*t3;
     const T t510 = t7*t453;
@@ -560,7 +567,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t547 = t18*t18;
     const T t548 = t534*(-0.00014159999999999997);
     const T t549 = v[1]*v[1];
-    const T t550 = t543*1.6006943900000001;
+    const T t550 = t543*1.60069439;
     const T t551 = t550 + t546;
     const T t552 = t547 - t544;
     const T t553 = (-5.04e-05)*t543;
@@ -578,7 +585,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t565 = t537*t529;
     const T t566 = 0.009912*t555;
     const T t567 = t566 + t560;
-    const T t568 = 0.012000719999999854*t534;
+    const T t568 = 0.012000719999999993*t534;
     const T t569 = t562 - t568;
     const T t570 = t3*t542;
     const T t571 = t564 - t570;
@@ -595,7 +602,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t582 = 2.0*t0;
     const T t583 = t543 - t578;
     const T t584 = (-0.009912)*t579;
-    const T t585 = 0.006000359999999927 - t584;
+    const T t585 = 0.006000359999999996 - t584;
     const T t586 = t578*t529;
     const T t587 = t581 + t586;
     const T t588 = 0.009912*t583;
@@ -605,7 +612,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t592 = t585 - t573;
     const T t593 = t1*t587;
     const T t594 = tau[0] + t593;
-    const T t595 = 0.04265600000000007 + t585;
+    const T t595 = 0.042656000000000006 + t585;
     const T t596 = t1*t592;
     const T t597 = t0*t589;
     const T t598 = t594 - t597;
@@ -614,6 +621,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t601 = t1*t600;
     const T t602 = t595 - t601;
     const T t603 = t598/t602;
+    /* Results, each stored as soon as it is there and no input is left to read. */
     a[0] = t603;
     const T t604 = t0*t603;
     const T t605 = t1*t603;
@@ -696,7 +704,7 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t678 = t667 - t677;
     const T t679 = t289 - t676;
     a[6] = t679;
-    const T t680 = (-4.930973223445681e-05)*t676;
+    const T t680 = (-4.9309732234456816e-05)*t676;
     const T t681 = t678 - t680;
     a[5] = t681;
 }

@@ -5,6 +5,7 @@
 
 IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
 {
+    /* Angles: their sines and cosines, all at once. */
     const BLOCK x0[] = {IIWA_EIGHT(q[5], q[3], q[4], q[1], q[2], q[2], q[2], q[2])};
     BLOCK y0[IIWA_BLOCKS(5)], z0[IIWA_BLOCKS(5)];
     iiwa_angles(x0, y0, z0, IIWA_BLOCKS(5));
@@ -20,21 +21,24 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t7 = c0[3];
     const T t8 = s0[4];
     const T t9 = c0[4];
+    /* Results, each stored as soon as it is there and no input is left to read. */
     M[48] = iiwa_all(0.001);
     M[41] = iiwa_all(0.0);
     M[47] = iiwa_all(0.0);
     M[40] = iiwa_all(0.008760948000000001);
-    const T t10 = t0*(-0.004460948);
+    /* First use of the coordinates of lbr_iiwa_joint_6. */
+    const T t10 = t0*(-0.004460948000000001);
     const T t11 = t1*0.025104;
     const T t12 = t0*0.03138;
-    const T t13 = t0*4.3199999999999995e-07;
+    const T t13 = t0*4.32e-07;
     const T t14 = t0*t10;
-    const T t15 = t11 + 0.01331093599999999;
-    const T t16 = t11 + 0.010260965000000021;
+    const T t15 = t11 + 0.013310936000000002;
+    const T t16 = t11 + 0.010260965;
     const T t17 = t12 - 0.00017;
     const T t18 = t14 + t15;
     const T t19 = t0*0.012552;
-    const T t20 = 4.428500000000001e-05 - t19;
+    const T t20 = 4.4285e-05 - t19;
+    /* First use of the coordinates of lbr_iiwa_joint_5. */
     const T t21 = 2.0*t4;
     const T t22 = t18 - t16;
     const T t23 = t4*t17;
@@ -42,7 +46,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t25 = t5*t22;
     const T t26 = t10*t1;
     const T t27 = t26 + t20;
-    const T t28 = t1*(-4.3199999999999995e-07);
+    const T t28 = t1*(-4.32e-07);
     M[33] = t28;
     M[39] = t28;
     const T t29 = t5*(-0.034980000000000004);
@@ -53,16 +57,17 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t34 = t4*t27;
     const T t35 = 0.00901185 + t28;
     const T t36 = t5*t32;
+    /* First use of the coordinates of lbr_iiwa_joint_4. */
     const T t37 = t2*t30;
-    const T t38 = 0.010350004999999999 - t14;
+    const T t38 = 0.010350005 - t14;
     M[32] = t38;
-    const T t39 = 0.5044827250000001 + t18;
+    const T t39 = 0.504482725 + t18;
     const T t40 = t33 + 1.46375;
     const T t41 = t5*t35;
     const T t42 = t34 - t41;
     const T t43 = 2.0*t3;
     const T t44 = t39 - t36;
-    const T t45 = 0.00449999999999995 + t38;
+    const T t45 = 0.004500000000000001 + t38;
     const T t46 = t3*t40;
     const T t47 = t37 + t46;
     const T t48 = t43*t42;
@@ -74,13 +79,13 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t54 = t16 + 0.5089827250000001;
     const T t55 = t4*t35;
     const T t56 = t50 + t55;
-    const T t57 = 0.018821200000000093 + t51;
+    const T t57 = 0.018821200000000003 + t51;
     const T t58 = t2*t53;
     const T t59 = t36 + t54;
     M[24] = t59;
     const T t60 = t44 + t57;
-    const T t61 = t51 + 0.0024999999999999467;
-    const T t62 = 0.006150600000000002 + t56;
+    const T t61 = t51 + 0.002499999999999998;
+    const T t62 = 0.006150600000000001 + t56;
     const T t63 = t60 - t58;
     const T t64 = t59 + t61;
     const T t65 = t3*t62;
@@ -88,7 +93,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t67 = t24 + t66;
     const T t68 = t2*t62;
     const T t69 = t3*t30;
-    const T t70 = 0.02132120000000005 + t45;
+    const T t70 = 0.0213212 + t45;
     const T t71 = t63 - t64;
     const T t72 = t0*0.001;
     const T t73 = t5*t33;
@@ -103,6 +108,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t81 = t80 - t42;
     const T t82 = t2*t40;
     const T t83 = t69 - t82;
+    /* First use of the coordinates of lbr_iiwa_joint_3. */
     const T t84 = t8*t71;
     const T t85 = 2.0*t9;
     const T t86 = t1*0.012552;
@@ -111,7 +117,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t89 = t4*t13;
     const T t90 = (-0.42)*t73;
     const T t91 = t30*(-0.42);
-    const T t92 = 0.006000359999999927 + t76;
+    const T t92 = 0.006000359999999996 + t76;
     const T t93 = -t75;
     M[17] = t93;
     M[23] = t93;
@@ -121,7 +127,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t97 = t81 - t96;
     const T t98 = t85*t79;
     const T t99 = t84 - t98;
-    const T t100 = 0.008451 - t93;
+    const T t100 = 0.008451000000000004 - t93;
     const T t101 = t92 - 1.60669475;
     const T t102 = t1*0.001;
     M[34] = t102;
@@ -188,6 +194,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t152 = t9*t127;
     const T t153 = t9*t131;
     const T t154 = t9*t79;
+    /* First use of the coordinates of lbr_iiwa_joint_2. */
     const T t155 = t6*t137;
     const T t156 = 2.0*t7;
     const T t157 = t134 - 0.009912;
@@ -215,8 +222,8 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t179 = t178 + t158;
     const T t180 = t156*t159;
     const T t181 = t155 + t180;
-    const T t182 = 0.04265600000000007 + t92;
-    const T t183 = t64 + 1.6126951099999998;
+    const T t182 = 0.042656000000000006 + t92;
+    const T t183 = t64 + 1.61269511;
     const T t184 = t9*t138;
     const T t185 = t160 + t184;
     M[13] = t185;

@@ -5,6 +5,7 @@
 
 IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
 {
+    /* Angles: their sines and cosines, all at once. */
     const BLOCK x0[] = {IIWA_EIGHT(q[1], q[2], q[3], q[4], q[5], q[5], q[5], q[5])};
     BLOCK y0[IIWA_BLOCKS(5)], z0[IIWA_BLOCKS(5)];
     iiwa_angles(x0, y0, z0, IIWA_BLOCKS(5));
@@ -20,7 +21,9 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t7 = s0[3];
     const T t8 = c0[4];
     const T t9 = s0[4];
+    /* First use of the coordinates of lbr_iiwa_joint_2, lbr_iiwa_joint_1. */
     const T t10 = t1*v[0];
+    /* First use of the coordinates of lbr_iiwa_joint_3. */
     const T t11 = t10*t2;
     const T t12 = v[1]*t3;
     const T t13 = t11 + t12;
@@ -33,6 +36,7 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t20 = t18 + t19;
     const T t21 = t20*t3;
     const T t22 = t16 - t21;
+    /* First use of the coordinates of lbr_iiwa_joint_4. */
     const T t23 = t4*t22;
     const T t24 = t17 + v[2];
     const T t25 = t24*t4;
@@ -49,6 +53,7 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t36 = t35*t5;
     const T t37 = t36 + t31;
     const T t38 = t23 + t37;
+    /* First use of the coordinates of lbr_iiwa_joint_5. */
     const T t39 = t6*t38;
     const T t40 = t20*t2;
     const T t41 = t28*v[2];
@@ -67,6 +72,7 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t54 = t53*v[4];
     const T t55 = t46 + t54;
     const T t56 = t39 + t55;
+    /* First use of the coordinates of lbr_iiwa_joint_6. */
     const T t57 = t56*t9;
     const T t58 = t49*v[3];
     const T t59 = t35*t4;
@@ -85,6 +91,7 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t72 = t71*v[5];
     const T t73 = t64 + t72;
     const T t74 = t57 + t73;
+    /* First use of the coordinates of lbr_iiwa_joint_7. */
     const T t75 = t74 + a[6];
     const T t76 = 0.001*t75;
     const T t77 = t69*t8;
@@ -104,7 +111,7 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t91 = t71*t90;
     const T t92 = t88 - t91;
     const T t93 = t80 - t86;
-    const T t94 = 0.0016500000000000004*t93;
+    const T t94 = 0.00165*t93;
     const T t95 = t92 - t94;
     const T t96 = t67*t69;
     const T t97 = t96 + t85;
@@ -149,18 +156,18 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t136 = t53 + v[5];
     const T t137 = t71*t136;
     const T t138 = t137 - t74;
-    const T t139 = 4.3199999999999995e-07*t138;
+    const T t139 = 4.32e-07*t138;
     const T t140 = t139 + t135;
     const T t141 = t137 + t74;
-    const T t142 = 0.0016500000000000004*t141;
-    const T t143 = 4.3199999999999995e-07*t87;
+    const T t142 = 0.00165*t141;
+    const T t143 = 4.32e-07*t87;
     const T t144 = t142 - t143;
     const T t145 = t144 + t76;
     const T t146 = t8*t145;
     const T t147 = t79*t79;
     const T t148 = t136*t136;
     const T t149 = t147 - t148;
-    const T t150 = 4.3199999999999995e-07*t149;
+    const T t150 = 4.32e-07*t149;
     const T t151 = t136*t90;
     const T t152 = t150 + t151;
     const T t153 = t53*t69;
@@ -184,14 +191,14 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t171 = t146 - t170;
     const T t172 = t67*t53;
     const T t173 = t172 + t63;
-    const T t174 = 0.0015000170000000201*t173;
+    const T t174 = 0.001500016999999999*t173;
     const T t175 = t172 - t63;
-    const T t176 = 0.00619998799999999*t175;
+    const T t176 = 0.006199988000000001*t175;
     const T t177 = t174 - t176;
     const T t178 = t127 - t128;
     const T t179 = 3.57e-06*t178;
     const T t180 = t177 + t179;
-    const T t181 = (-4.428500000000001e-05)*t154;
+    const T t181 = (-4.4285e-05)*t154;
     const T t182 = (-0.00901185)*t97;
     const T t183 = t181 - t182;
     const T t184 = t180 + t183;
@@ -209,10 +216,10 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t196 = t96 - t85;
     const T t197 = 3.57e-06*t196;
     const T t198 = t195 + t197;
-    const T t199 = t173*(-4.428500000000001e-05);
+    const T t199 = t173*(-4.4285e-05);
     const T t200 = t198 - t199;
     const T t201 = t153 + t56;
-    const T t202 = 0.00619998799999999*t201;
+    const T t202 = 0.006199988000000001*t201;
     const T t203 = t202 + t200;
     const T t204 = t167*(-0.012552);
     const T t205 = t203 + t204;
@@ -222,15 +229,15 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t209 = t7*t208;
     const T t210 = t49*t30;
     const T t211 = t210 - t45;
-    const T t212 = 0.00449999999999995*t211;
+    const T t212 = 0.004500000000000001*t211;
     const T t213 = t210 + t45;
-    const T t214 = t213*0.5044827250000001;
+    const T t214 = t213*0.504482725;
     const T t215 = t212 - t214;
     const T t216 = t113*1.46375;
     const T t217 = t215 - t216;
     const T t218 = t49*t51;
     const T t219 = t218 - t62;
-    const T t220 = (-0.006150600000000002)*t219;
+    const T t220 = (-0.006150600000000001)*t219;
     const T t221 = t217 - t220;
     const T t222 = t221 - t209;
     const T t223 = t87*0.03138;
@@ -245,9 +252,9 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t232 = t175*(-0.00901185);
     const T t233 = 3.57e-06*t201;
     const T t234 = t232 - t233;
-    const T t235 = 0.0015000170000000201*t196;
+    const T t235 = 0.001500016999999999*t196;
     const T t236 = t128 - t191;
-    const T t237 = (-4.428500000000001e-05)*t236;
+    const T t237 = (-4.4285e-05)*t236;
     const T t238 = t237 - t235;
     const T t239 = t238 + t234;
     const T t240 = (-0.00017)*t126;
@@ -259,32 +266,32 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t246 = t30*t30;
     const T t247 = t51*t51;
     const T t248 = t246 - t247;
-    const T t249 = (-0.006150600000000002)*t248;
+    const T t249 = (-0.006150600000000001)*t248;
     const T t250 = t119*1.46375;
     const T t251 = t249 - t250;
     const T t252 = t51*t30;
     const T t253 = t252 - t38;
-    const T t254 = 0.5044827250000001*t253;
+    const T t254 = 0.504482725*t253;
     const T t255 = t251 - t254;
     const T t256 = t255 + t245;
     const T t257 = t7*t242;
     const T t258 = t256 - t257;
     const T t259 = t5*t258;
     const T t260 = t218 + t62;
-    const T t261 = 0.00449999999999995*t260;
-    const T t262 = (-0.006150600000000002)*t213;
+    const T t261 = 0.004500000000000001*t260;
+    const T t262 = (-0.006150600000000001)*t213;
     const T t263 = t261 - t262;
     const T t264 = t263 + t189;
     const T t265 = t4*t264;
     const T t266 = t28*t13;
     const T t267 = t266 + t35;
-    const T t268 = 0.0024999999999999467*t267;
-    const T t269 = t107*(-0.008451);
-    const T t270 = t110*(-0.00180000000000001);
+    const T t268 = 0.002499999999999998*t267;
+    const T t269 = t107*(-0.008451000000000004);
+    const T t270 = t110*(-0.001800000000000016);
     const T t271 = t270 - t269;
     const T t272 = t268 + t271;
     const T t273 = t266 - t35;
-    const T t274 = 0.018821200000000093*t273;
+    const T t274 = 0.018821200000000003*t273;
     const T t275 = t272 - t274;
     const T t276 = t275 + t265;
     const T t277 = t259 + t276;
@@ -319,9 +326,9 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t306 = t5*t305;
     const T t307 = t294 - t306;
     const T t308 = 0.42*t307;
-    const T t309 = t273*(-0.008451);
+    const T t309 = t273*(-0.008451000000000004);
     const T t310 = t106 - t44;
-    const T t311 = 0.0024999999999999467*t310;
+    const T t311 = 0.002499999999999998*t310;
     const T t312 = t309 - t311;
     const T t313 = t312 - t244;
     const T t314 = t308 + t313;
@@ -335,11 +342,11 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t322 = t318 + t321;
     const T t323 = t322*(-0.42);
     const T t324 = t22 + t115;
-    const T t325 = 0.018821200000000093*t324;
+    const T t325 = 0.018821200000000003*t324;
     const T t326 = t24*t24;
     const T t327 = t326 - t100;
-    const T t328 = (-0.008451)*t327;
-    const T t329 = t0*(-0.017658000000000097);
+    const T t328 = (-0.008451000000000004)*t327;
+    const T t329 = t0*(-0.017658000000000156);
     const T t330 = t328 + t329;
     const T t331 = t325 + t330;
     const T t332 = t331 + t323;
@@ -363,7 +370,7 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t350 = t349*1.60669475;
     const T t351 = t350 + t347;
     const T t352 = a[1] + t348;
-    const T t353 = 0.006000359999999927*t352;
+    const T t353 = 0.006000359999999996*t352;
     const T t354 = t353 + t351;
     const T t355 = t354 + t335;
     const T t356 = t315 + t355;
@@ -383,7 +390,7 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t370 = t2*t314;
     const T t371 = t369 - t370;
     const T t372 = t1*t371;
-    const T t373 = 0.006000359999999927*t363;
+    const T t373 = 0.006000359999999996*t363;
     const T t374 = t358 - t336;
     const T t375 = (-5.04e-05)*t374;
     const T t376 = t373 + t375;
@@ -393,7 +400,8 @@ IIWA_FUNCTION(iiwa_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t380 = t376 + t379;
     const T t381 = t380 + t277;
     const T t382 = t0*t381;
-    const T t383 = a[0]*0.04265600000000003;
+    const T t383 = a[0]*0.042656000000000006;
+    /* Results, each stored as soon as it is there and no input is left to read. */
     tau[6] = t76;
     tau[5] = t140;
     tau[4] = t189;

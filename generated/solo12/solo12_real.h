@@ -14,18 +14,24 @@
 
 #include "solo12.h"
 
+/* What this code wants beyond -O2: products and sums in one instruction, which -std=c99 alone would forbid, and no
+ * vectors made of single statements, which have too little in common.
+ */
+#if defined(__clang__)
+#pragma clang fp contract(fast)
+#elif defined(__GNUC__)
+#pragma GCC optimize ("no-math-errno", "no-trapping-math", "fp-contract=fast", "tree-vectorize", "no-tree-slp-vectorize")
+#endif
+
 typedef SOLO12_REAL R;
 
-#if defined(SOLO12_WIDE) && defined(__GNUC__) && 1 > 1
-#define SOLO12_WIDTH 1
-typedef R T __attribute__((vector_size(1*sizeof(R))));
-#else
 #define SOLO12_WIDTH 1
 typedef R T;
-#endif
 
 /* Limbs of one shape go in step, as the elements of small vectors, if the processor has such: P2 and P4 are 2 and 4
  * reals, P2_ANY and P4_ANY the same anywhere in memory. SOLO12_PLAIN asks for one number at a time.
+ * SOLO12_SINGLY is a number out of an array that goes into such a vector; clang would gather them by one instruction,
+ * which takes longer than single loads.
  */
 #if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__)) && !defined(SOLO12_WIDE) && !defined(SOLO12_PLAIN)
 #define SOLO12_PACKS 1
@@ -33,6 +39,11 @@ typedef R P2 __attribute__((vector_size(2*sizeof(R))));
 typedef R P4 __attribute__((vector_size(4*sizeof(R))));
 typedef R P2_ANY __attribute__((vector_size(2*sizeof(R)), aligned(sizeof(R)), may_alias));
 typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), may_alias));
+#if defined(__clang__)
+#define SOLO12_SINGLY(x) (*(const volatile T *)&(x))
+#else
+#define SOLO12_SINGLY(x) (x)
+#endif
 #else
 #define SOLO12_PACKS 0
 #endif
@@ -42,12 +53,19 @@ typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), ma
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
+/* clang cuts vectors of 512 bits in two for some processors, unless a function asks for them. */
+#if defined(__clang__)
+#define SOLO12_WHOLE __attribute__((min_vector_width(512)))
+#else
+#define SOLO12_WHOLE
+#endif
+
 /* Eight reals at a time may be stored where an aligned array begins; no T wants less than it has by itself. */
 #if defined(__GNUC__)
 #define SOLO12_ALIGNED __attribute__((aligned(sizeof(T) > 8*sizeof(R) ? sizeof(T) : 8*sizeof(R))))
 #define SOLO12_INLINE static inline __attribute__((always_inline))
-#define SOLO12_APART static __attribute__((noinline, unused))
-#define SOLO12_SPARE static __attribute__((unused))
+#define SOLO12_APART static __attribute__((noinline, unused)) SOLO12_WHOLE
+#define SOLO12_SPARE static __attribute__((unused)) SOLO12_WHOLE
 #if defined(__clang__) || __GNUC__ < 8
 #define SOLO12_PART SOLO12_APART
 #else
@@ -61,6 +79,15 @@ typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), ma
 #define SOLO12_SPARE static
 #endif
 
+/* CasADi's external() takes any function by its name for one of CasADi's interface, which these have not: to call it
+ * would crash. A name that ends in _incref, with none in _decref beside, makes external() refuse with an error.
+ */
+#ifdef __cplusplus
+#define SOLO12_NO_EXTERNAL(name) extern "C" { void name##_incref(void); void name##_incref(void) { } }
+#else
+#define SOLO12_NO_EXTERNAL(name) void name##_incref(void); void name##_incref(void) { }
+#endif
+
 /* A function that cannot fail, and one that returns its status; in lanes, where its parts may be called one by one, every
  * lane has its own status among the arguments.
  */
@@ -69,8 +96,8 @@ typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), ma
 #define SOLO12_STATUS(name) SOLO12_SPARE void name##_lanes
 #define SOLO12_RETURN(status)
 #else
-#define SOLO12_FUNCTION(name) void name
-#define SOLO12_STATUS(name) int name
+#define SOLO12_FUNCTION(name) SOLO12_NO_EXTERNAL(name) SOLO12_WHOLE void name
+#define SOLO12_STATUS(name) SOLO12_NO_EXTERNAL(name) SOLO12_WHOLE int name
 #define SOLO12_RETURN(status) return (int)(status)[0];
 #endif
 
@@ -95,6 +122,13 @@ SOLO12_INLINE void solo12_fill(T *to, int n, R x)
 #endif
     for (int k = 0; k < n; ++k) to[k] = solo12_all(x);
 }
+
+/* GCC calls a function of math.h lane by lane as long as it might set errno. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus)
+#define SOLO12_NO_ERRNO(name) R name(R) __attribute__((const));
+#else
+#define SOLO12_NO_ERRNO(name)
+#endif
 
 /* Operations that every lane does by itself, on x and y. */
 union solo12_lanes {
@@ -129,7 +163,7 @@ union solo12_lanes {
  * finite, the C library's. The sign of a zero may be lost. No branch, so that a compiler can vectorise the loop;
  * compiled for arithmetic that is not IEEE's, it is the C library's altogether.
  */
-#if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
+#if defined(__FAST_MATH__) || (FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16)
 #define SOLO12_OWN_ANGLES 0
 #else
 #define SOLO12_OWN_ANGLES 1

@@ -22,6 +22,7 @@ from codegen.compiler import TARGETS
 from codegen.contacts import contact_of
 from codegen.errors import BuildError, RobotError
 from codegen.model import Contact
+from codegen.progress import each, note, shown
 from opcount.bench import limits, ours, peers
 from opcount.bench.contest import Contestant, Scenario, disagreement, pinned, race, scenario
 from opcount.bench.held import SCENARIOS
@@ -53,6 +54,7 @@ class Contest:
 Entry = tuple[str, Scenario, int, list[Contestant]]  # robot, scenario, operations, who takes part
 
 
+@shown()
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the bench; 1 if a peer disagrees with us, 2 if there is nothing to run."""
     args = _arguments(argv)
@@ -67,7 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     entries, wrong = agreeing(entries)
     with pinned() as place:
         core = limits.core(tools[0], workshop)
-        results = tuple(_result(entry, args.seconds) for entry in entries)
+        timed = each(entries, lambda entry: f"timing {entry[1].algorithm} of {entry[0]}")
+        results = tuple(_result(entry, args.seconds) for entry in timed)
     report = Report(results, core, facts(tools, core, place, args.states, args.seconds), (*absent, *wrong))
     print(report.text())
     print("\n".join(report.write(args.out)))
@@ -113,7 +116,7 @@ def _names(text: str) -> list[str]:
 
 
 def _refused(sentence: str) -> int:
-    print(f"bench: {sentence}", file=sys.stderr)
+    note(f"bench: {sentence}")
     return 2
 
 
@@ -143,7 +146,7 @@ def enter(
     """Everything compiled: one entry per contest, and who takes no part."""
     entries: list[Entry] = []
     absent: list[str] = []
-    for contest in contests:
+    for contest in each(contests, str):
         function = ours.built(contest.model, contest.algorithm, contest.contacts, contest.iterations, tools[0])
         names = tuple(port.name for port in function.inputs)
         given = scenario(contest.model, contest.algorithm, names, states, contest.contacts, contest.iterations)
@@ -172,7 +175,6 @@ def agreeing(entries: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
 
 def _result(entry: Entry, seconds: float) -> Result:
     robot, contest, operations, found = entry
-    print(f"timing {contest.algorithm} of {robot}", file=sys.stderr, flush=True)
     readings = race(found, seconds)
     labels = tuple(contestant.label for contestant in found)
     sizes = tuple(limits.size(contestant) if contestant.label.startswith("rigidc") else None for contestant in found)

@@ -1,11 +1,16 @@
-"""Our own part: one state per call, and all states in one call, in SIMD lanes: states in rows, or in columns."""
+"""Our own part: one state per call, and all states in one call, in SIMD lanes: states in rows, or in columns.
+
+The C of a callable takes part as callables are compiled, an emitted folder as its user would compile it.
+"""
 
 from __future__ import annotations
 
+import re
+import tempfile
 from typing import TYPE_CHECKING
 
 import codegen
-from codegen.compiler import toolchain
+from codegen.compiler import machine_flags, toolchain
 from opcount.bench.calls import batch, plain
 
 if TYPE_CHECKING:
@@ -16,6 +21,11 @@ if TYPE_CHECKING:
 
 
 def contestants(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> tuple[Contestant, ...]:
+    """Our callables and our emitted folders, by one compiler."""
+    return (*callables(scenario, compiler, workshop), *folders(scenario, compiler, workshop))
+
+
+def callables(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> tuple[Contestant, ...]:
     """The text of our callables for one compiler, compiled with the flags of our callables.
 
     Scalar code and lanes lie in shared objects of their own, so that the size of the one is not that of both.
@@ -33,6 +43,41 @@ def contestants(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> t
         batch(f"{label}, batch", *given, lanes, f"{made.symbol}_aos", widths, made.work),
         batch(f"{label}, columns", *given, lanes, f"{made.symbol}_soa", widths, made.work, columns=True),
     )
+
+
+FOLDER = " folder"
+"""In the labels of emitted folders, which are else those of callables."""
+
+
+def folders(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> tuple[Contestant, ...]:
+    """An emitted folder, compiled with -O2 for the processor and nothing else."""
+    made = built(scenario.model, scenario.algorithm, scenario.contacts, scenario.iterations, compiler).artifact
+    files = _emitted(scenario, made.lanes)
+    name, label = f"{scenario.model.name}_{scenario.algorithm}_{compiler.family}_folder", f"rigidc {compiler.family}"
+    command = [compiler.c, "-O2", *machine_flags(compiler.target)[:1]]
+    scalar = workshop.shared(name, command, files, f"{made.symbol}.c")
+    lanes = workshop.shared(f"{name}_lanes", command, files, f"{made.symbol}_lanes.c")
+    widths = [port.size for port in made.outputs]
+    work = sum(map(int, re.findall(r"_WORK (\d+)$", "\n".join(files.values()), re.MULTILINE)))
+    given = scenario, workshop.driver(compiler)
+    return (
+        plain(f"{label}{FOLDER}", *given, scalar, made.symbol, widths),
+        batch(f"{label}{FOLDER}, batch", *given, lanes, f"{made.symbol}_aos", widths, work),
+    )
+
+
+def _emitted(scenario: Scenario, lanes: int) -> dict[str, str]:
+    """The sources of the folder of one algorithm, by name."""
+    with tempfile.TemporaryDirectory() as place:
+        paths = codegen.generate(
+            scenario.model,
+            [scenario.algorithm],
+            place,
+            contacts=scenario.contacts or None,
+            iterations=scenario.iterations,
+            lanes=lanes,
+        )
+        return {path.name: path.read_text(encoding="utf-8") for path in paths if path.suffix in (".c", ".h")}
 
 
 def built(model: Model, algorithm: str, contacts: tuple[Contact, ...], iterations: int, compiler: Compiler) -> Function:

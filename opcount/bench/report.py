@@ -9,6 +9,7 @@ import numpy as np
 
 from codegen.cli.table import Table, as_json
 from opcount.bench.contest import spread
+from opcount.bench.ours import FOLDER
 from opcount.bench.peers import NOTES, PEERS
 
 if TYPE_CHECKING:
@@ -51,7 +52,13 @@ class Result:
         if not theirs or label not in self.labels:
             return None
         best = min(theirs, key=lambda k: float(np.median(self.readings[:, k])))
-        return spread(self.readings[:, best] / self.readings[:, self.labels.index(label)])
+        return self.longer(self.labels[best], label)
+
+    def longer(self, label: str, other: str) -> Spread | None:
+        """How many times as long `label` takes as `other`, turn by turn."""
+        if not {label, other} <= {*self.labels}:
+            return None
+        return spread(self.readings[:, self.labels.index(label)] / self.readings[:, self.labels.index(other)])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,6 +105,16 @@ class Report:
                     rows.append((*_key(result), peer, *(round(r.median, 2) if r else None for r in found)))
         return Table(("robot", "algorithm", "against the best", *mine), tuple(rows))
 
+    def folders(self) -> Table:
+        """How many times as long an emitted folder takes as the callable's C, both by the same compiler."""
+        labels = [label for label in self.labels if FOLDER in label and label.replace(FOLDER, "") in self.labels]
+        rows: list[tuple[Cell, ...]] = []
+        for result in self.results:
+            found = [result.longer(label, label.replace(FOLDER, "")) for label in labels]
+            if any(found):
+                rows.append((*_key(result), *(round(r.median, 2) if r else None for r in found)))
+        return Table(("robot", "algorithm", *labels), tuple(rows))
+
     def limits(self) -> Table:
         """Code and arithmetic per cycle of our kernels, and their share of what the core can do."""
         rows: list[tuple[Cell, ...]] = []
@@ -122,6 +139,11 @@ class Report:
         if (ratios := self.ratios()).rows:
             parts += [title("Times faster than the fastest build of a peer (median of the ratios turn by turn)")]
             parts += [shown(ratios)]
+        if (folders := self.folders()).rows:
+            parts += [
+                title("Emitted folder, cc -O2 -march=native (or --target): times as long as the C of a callable"),
+                shown(folders),
+            ]
         if (limits := self.limits()).rows:
             parts += [title("Share of the core's limits, one state per call"), shown(limits)]
         if self.notes:

@@ -9,10 +9,11 @@ import platform
 import re
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from codegen.progress import doing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,9 +97,9 @@ class Workshop:
         for file, text in files.items():
             (place / file).parent.mkdir(parents=True, exist_ok=True)
             (place / file).write_text(text, encoding="utf-8")
-        print(f"compiling {name}", file=sys.stderr, flush=True)
         line = [*command, *SHARED, *sources, "-lm", "-o", "making"]
-        done = subprocess.run(line, cwd=place, capture_output=True, text=True, errors="replace", check=False)
+        with doing(f"compiling {name}"):
+            done = subprocess.run(line, cwd=place, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode:
             errors = [text for text in done.stderr.splitlines() if "error" in text] or ["it said nothing"]
             raise Absent(f"{name} does not compile with {command[0]}: {errors[0].strip()[:200]}")

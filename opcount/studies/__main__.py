@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codegen.progress import doing, shown
 from opcount.studies import STUDIES
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from codegen.cli.table import Table
 
 
+@shown()
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the studies that the arguments name."""
     known = "\n".join(f"  {name:12} {study}{' (long)' * study.long}" for name, study in STUDIES.items())
@@ -35,8 +37,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"there is no study {unknown[0]!r}; the studies are {', '.join(STUDIES)}")
     if args.figure and "convergence" not in args.names:
         parser.error("only the study of convergence has a figure; name it")
-    for name in args.names or [name for name, study in STUDIES.items() if not study.long]:
-        table = STUDIES[name].table()
+    names = args.names or [name for name, study in STUDIES.items() if not study.long]
+    for n, name in enumerate(names):
+        with doing(f"study {name}", n + 1, len(names)):
+            table = STUDIES[name].table()
         if args.form in ("text", "markdown"):
             print(f"{'## ' if args.form == 'markdown' else ''}{STUDIES[name]}\n")
         sys.stdout.write(getattr(table, args.form)())

@@ -21,6 +21,7 @@ from codegen.algorithms import ALGORITHMS, OPTIONAL
 from codegen.cli.table import Cell, Table
 from codegen.contacts import contact_of
 from codegen.oracle import constrained
+from codegen.progress import each
 from opcount.studies.measured import PAPER, Held
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def table(
     """One row per scenario and algorithm; direct dynamics are left out where rows repeat others."""
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(_rows, names, [states] * len(names), [tuple(algorithms)] * len(names))
-    rows = [row for scenario in found for row in scenario]
+        rows = [row for _, scenario in zip(each(names, str), found, strict=True) for row in scenario]
     return Table(("robot", "algorithm", "states", "irregular", "error", "residual", "bound", "met"), tuple(rows))
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from codegen import pipeline
 from codegen.cli.table import Cell, Table
+from codegen.progress import each
 from opcount.bench.workshop import compilers
 from opcount.studies.accuracy import SCENARIOS
 from opcount.studies.measured import Held
@@ -59,13 +60,13 @@ _PROGRAM = f"import sys; from {__name__} import Build, timed; print(*timed(Build
 def table(builds: Sequence[Build] = BUILDS, runs: int = RUNS) -> Table:
     """One row per compiler and build: seconds until the graph and until the callable are there, and MiB at most."""
     rows: list[tuple[Cell, ...]] = []
-    for compiler in compilers():
-        for build in builds:
-            found = [_apart(build, compiler) for _ in range(runs)]
-            graph, whole, memory = (median(column) for column in zip(*found, strict=True))
-            cores = 1 if build.alone else os.cpu_count()
-            times = round(graph, 2), round(whole, 2), round(memory)
-            rows.append((str(compiler), build.scenario, build.algorithm, cores, *times))
+    work = [(compiler, build) for compiler in compilers() for build in builds]
+    for compiler, build in each(work, lambda pair: f"{pair[1]} with {pair[0]}"):
+        found = [_apart(build, compiler) for _ in range(runs)]
+        graph, whole, memory = (median(column) for column in zip(*found, strict=True))
+        cores = 1 if build.alone else os.cpu_count()
+        times = round(graph, 2), round(whole, 2), round(memory)
+        rows.append((str(compiler), build.scenario, build.algorithm, cores, *times))
     return Table(("compiler", "scenario", "algorithm", "cores", "graph", "whole", "MiB"), tuple(rows))
 
 
@@ -74,7 +75,7 @@ def _apart(build: Build, compiler: Compiler) -> tuple[float, float, float]:
     with tempfile.TemporaryDirectory() as cache:
         said = subprocess.run(
             [sys.executable, "-c", _PROGRAM, build.scenario, build.algorithm, *["alone"] * build.alone],
-            env={**os.environ, "RIGIDC_CACHE": cache, "RIGIDC_CC": compiler.c},
+            env={**os.environ, "RIGIDC_CACHE": cache, "RIGIDC_CC": compiler.c, "RIGIDC_PROGRESS": "0"},
             check=True,
             stdout=subprocess.PIPE,
             text=True,

@@ -14,6 +14,7 @@ from codegen.cli.table import Cell, Table
 from codegen.contacts import contact_of
 from codegen.interpret import interpret
 from codegen.oracle import constrained
+from codegen.progress import each
 from codegen.task import Task, trace
 from opcount.studies.measured import Held
 
@@ -36,16 +37,16 @@ def table(
     model = TALOS.model()
     contacts = tuple(contact_of(model, text) for text in TALOS.contacts)
     rng = np.random.default_rng(0)
-    drawn = [model.random(rng) for _ in range(states)]
+    drawn = [model.random(rng) for _ in each(range(states), lambda _: "states drawn")]
     q, v, tau = (np.array(column) for column in zip(*drawn, strict=True))
-    at = [constrained.equations(model, a, b, contacts=contacts) for a, b in zip(q, v, strict=True)]
     none = np.zeros(sum(len(contact.rows) for contact in contacts))
+    at = [constrained.equations(model, *state[:2], contacts=contacts) for state in each(drawn, lambda _: "states")]
     best = [e.J @ constrained.solution(e, t, none, none)[0] for e, t in zip(at, tau, strict=True)]
     rows: list[tuple[Cell, ...]] = []
-    for algorithm in algorithms:
-        for n in steps:
-            graph = trace(Task(model, algorithm, parameters=("mu",), contacts=contacts, iterations=n))
-            a = interpret(graph, q, v, tau, np.full(states, MU))[0]
-            left = [np.abs(e.J @ x - y).max() for e, x, y in zip(at, a, best, strict=True)]
-            rows.append((algorithm, n, *(float(x) for x in np.quantile(left, QUANTILES))))
+    work = [(algorithm, n) for algorithm in algorithms for n in steps]
+    for algorithm, n in each(work, lambda pair: f"{pair[0]}, steps: {pair[1]}"):
+        graph = trace(Task(model, algorithm, parameters=("mu",), contacts=contacts, iterations=n))
+        a = interpret(graph, q, v, tau, np.full(states, MU))[0]
+        left = [np.abs(e.J @ x - y).max() for e, x, y in zip(at, a, best, strict=True)]
+        rows.append((algorithm, n, *(float(x) for x in np.quantile(left, QUANTILES))))
     return Table(("algorithm", "steps", *(f"residual p{round(100 * x)}" for x in QUANTILES)), tuple(rows))

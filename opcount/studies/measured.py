@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen import description
+from codegen.progress import each
 from opcount.count import both
 
 if TYPE_CHECKING:
@@ -82,7 +83,13 @@ def measure(work: Iterable[tuple[Held, str]]) -> dict[tuple[Held, str], dict[Sta
     """Operations of many (robot with contacts, algorithm) pairs, on all processors."""
     pairs = list(dict.fromkeys(work))
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(pairs, pool.map(_one, pairs), strict=True))
+        found = pool.map(_one, pairs)
+        return dict(zip(each(pairs, _words), found, strict=True))
+
+
+def _words(pair: tuple[Held, str]) -> str:
+    held, algorithm = pair
+    return f"{algorithm} of {held.robot}, contacts: {len(held.contacts)}"
 
 
 def _one(pair: tuple[Held, str]) -> dict[Stage, int]:

@@ -15,7 +15,17 @@ from codegen.cli.check import relative_error
 from codegen.cli.samples import samples
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from command_line import Run
+
+COMPILED = pipeline.build
+
+
+@pytest.fixture(autouse=True)
+def checked(request: pytest.FixtureRequest, build: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is checked is interpreted, too: what the command says does not depend on how it is computed."""
+    monkeypatch.setattr(pipeline, "build", build)
 
 
 def test_check_of_a_robot_with_loops_takes_what_is_for_loops_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -27,7 +37,8 @@ def test_check_of_a_robot_with_loops_takes_what_is_for_loops_too(capsys: pytest.
     assert all(row["passed"] for row in rows)
 
 
-def test_check_passes_on_compiled_code(rigidc: Run) -> None:
+def test_check_passes_on_compiled_code(rigidc: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "build", COMPILED)
     tip = codegen.load("iiwa").tips[0]
     argv = ["check", "iiwa", "-a", "fk,aba", "-n", "5", "--external", tip, "--parameter", "gravity"]
     rows = json.loads(rigidc(*argv, "--json"))
@@ -85,7 +96,8 @@ def test_check_fails_on_a_wrong_answer(rigidc: Run, monkeypatch: pytest.MonkeyPa
     assert "no" in rigidc("check", "iiwa", "-a", "crba", "-n", "3", code=1).splitlines()[1].split()
 
 
-def test_check_in_single_precision_says_so(rigidc: Run) -> None:
+def test_check_in_single_precision_says_so(rigidc: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "build", COMPILED)
     (row,) = json.loads(rigidc("check", "iiwa", "-a", "rnea", "-n", "5", "--dtype", "float32", "--json"))
     assert 1e-9 < row["worst error"] <= row["tolerance"]
     assert row["tolerance"] == 1e-3

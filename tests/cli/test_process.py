@@ -1,8 +1,7 @@
-"""The command line as a process: interrupts, pipes, terminals, progress."""
+"""The command line as a process: interrupts, pipes, terminals."""
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codegen.cli import check as check_command
-from codegen.cli.progress import progress
 
 if TYPE_CHECKING:
     from command_line import Run
@@ -66,18 +64,3 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
-
-
-def test_progress_shows_only_to_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Screen(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    screen, pipe = Screen(), io.StringIO()
-    monkeypatch.setattr(sys, "stderr", screen)
-    assert list(progress([1, 2, 3], str)) == [1, 2, 3]
-    assert "2/3" in screen.getvalue()
-    assert screen.getvalue().endswith("\r\x1b[K")
-    monkeypatch.setattr(sys, "stderr", pipe)
-    assert list(progress([1, 2, 3], str)) == [1, 2, 3]
-    assert pipe.getvalue() == ""

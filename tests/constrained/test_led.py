@@ -10,6 +10,7 @@ from casadi import SX
 from mechanisms_cases import ALL_TYPES, mechanism, pose
 from scenarios import DIRECT, TOLERANCE, worst
 from test_stated import GIVEN, compared
+from thorough import besides
 
 import codegen
 from codegen import passes
@@ -74,7 +75,7 @@ def _way(model, b):
 
 @pytest.mark.parametrize("armature", [False, True])
 @pytest.mark.parametrize("algorithm", DIRECT)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", besides(range(2), range(5)))
 def test_random_trees(seed, algorithm, armature):
     robot, contacts = held(seed, armature)
     assert led(tree_of(robot, contacts))
@@ -100,7 +101,7 @@ def test_numbers_that_stay_arguments(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", DIRECT)
-def test_compiled(algorithm):
+def test_compiled(build, algorithm):
     """A held hand with a gripper on it, a foot that leads two joints, a point that leads one."""
     robot = codegen.load("talos")
     contacts = tuple(
@@ -108,7 +109,7 @@ def test_compiled(algorithm):
     )
     links = led(tree_of(robot, contacts))
     assert [type(link) is Welded for link in links.values()] == [True, True, False]
-    function = codegen.build(robot, algorithm, contacts=contacts, parameters=("k",))
+    function = build(robot, algorithm, contacts=contacts, parameters=("k",))
     assert compared(robot, contacts, algorithm, ("k",), run=function) < TOLERANCE[algorithm]
 
 
@@ -133,8 +134,10 @@ def test_motion_obeys_the_forces_where_rows_are_left_out(algorithm):
 @pytest.mark.parametrize(
     ("robot", "contacts", "algorithm", "saved"),
     [
-        ("talos", ("left_sole_link:6", "right_sole_link:6"), "pv", 0.15),
-        ("talos", ("left_sole_link:6", "right_sole_link:6"), "pv_early", 0.1),
+        *(
+            pytest.param("talos", ("left_sole_link:6", "right_sole_link:6"), *rest, marks=pytest.mark.thorough)
+            for rest in (("pv", 0.15), ("pv_early", 0.1))
+        ),
         ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "pv", 0.2),
         ("iiwa", ("lbr_iiwa_link_7:6",), "pv_early", 0.1),
     ],
@@ -162,10 +165,10 @@ def test_rows_of_unequal_length(sizes):
         assert status == 0
 
 
-def test_a_residual_is_told_by_rows_that_are_left():
+def test_a_residual_is_told_by_rows_that_are_left(build):
     """Where the joint would lead by the only row, it does not: a NaN must show."""
     robot = codegen.load("iiwa")
-    function = codegen.build(robot, "constrained_aba", contacts=["lbr_iiwa_link_7:rz"], iterations=None)
+    function = build(robot, "constrained_aba", contacts=["lbr_iiwa_link_7:rz"], iterations=None)
     q, v, tau = robot.random(0)
     assert np.isfinite(function(q, v, tau, 1e-9, 5)[3])
     tau[-1] = np.nan
@@ -264,13 +267,13 @@ def swivelling():
     return model, (model.contact(f"on{6}", 6, kp=3.0), model.contact(f"on{13}", 6, axes="world"))
 
 
-def test_swivels():
+def test_swivels(build):
     robot, contacts = swivelling()
     assert len(settling(tree_of(robot, contacts))) == 2
     given = (*GIVEN, "lam0", "mu")
     external = tuple(contact.frame.name for contact in contacts)
     assert compared(robot, contacts, "constrained_aba", given, iterations=12, external=external) < 1e-8
-    function = codegen.build(robot, "constrained_aba", contacts=contacts, parameters=GIVEN, iterations=12)
+    function = build(robot, "constrained_aba", contacts=contacts, parameters=GIVEN, iterations=12)
     assert compared(robot, contacts, "constrained_aba", GIVEN, run=function, iterations=12) < 1e-8
 
 

@@ -34,10 +34,10 @@ def test_rows_across_hinges_go_to_the_root(robot, texts):
     assert worst(lam, expected[1]) < 1e-11
 
 
-def test_the_residual_is_what_rows_lack():
+def test_the_residual_is_what_rows_lack(build):
     """Recomputed from accelerations, not foretold by the damping, which knows of no rounding."""
     model, contacts = held("mini_cheetah", "FR_knee_contact:6", "FL_abad_rotor:rz")
-    solve = codegen.build(model, "prox_kkt", contacts=contacts, parameters=("mu",), iterations=None)
+    solve = build(model, "prox_kkt", contacts=contacts, parameters=("mu",), iterations=None)
     for seed in range(3):
         q, v, tau = model.random(seed)
         at = constrained.equations(model, q, v, contacts=contacts)

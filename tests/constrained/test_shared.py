@@ -7,6 +7,7 @@ import sys
 import pytest
 from casadi import SX
 from scenarios import PAPER, TOLERANCE, of, with_corners, worst
+from thorough import besides
 
 import codegen
 from codegen.algorithms import shared
@@ -38,7 +39,7 @@ def by(monkeypatch):
     return prefer
 
 
-@pytest.mark.parametrize("algorithm", ["prox_pv", "prox_ltl"])
+@pytest.mark.parametrize("algorithm", besides(["prox_pv"], ["prox_pv", "prox_ltl"]))
 @pytest.mark.parametrize("way", WAYS)
 def test_one_solution(by, way, algorithm):
     given = of(TALOS)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import os
-import time
 from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
+from work import calls
 
 from codegen.description import bundle, bundle_loops, bundled, load, read, write_json
 from codegen.description.json_format import SCHEMA
@@ -79,13 +79,9 @@ def test_bodies_come_parents_first_and_nodes_are_whole(name: str) -> None:
         assert carrier == -1 if node.parent < 0 else carrier in model.nodes[node.parent].bodies
 
 
-def test_talos_loads_fast() -> None:
-    def seconds() -> float:
-        start = time.perf_counter()
-        load("talos")
-        return time.perf_counter() - start
-
-    assert min(seconds() for _ in range(5)) < 0.06
+def test_talos_loads_with_little_work() -> None:
+    load("talos")
+    assert calls(lambda: load("talos")) < 100_000
 
 
 def test_bases_can_be_exchanged() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from refusals import sentence
 
-from codegen.description import load
+from codegen.description import assemble, load, read
+from codegen.description.description import DescribedLoop
+from codegen.description.loops import canonical
 from codegen.errors import RobotError
 
 if TYPE_CHECKING:
@@ -27,6 +30,11 @@ def json_robot(**changes: object) -> dict[str, object]:
 
 J = {"name": "j", "type": "revolute", "parent": "a", "child": "b"}
 LINEAR = {"name": "x", "kind": "linear", "independent": [], "dependent": ["j"], "matrix": [[]]}
+FORMULA = {"name": "x", "kind": "expression", "variables": {"q": "j"}}
+TWO = {
+    "links": [{"name": name, "mass": 1, "inertia": [1, 0, 0, 1, 0, 1]} for name in "abc"],
+    "joints": [J, J | {"name": "k", "child": "c"}],
+}
 BAD_JSON = {
     "empty": ("", "malformed"),
     "list": ("[]", "not of type 'object'"),
@@ -46,6 +54,46 @@ BAD_JSON = {
         json.dumps(json_robot(joints=[J | {"placement": {"rpy": [0, 0, 0], "rotation": [[1, 0, 0]] * 3}}])),
         r"\$.joints\[0\].placement",
     ),
+    "deep notes": (json.dumps(json_robot(notes=json.loads("[" * 300 + "]" * 300))), "nested more than 256 deep"),
+    "long value": (json.dumps(json_robot(notes=["x" * 5000, 1, "y" * 5000])), "is not of type 'string'"),
+    "long key": (json.dumps(json_robot(**{"x" * 5000: 1})), "was unexpected"),
+    "too many links": (json.dumps(json_robot(links=[{"name": "a"}] * 10_001)), "10001 links are more than the 10000"),
+    "long formula": (
+        json.dumps(json_robot(loops=[FORMULA | {"implicit": ["q + " * 700 + "x"]}])),
+        r"the expression 'q \+ .*\.\.\..* x' uses 'x', which is no variable",
+    ),
+    "too long a formula": (
+        json.dumps(json_robot(loops=[FORMULA | {"implicit": ["q" * 10_001]}])),
+        "longer than 10000 characters",
+    ),
+    "too many formulas": (
+        json.dumps(json_robot(loops=[FORMULA | {"name": f"x{i}", "implicit": ["q+" * 4000 + "q"]} for i in range(13)])),
+        "formulas have more than 100000 characters",
+    ),
+    "constants whose product overflows": (
+        json.dumps(json_robot(**TWO, loops=[FORMULA | {"explicit": {"k": "q*1e300*1e300"}}])),
+        "loop 'x' gives motions that are not finite or beyond 1e.12",
+    ),
+    "huge ratio": (
+        json.dumps(json_robot(**TWO, loops=[LINEAR | {"independent": ["k"], "matrix": [[1e200]]}])),
+        "loop 'x': the number 1e.200",
+    ),
+    "scale of zero": (
+        json.dumps(json_robot(**TWO, loops=[FORMULA | {"implicit": ["q-k"], "independent": ["j"], "scale": [0]}])),
+        "loop 'x' has a scale of zero",
+    ),
+    "a closure's rotation": (
+        json.dumps(
+            json_robot(
+                loops=[
+                    {"name": "x", "kind": "closure", "type": "weld", "predecessor": {"link": "a"}}
+                    | {"successor": {"link": "b", "rotation": [[1, 0, 0]] * 3}}
+                ]
+            )
+        ),
+        "loop 'x', successor has a rotation that is not a rotation matrix",
+    ),
+    "denormal armature": (json.dumps(json_robot(joints=[J | {"armature": 1e-320}])), "armature: 1e-320 is neither"),
     "no rotation": (
         json.dumps(json_robot(joints=[J | {"placement": {"rotation": [[1, 0, 0]] * 3}}])),
         "orthonormal",
@@ -124,3 +172,33 @@ def test_the_unbroken_json_loads(tmp_path: Path) -> None:
     still = load(path)
     assert (still.nv, still.loops) == (0, ())
     assert "Joints that a loop holds still are fixed: 'j'." in still.notes
+
+
+def test_joints_may_be_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "still.json"
+    path.write_text(json.dumps({"format": "rigidc-robot-1", "name": "r", "links": [{"name": "a"}]}), encoding="utf-8")
+    assert (load(path).nv, load(path, base="floating").nv) == (0, 6)
+
+
+def test_minus_zero_is_zero(tmp_path: Path) -> None:
+    path = tmp_path / "zero.json"
+    for zero in ("0.0", "-0.0"):
+        joint = J | {"armature": float(zero), "limits": {"lower": float(zero), "upper": 1}}
+        path.write_text(json.dumps(json_robot(joints=[joint])), encoding="utf-8")
+        assert "-0.0" not in repr(load(path).bodies)
+
+
+def test_loops_that_take_too_long_to_close_are_refused_before() -> None:
+    chain = read("chain:120")
+    ends = [{"predecessor": {"link": chain.links[0].name}, "successor": {"link": x.name}} for x in chain.links[-15:]]
+    welds = [DescribedLoop(f"x{i}", "closure", canonical({"type": "weld"} | both)) for i, both in enumerate(ends)]
+    with pytest.raises(RobotError, match="'x4' and 10 more closes 120 joints by 90 equations"):
+        assemble(replace(chain, loops=tuple(welds)))
+    chain = read("chain:401")
+    first, *others = (joint.name for joint in chain.joints)
+    gears = [
+        DescribedLoop(name, "linear", canonical({"independent": [first], "dependent": [name], "matrix": [[1]]}))
+        for name in others
+    ]
+    with pytest.raises(RobotError, match="ties 401 joints, more than the 400"):
+        assemble(replace(chain, loops=tuple(gears)))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mujoco_peer import inertia_matrix
 
-from codegen.description import load
+from codegen.description import load, read
 from codegen.errors import RobotError
 from codegen.geometry import Pose
 from codegen.oracle import ORACLE, dynamics
@@ -238,6 +238,33 @@ def test_an_equality_that_no_whole_joints_follow_is_refused_with_a_mend(
     says = rf"'e' determines {counts} joint motions, but 1 is to follow .*; remove the loop \(in MJCF: the equality\)"
     with pytest.raises(RobotError, match=says):
         load(path)
+
+
+NAMELESS = {
+    '<connect body1="a" body2="b" anchor="0 0 0"{}/>': "connect of bodies 'a' and 'b'",
+    '<weld body1="a"{}/>': "weld of bodies 'a' and 'world'",
+    '<connect site1="sa" site2="sb"{}/>': "connect of sites 'sa' and 'sb'",
+    '<joint joint1="ja" joint2="jb"{}/>': "equality of joints 'ja' and 'jb'",
+    '<joint joint1="ja"{}/>': "equality of joint 'ja'",
+}
+
+
+@pytest.mark.parametrize("equality", NAMELESS)
+def test_an_equality_without_a_name_is_called_by_what_it_ties(tmp_path: Path, equality: str) -> None:
+    bodies = LOOPED.replace("<geom", '<site name="sa"/><geom', 1)
+    bodies = '<site name="sb"/><geom'.join(bodies.rsplit("<geom", 1))
+    off = equality.format(' active="false"')
+    model = load(_write(tmp_path / "r.xml", bodies, f"<equality>{off}</equality>"))
+    assert model.notes == (f"Not part of the model: the {NAMELESS[equality]}.",)
+    kept = read(_write(tmp_path / "r.xml", bodies, f"<equality>{equality.format('') * 2}</equality>"))
+    name = NAMELESS[equality].replace("'", "")
+    assert [loop.name for loop in kept.loops] == [name, f"{name}_2"]
+
+
+def test_a_tendon_that_is_left_out_is_called_by_its_name(tmp_path: Path) -> None:
+    tendon = '<tendon><fixed name="t"><joint joint="ja" coef="1"/></fixed></tendon>'
+    model = load(_write(tmp_path / "r.xml", LOOPED, f'{tendon}<equality><tendon tendon1="t"/></equality>'))
+    assert model.notes == ("Not part of the model: tendons, the equality of tendon 't'.",)
 
 
 FOUR_BAR = (

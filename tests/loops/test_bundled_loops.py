@@ -1,9 +1,9 @@
-"""The bundled robots with loops, compiled: a thousand states against the dense oracle, and against identities."""
+"""The bundled robots with loops: many states (compiled, a thousand) against the dense oracle, and identities."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -16,21 +16,29 @@ from codegen.oracle import ORACLE
 from codegen.oracle.loops import closed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
 
-STATES, BATCH = 1000, 100  # random states, and how many the oracle takes at a time
+STATES, BATCH = {"interpreted": 20, "compiled": 1000}, 100  # random states, and how many the oracle takes at a time
 TOLERANCE = 1e-10
 NAMES = tuple(name for name in codegen.bundled() if codegen.load(name).loops)
 IMPLICIT = tuple(name for name in NAMES if any(not loop.explicit for loop in codegen.load(name).loops))
 
 
+@pytest.fixture
+def number(request: pytest.FixtureRequest) -> int:
+    """How many states: of what is interpreted fewer, since drawing them takes longest."""
+    return STATES[request.node.callspec.params["build"]]
+
+
 @cache
-def states(name: str) -> tuple[Array, Array, Array]:
-    """Valid random q (STATES, nq), v and a, or tau (STATES, nv)."""
+def states(name: str, number: int) -> tuple[Array, Array, Array]:
+    """Valid random q (number, nq), v and a, or tau (number, nv)."""
     model, rng = codegen.load(name), np.random.default_rng(1)
-    drawn = [model.random(rng) for _ in range(STATES)]
+    drawn = [model.random(rng) for _ in range(number)]
     q, v, a = (np.stack(column) for column in zip(*drawn, strict=True))
     return q, v, a
 
@@ -44,12 +52,12 @@ def errors(found: Array, expected: Array) -> Array:
 
 @pytest.mark.parametrize("algorithm", ["rnea", "aba", "crba", "efpa"])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_thousand_states_agree_with_the_oracle(name: str, algorithm: str) -> None:
+def test_many_states_agree_with_the_oracle(build: Callable[..., Any], name: str, algorithm: str, number: int) -> None:
     model = codegen.load(name)
     held = reference(name).contacts[:1] if algorithm == "efpa" else ()
-    inputs = states(name) if algorithm in ("rnea", "aba") else states(name)[:1]
-    found = codegen.build(model, algorithm, contacts=held)(*inputs)
-    for k in range(0, STATES, BATCH):
+    inputs = states(name, number)[: 3 if algorithm in ("rnea", "aba") else 1]
+    found = build(model, algorithm, contacts=held)(*inputs)
+    for k in range(0, number, BATCH):
         part = slice(k, k + BATCH)
         expected = ORACLE[algorithm](model, *(x[part] for x in inputs), contacts=held)
         assert isinstance(expected, np.ndarray)
@@ -57,9 +65,9 @@ def test_a_thousand_states_agree_with_the_oracle(name: str, algorithm: str) -> N
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_forward_undoes_inverse_dynamics(name: str) -> None:
-    q, v, a = states(name)
-    rnea, aba, crba = (codegen.build(codegen.load(name), algorithm) for algorithm in ("rnea", "aba", "crba"))
+def test_forward_undoes_inverse_dynamics(build: Callable[..., Any], name: str, number: int) -> None:
+    q, v, a = states(name, number)
+    rnea, aba, crba = (build(codegen.load(name), algorithm) for algorithm in ("rnea", "aba", "crba"))
     tau, M = rnea(q, v, a), crba(q)
     peak = np.maximum(np.abs(a).max(axis=1), np.abs(aba(q, v, 0 * a)).max(axis=1))
     assert (np.abs(aba(q, v, tau) - a).max(axis=1) < 1e-8 * peak).all()
@@ -81,9 +89,9 @@ def test_random_states_close_the_loops_and_neutral_is_regular(name: str) -> None
 
 
 @pytest.mark.parametrize("name", IMPLICIT)
-def test_projection_closes_what_is_a_little_open(name: str) -> None:
+def test_projection_closes_what_is_a_little_open(build: Callable[..., Any], name: str) -> None:
     model = codegen.load(name)
-    project = codegen.build(model, "project")
+    project = build(model, "project")
     rng = np.random.default_rng(3)
     q = np.stack([model.random(rng)[0] for _ in range(60)])
     own = np.zeros(model.nq, bool)
@@ -100,9 +108,9 @@ def test_projection_closes_what_is_a_little_open(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", IMPLICIT)
-def test_steps_keep_loops_closed_and_are_undone_by_differences(name: str) -> None:
+def test_steps_keep_loops_closed_and_are_undone_by_differences(build: Callable[..., Any], name: str) -> None:
     model = codegen.load(name)
-    integrate, difference = codegen.build(model, "integrate"), codegen.build(model, "difference")
+    integrate, difference = build(model, "integrate"), build(model, "difference")
     for seed in range(20):
         q, v, _ = model.random(seed)
         end = integrate(q, 0.02 * v)
@@ -116,10 +124,10 @@ def test_steps_keep_loops_closed_and_are_undone_by_differences(name: str) -> Non
                 np.testing.assert_allclose(slope[place], rates[span], rtol=1e-6, atol=1e-6)
 
 
-def test_projection_leaves_a_robot_without_implicit_loops_alone() -> None:
+def test_projection_leaves_a_robot_without_implicit_loops_alone(build: Callable[..., Any]) -> None:
     model = codegen.load("mini_cheetah")
     q = model.random(0)[0]
-    projected, residual = codegen.build(model, "project")(q)
+    projected, residual = build(model, "project")(q)
     assert (projected == q).all()
     assert residual == 0.0
 

@@ -10,9 +10,12 @@ import pytest
 
 import codegen
 from codegen.errors import RobotError
+from codegen.interpret import interpret
+from codegen.oracle import ORACLE
 from codegen.oracle.loops import closed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 INERTIA = {"mass": 1.0, "com": [0.1, 0.0, 0.0], "inertia": [0.01, 0, 0, 0.02, 0, 0.03]}
@@ -66,11 +69,13 @@ BAD = {
     ),
     "too few independent": (
         robot({**BAR, "d": ("c", [0.8, 0, 0])}, closure("b", [1, 0, 0], "d", [0.5, 0, 0], independent=["ja"])),
-        "determines 2 of 4 joint motions, but 3 joints are to follow; name 2 independent joints",
+        r"determines 2 of 4 joint motions, but 3 joints are to follow; name 2 independent joints: "
+        r"in URDF\+ <joint name='ja' independent=\"true\">, and independent=\"false\" on all that follow; "
+        r"in JSON \"independent\": \[\.\.\.\] of the loop$",
     ),
     "too many independent": (
         robot(BAR, closure(*CLOSED, independent=["ja", "jb"])),
-        "determines 2 of 3 joint motions, but 1 joint is to follow; name 1 independent joint$",
+        "determines 2 of 3 joint motions, but 1 joint is to follow; name 1 independent joint: in URDF",
     ),
     "wrong independent": (
         robot(
@@ -140,21 +145,21 @@ def test_independent_joints_are_chosen_where_none_are_named(tmp_path: Path) -> N
     assert (model.nq, model.nv) == (3, 1)
 
 
-def test_redundant_rows_do_no_harm(tmp_path: Path) -> None:
+def test_redundant_rows_do_no_harm(build: Callable[..., Any], tmp_path: Path) -> None:
     """A planar loop held in space, and the same loop stated twice."""
     once = loaded(tmp_path, robot(BAR, closure(*CLOSED, components=[0, 1], independent=["ja"])))
     twice = loaded(tmp_path, robot(BAR, closure(*CLOSED, independent=["ja"]), closure(*CLOSED, independent=["ja"])))
     q, v, tau = once.random(1)
-    np.testing.assert_allclose(codegen.build(twice, "aba")(q, v, tau), codegen.build(once, "aba")(q, v, tau), rtol=1e-9)
+    np.testing.assert_allclose(build(twice, "aba")(q, v, tau), build(once, "aba")(q, v, tau), rtol=1e-9)
 
 
-def test_a_loop_that_is_singular_at_neutral_starts_elsewhere(tmp_path: Path) -> None:
+def test_a_loop_that_is_singular_at_neutral_starts_elsewhere(build: Callable[..., Any], tmp_path: Path) -> None:
     """A parallelogram: at zero all its links lie on one line, where its rocker may go either way."""
     links = {"a": ("base", [0, 0, 0]), "b": ("a", [0.5, 0, 0]), "c": ("base", [1, 0, 0])}
     model = loaded(tmp_path, robot(links, closure("b", [1, 0, 0], "c", [0.5, 0, 0], independent=["ja"])))
     assert np.linalg.norm(model.neutral()) > 0.1
     assert np.abs(closed(model, model.neutral()).G).max() < 100
-    a = codegen.build(model, "aba")(model.neutral(), np.ones(1), np.ones(1))
+    a = build(model, "aba")(model.neutral(), np.ones(1), np.ones(1))
     assert np.isfinite(a).all()
 
 
@@ -164,3 +169,18 @@ def test_a_chain_of_followers_needs_no_order(tmp_path: Path) -> None:
     assert model.nv == 1
     at = closed(model, [0.3]).at
     assert [float(at[model.joint_names.index(f"j{n}")][0]) for n in "abcd"] == pytest.approx([2.4, 1.2, 0.6, 0.3])
+
+
+def test_a_loop_that_does_not_feel_its_slide_holds_the_others_still(tmp_path: Path) -> None:
+    """Rates that vanish whatever happens: dynamics are those of the slide, and nothing fails."""
+    data = robot(BAR, closure(*CLOSED, components=[0, 1], independent=["ja"]))
+    data["joints"][0] |= {"type": "prismatic", "armature": 0.2}
+    data["gravity"] = [0, 0, -9.81]
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    model = codegen.load(path)
+    for algorithm in ("rnea", "aba", "crba", "lagrange_fd"):
+        graph = codegen.graphs(model, algorithm)[1]
+        inputs = model.random(1)[: len(graph.inputs)]
+        found = interpret(graph, *inputs)[0]
+        assert np.allclose(found, ORACLE[algorithm](model, *inputs), rtol=1e-11)

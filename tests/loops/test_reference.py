@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import casadi
 import numpy as np
 import pytest
@@ -14,16 +16,19 @@ from codegen.oracle import ORACLE
 from codegen.oracle.loops import closed
 from codegen.planting import symbolic_tree
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 TOLERANCE = 1e-9
 NAMES = names()
 CURVED = [name for name in NAMES if reference(name).states[0].maps]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_compiled_c_agrees(name: str) -> None:
+def test_compiled_c_agrees(build: Callable[..., Any], name: str) -> None:
     found = reference(name)
-    rnea, aba, crba = (codegen.build(found.model, algorithm) for algorithm in ("rnea", "aba", "crba"))
-    efpa = codegen.build(found.model, "efpa", contacts=found.contacts[:1])
+    rnea, aba, crba = (build(found.model, algorithm) for algorithm in ("rnea", "aba", "crba"))
+    efpa = build(found.model, "efpa", contacts=found.contacts[:1])
     every = codegen.graphs(found.model, "efpa", contacts=found.contacts)[1]
     for state in found.states:
         (a, tau), (forces, caused) = state.inverse, state.forward

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import casadi
 import numpy as np
@@ -15,6 +16,9 @@ from codegen.errors import RobotError
 from codegen.expressions import names, parse
 from codegen.oracle import ORACLE
 from codegen.oracle.texts import value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TEXTS = (
     "1 + 2*x - y/4",
@@ -72,7 +76,7 @@ def geared(formula: object) -> codegen.Model:
     return chain.with_loop("cam", explicit={"link3_joint": formula}, variables={"a": "link0_joint", "b": "link1_joint"})
 
 
-def test_the_three_ways_of_stating_a_formula_make_one_robot() -> None:
+def test_the_three_ways_of_stating_a_formula_make_one_robot(build: Callable[..., Any]) -> None:
     text = "0.5*sin(a) + 2*b"
     a, b = sympy.symbols("a b")
     sa, sb = casadi.SX.sym("a"), casadi.SX.sym("b")
@@ -80,7 +84,7 @@ def test_the_three_ways_of_stating_a_formula_make_one_robot() -> None:
     q, v, tau = robots[0].random(1)
     for robot in robots:
         assert (robot.nq, robot.nv, [len(node.bodies) for node in robot.nodes]) == (3, 3, [4])
-        found = codegen.build(robot, "aba")(q, v, tau)
+        found = build(robot, "aba")(q, v, tau)
         np.testing.assert_allclose(found, ORACLE["aba"](robots[0], q, v, tau), rtol=1e-11)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from thorough import besides
 
 import codegen
 from codegen.contacts import contact_of
@@ -80,7 +81,7 @@ def test_contacts_stand_still(name: str) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("algorithm", ["caba_osim", "pv_soft"])
+@pytest.mark.parametrize("algorithm", besides(["pv_soft"], ["caba_osim", "pv_soft"]))
 def test_our_part_and_the_casadi_c_agree_with_the_definition(algorithm: str, tmp_path: Path) -> None:
     given, workshop, compiler = contest("iiwa H3", algorithm, 9), Workshop(tmp_path), compilers()[0]
     found = (*ours.contestants(given, compiler, workshop), *casadi_peer.contestants(given, compiler, workshop))
@@ -137,6 +138,7 @@ def test_algorithms_go_to_the_robots_that_they_suit() -> None:
     assert bench.main(["iiwa", "-a", "pv", "--contact", "lbr_iiwa_link_7:6:in=world"]) == 2
 
 
+@pytest.mark.thorough
 @needs_compiler
 def test_a_short_run_with_contacts(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]

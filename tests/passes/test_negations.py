@@ -82,9 +82,11 @@ def test_any_graph(graph):
 @pytest.mark.parametrize(
     ("robot", "algorithm", "contacts", "spared"),
     [
-        ("talos", "minverse", (), 400),
+        pytest.param("talos", "minverse", (), 400, marks=pytest.mark.thorough),
         ("iiwa", "jacobian", (), 4),
-        ("atlas", "caba_osim", ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6"), 200),
+        pytest.param(
+            "atlas", "caba_osim", ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6"), 200, marks=pytest.mark.thorough
+        ),
     ],
 )
 def test_robots(robot, algorithm, contacts, spared):

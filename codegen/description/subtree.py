@@ -1,0 +1,96 @@
+"""A part of a robot as a robot: what hangs on a link, or on a joint, with frames and loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codegen.description import snap as snapping
+from codegen.description.assemble import SNAP
+from codegen.description.clusters import clustered
+from codegen.description.files import shown
+from codegen.errors import RobotError
+from codegen.geometry import Pose
+from codegen.model import Frame, Joint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from codegen.description.description import Base
+    from codegen.model import Body, Loop, Model
+
+
+def subtree(model: Model, at: str, base: Base = "fixed") -> Model:
+    """See `Model.subtree`."""
+    if base not in ("fixed", "floating"):
+        raise RobotError(f"base={base!r} is not known; use 'fixed' or 'floating'")
+    joints = {joint: b for b, joint in enumerate(model.joint_names)}
+    frame = next((frame for frame in model.frames if frame.name == at), None)
+    if frame is None and at not in joints:
+        raise RobotError(f"{model.name}: there is no frame or joint {shown(at)}; `rigidc info --frames` lists them")
+    first = None if frame else joints[at]
+    root = frame or Frame(at, model.bodies[joints[at]].parent, model.bodies[joints[at]].placement)
+    if base == "floating" and (first is not None or root.body < 0):
+        what = "is a joint" if first is not None else "is on the world, which has no inertia"
+        raise RobotError(f"{model.name}: {shown(at)} {what}; name a moving link for a floating base")
+    kept = _hanging(model, root.body, first)
+    loops = tuple(loop for loop in model.loops if _inside(model, loop, {model.bodies[b].joint.name for b in kept}))
+    number = {root.body: -1} | {b: n for n, b in enumerate(kept)}
+    if base == "floating":
+        number = {-1: -1, root.body: 0} | {b: n for n, b in enumerate(kept, 1)}
+    seen = root.placement.inverse()
+
+    def placed(on: int, pose: Pose) -> Pose:
+        return snapping.pose(seen @ pose, SNAP) if on == root.body else pose
+
+    bodies = tuple(
+        _carried(model.bodies[b], number, placed(model.bodies[b].parent, model.bodies[b].placement)) for b in kept
+    )
+    if base == "floating":
+        bodies = (_floating(model, root, bodies), *bodies)
+    frames = (f for f in model.frames if f.body == root.body or f.body in kept)
+    note = f"This is what hangs on {shown(at)} of {shown(model.name)}; gravity is stated in its axes."
+    part = replace(
+        model,
+        name=f"{model.name}_{at}",
+        bodies=bodies,
+        frames=tuple(replace(f, body=number[f.body], placement=placed(f.body, f.placement)) for f in frames),
+        loops=loops,
+        notes=(*model.notes, note),
+    )
+    return clustered(part)
+
+
+def _hanging(model: Model, root: int, first: int | None) -> list[int]:
+    """The bodies that body `root` (-1: the world) carries, directly or not: all, or by way of its child `first`."""
+    kept: list[int] = []
+    for b, body in enumerate(model.bodies):
+        if body.parent in kept or (body.parent == root and first in (None, b)):
+            kept.append(b)
+    return kept
+
+
+def _inside(model: Model, loop: Loop, joints: set[str]) -> bool:
+    """Whether a loop ties these joints alone, or none of them; RobotError if it ties some of them to others."""
+    inner = [name for name in loop.joints if name in joints]
+    outer = [name for name in loop.joints if name not in joints]
+    if inner and outer:
+        raise RobotError(
+            f"{model.name}: loop {shown(loop.name)} ties joint {shown(inner[0])}, which is part of the subtree, to "
+            f"{shown(outer[0])}, which is not; take a link that carries both, or lock one of them first"
+        )
+    return bool(inner)
+
+
+def _carried(body: Body, number: Mapping[int, int], placement: Pose) -> Body:
+    return replace(body, parent=number[body.parent], placement=placement)
+
+
+def _floating(model: Model, root: Frame, bodies: tuple[Body, ...]) -> Body:
+    """The body of the frame `root`, seen in this frame, on a floating joint."""
+    name, taken = "floating_base", {body.joint.name for body in bodies}
+    while name in taken:
+        name += "_"
+    body = model.bodies[root.body]
+    inertia = snapping.inertia(body.inertia.moved(root.placement.inverse()), SNAP)
+    return replace(body, parent=-1, joint=Joint(name, "floating"), placement=Pose(), inertia=inertia)

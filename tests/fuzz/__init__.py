@@ -1,0 +1,1 @@
+"""Mutants of robot files, loaded by memory-limited child processes: `make fuzz`."""

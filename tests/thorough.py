@@ -1,0 +1,29 @@
+"""Which cases of a test are quick, and which only `make test-thorough` runs."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+def besides(quick: Iterable[Any], cases: Iterable[Any]) -> list[Any]:
+    """The cases as parameters; all but the quick ones (themselves, or what they print) are thorough."""
+    known = list(quick)
+    return [case if case in known or str(case) in known else _thorough(case) for case in cases]
+
+
+def diagonal(*axes: Sequence[Any]) -> list[Any]:
+    """Every combination of the values on these axes; all but as many as show each value once are thorough."""
+    steps = range(max(map(len, axes)))
+    quick = [tuple(axis[k % len(axis)] for axis in axes) for k in steps]
+    return [case if case in quick else _thorough(case) for case in product(*axes)]
+
+
+def _thorough(case: Any) -> Any:
+    values = case if isinstance(case, tuple) else (case,)
+    return pytest.param(*values, marks=pytest.mark.thorough)

@@ -9,32 +9,33 @@ from __future__ import annotations
 
 from collections import namedtuple
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import codegen
-from codegen import pipeline
+from codegen import passes, pipeline
 from codegen.choice import resolved
 from codegen.counting import count
+from codegen.emission.sheet import LoopKernel
 from codegen.errors import SingularError
 from codegen.graph import STATUS
 from codegen.interpret import interpret
-from codegen.task import Task, trace
+from codegen.staging import staged
+from codegen.task import Task, trace, trace_iteration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from codegen.emission.sheet import Kernel, LoopKernel
     from codegen.graph import Graph, Port
 
     Array = NDArray[np.float64]
     Compute = Callable[..., tuple[Array, ...]]
 
-LARGE = ("ltl", "minverse")  # of humanoids: passes take ten times as long as all else
+LARGE = 1500  # values of a graph from which on passes take longer than all else; they are proved on their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +78,30 @@ def operations(robot: codegen.Model, algorithm: str, **options: Any) -> int:
     return count(trace(task_of(robot, algorithm, **options))).total
 
 
+@lru_cache(maxsize=40)
+def graph_of(task: Task) -> Graph:
+    """The graph of a task as it is emitted, a large one as written."""
+    return passed(trace(task))
+
+
+def passed(written: Graph) -> Graph:
+    """The graph after the passes, if it is small."""
+    return passes.run(written) if len(written.values) < LARGE else written
+
+
+def graph(robot: codegen.Model, algorithm: str, **options: Any) -> Graph:
+    """The graph that `codegen.graphs` gives as emitted, a large one as written."""
+    return graph_of(task_of(robot, algorithm, **options))
+
+
 def build(robot: codegen.Model, algorithm: str, **options: Any) -> Interpreted:
-    """The function that `codegen.build` compiles, from graphs as it emits them, or (the largest) as written."""
+    """The function that `codegen.build` compiles, from the same graphs (large ones as written)."""
     task = task_of(robot, algorithm, **options)
     if task.iterations is None:
-        made: Kernel | LoopKernel = pipeline.kernel(task)
+        made = LoopKernel(task.algorithm, staged(passed(trace_iteration(task))))
         return Interpreted(made.inputs, made.outputs, partial(iterated, made.graphs))
-    graph = trace(task) if robot.nv > 30 and algorithm in LARGE else pipeline._graphs(task)[1]
-    return Interpreted(graph.inputs, graph.outputs, partial(interpret, graph))
+    found = graph_of(task)
+    return Interpreted(found.inputs, found.outputs, partial(interpret, found))
 
 
 def iterated(stages: Sequence[Graph], *arrays: Any) -> tuple[Array, ...]:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import interpreted
 import numpy as np
 import pytest
 from casadi import DM, SX
@@ -92,7 +93,7 @@ def test_a_matrix_of_contacts_does_not_ask_for_the_convention():
     q = talos.random(np.random.default_rng(0))[0]
     other = q[[0, 1, 2, 6, 3, 4, 5, *range(7, talos.nq)]]  # the quaternion, its real part first
     W, same = (
-        interpret(graphs(replace(talos, convention=convention), "pv_osim", contacts=HELD)[1], given)[0]
+        interpret(interpreted.graph(replace(talos, convention=convention), "pv_osim", contacts=HELD), given)[0]
         for convention, given in (("pinocchio", q), ("mujoco", other))
     )
     np.testing.assert_allclose(same, W, rtol=1e-12, atol=1e-14)

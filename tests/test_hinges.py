@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import interpreted
 import numpy as np
 import pytest
 from casadi import SX, Function, vec
@@ -33,7 +34,7 @@ COMMON = ("fk", "jacobian", "rnea", "crba", "aba", "ltl", "minverse")
 @pytest.mark.parametrize("seed", besides([1], [1, 2, 3]))
 def test_parallel_hinges(algorithm, base, seed):
     model = parallel(base, seed)
-    graph = graphs(model, algorithm)[1]
+    graph = interpreted.graph(model, algorithm)
     for n in range(3):
         q, v, a, tau = state(model, n)
         given = [{"q": q, "v": v, "a": a, "tau": tau}[name] for name in ALGORITHMS[algorithm].inputs if name != "f_ext"]
@@ -49,7 +50,7 @@ def test_bodies_that_are_looked_at(base):
     assert len(names) > 3
     q, v, a, tau = state(model, 1)
     for algorithm, given in (("fk", (q, v)), ("jacobian", (q,))):
-        found = interpret(graphs(model, algorithm, frames=names)[1], *given)
+        found = interpret(interpreted.graph(model, algorithm, frames=names), *given)
         expected = ORACLE[algorithm](model, *given, frames=names)
         assert error(found if len(found) > 1 else found[0], expected) < TOLERANCE
     wrenches = np.random.default_rng(0).standard_normal((2, 6))
@@ -57,7 +58,7 @@ def test_bodies_that_are_looked_at(base):
     for algorithm, last in (("rnea", a), ("aba", tau)):
         options = {"external": names[:2], "parameters": [f"payload:{names[2]}", "offset:joint4"]}
         offset = np.array([0.3, 0.4, -0.5])
-        found = interpret(graphs(model, algorithm, **options)[1], q, v, last, wrenches, load, offset)[0]
+        found = interpret(interpreted.graph(model, algorithm, **options), q, v, last, wrenches, load, offset)[0]
         numbers = dict(zip(options["parameters"], (load, offset), strict=True))
         expected = ORACLE[algorithm](model, q, v, last, wrenches, external=names[:2], parameters=numbers)
         assert error(found, expected) < TOLERANCE
@@ -151,5 +152,5 @@ def test_long_chains_of_hinges_anywhere():
         assert np.abs(body.placement.R.T @ body.placement.R - np.eye(3)).max() < 1e-13
         assert sorted(map(abs, body.joint.axis)) == [0.0, 0.0, 1.0]
     q, v, a, _ = state(model, 0)
-    (found,) = interpret(graphs(model, "rnea")[1], q, v, a)
+    (found,) = interpret(interpreted.graph(model, "rnea"), q, v, a)
     assert error(found, ORACLE["rnea"](model, q, v, a)) < TOLERANCE

@@ -14,6 +14,7 @@ import numpy as np
 from codegen.geometry import Inertia
 from codegen.oracle import dynamics, kinematics, stated
 from codegen.oracle.loops import Closed, closed
+from codegen.oracle.rotations import cross
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +54,7 @@ def _reflected(model: Model) -> Array:
         for name, row in zip(loop.stated["dependent"], ratios, strict=True):
             driven = bodies[name]
             axis, com = np.array(driven.joint.axis), np.array(driven.inertia.com)
-            lever = np.cross(axis, com)
+            lever = cross(axis, com)
             own = axis @ np.array(driven.inertia.moment) @ axis + driven.inertia.mass * lever @ lever
             inertia = driven.inertia.mass if driven.joint.type == "prismatic" else own
             for leader, ratio in zip(loop.stated["independent"], row, strict=True):

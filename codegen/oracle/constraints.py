@@ -16,7 +16,7 @@ from codegen.errors import RobotError
 from codegen.geometry import Pose, mat3, vec3
 from codegen.oracle.batches import apply, joined, solved
 from codegen.oracle.kinematics import relative
-from codegen.oracle.rotations import about, matrix, multiply, scalar_last, stored
+from codegen.oracle.rotations import about, cross, matrix, multiply, scalar_last, stored
 from codegen.oracle.texts import value
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _closure(model: Model, data: dict[str, Any], at: ByBody) -> Array:
         return np.asarray(gap)
     if data["type"] == "hinge":
         axis = np.array(data.get("axis", (1.0, 0.0, 0.0)), float)
-        return np.concatenate([gap, np.cross(R1 @ axis, R2 @ axis)], axis=-1)
+        return np.concatenate([gap, cross(R1 @ axis, R2 @ axis)], axis=-1)
     turned = np.swapaxes(R1, -1, -2) @ R2 - np.swapaxes(R2, -1, -2) @ R1
     return np.concatenate([gap, turned[..., [2, 0, 1], [1, 2, 0]]], axis=-1)
 

@@ -12,6 +12,7 @@ import numpy as np
 from codegen.geometry import Pose
 from codegen.oracle.batches import apply, solved, transposed
 from codegen.oracle.kinematics import frame_motion, motions
+from codegen.oracle.rotations import cross
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ def equations(
         w, (linear, angular) = at.angular_velocity, (transposed(at.linear), transposed(at.angular))
         M = M + mass * linear @ at.linear + angular @ rotational @ at.angular
         force = mass * (at.acceleration - np.asarray(model.gravity))
-        moment = apply(rotational, at.angular_acceleration) + np.cross(w, apply(rotational, w))
+        moment = apply(rotational, at.angular_acceleration) + cross(w, apply(rotational, w))
         bias = bias + apply(linear, force) + apply(angular, moment)
     if external:
         wrenches = np.reshape(np.asarray(f_ext, float), (*bias.shape[:-1], len(external), 6))

@@ -13,7 +13,7 @@ import numpy as np
 
 from codegen.errors import RobotError
 from codegen.oracle.batches import apply
-from codegen.oracle.rotations import about, cross_matrix, matrix, scalar_last
+from codegen.oracle.rotations import about, cross, cross_matrix, matrix, scalar_last
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,9 +53,9 @@ class Motion:
         return Motion(
             R=R,
             p=p,
-            velocity=self.velocity + np.cross(w, r),
+            velocity=self.velocity + cross(w, r),
             angular_velocity=w,
-            acceleration=self.acceleration + np.cross(self.angular_acceleration, r) + np.cross(w, np.cross(w, r)),
+            acceleration=self.acceleration + cross(self.angular_acceleration, r) + cross(w, cross(w, r)),
             angular_acceleration=self.angular_acceleration,
             linear=self.linear - cross_matrix(r) @ self.angular,
             angular=self.angular,
@@ -101,12 +101,12 @@ def relative(joint: Joint, convention: str, q: Array, v: Array) -> Relative:
     if joint.type == "planar":
         R = about([0.0, 0.0, 1.0], q[..., 2])
         columns = (R if moving_axes else eye) @ np.diag([1.0, 1.0, 0.0])
-        drift = np.cross(v * [0.0, 0.0, 1.0], apply(columns, v)) if moving_axes else still
+        drift = cross(v * [0.0, 0.0, 1.0], apply(columns, v)) if moving_axes else still
         return Relative(R, q * [1.0, 1.0, 0.0], columns, np.diag([0.0, 0.0, 1.0]), drift)
     if joint.type == "floating":
         R = matrix(scalar_last(q[..., 3:], convention))
         columns = (R if moving_axes else eye) @ np.eye(3, 6)
-        drift = np.cross(apply(R, v[..., 3:]), apply(columns, v)) if moving_axes else still
+        drift = cross(apply(R, v[..., 3:]), apply(columns, v)) if moving_axes else still
         return Relative(R, q[..., :3], columns, R @ np.eye(3, 6, 3), drift)
     raise RobotError(f"joint {joint.name!r}: the oracle has no formula for the type {joint.type!r}; add it here")
 
@@ -137,8 +137,8 @@ def _carried(base: Motion, joint: Relative, columns: slice, v: Array) -> Motion:
         p=at.p,
         velocity=at.velocity + slide,
         angular_velocity=w + turn,
-        acceleration=at.acceleration + 2.0 * np.cross(w, slide) + apply(base.R, joint.linear_drift),
-        angular_acceleration=at.angular_acceleration + np.cross(w, turn),
+        acceleration=at.acceleration + 2.0 * cross(w, slide) + apply(base.R, joint.linear_drift),
+        angular_acceleration=at.angular_acceleration + cross(w, turn),
         linear=linear,
         angular=angular,
     )

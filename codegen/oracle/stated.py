@@ -13,6 +13,7 @@ import numpy as np
 from codegen.geometry import IDENTITY, Pose
 from codegen.oracle import kinematics
 from codegen.oracle.batches import apply, transposed
+from codegen.oracle.rotations import cross
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -89,8 +90,8 @@ def pull(
         p = target["target_position"][..., row.contact, :] + arm if "target_position" in target else at.p
         V = target["target_velocity"][..., row.contact, :] if "target_velocity" in target else np.zeros(6)
         error = row.seen(logarithm(at.R @ transposed(R)), at.p - p)
-        rate = row.seen(at.angular_velocity - V[..., 3:], at.velocity - V[..., :3] - np.cross(V[..., 3:], arm))
-        centripetal = np.cross(at.angular_velocity, at.velocity) if contact.spatial else np.zeros(3)
+        rate = row.seen(at.angular_velocity - V[..., 3:], at.velocity - V[..., :3] - cross(V[..., 3:], arm))
+        centripetal = cross(at.angular_velocity, at.velocity) if contact.spatial else np.zeros(3)
         found.append(row.seen(np.zeros(3), centripetal) - kp * error - kd * rate)
     return np.stack(found, axis=-1) if found else np.zeros(0)
 

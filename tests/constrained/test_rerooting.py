@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import interpreted
 import numpy as np
 import pytest
 from casadi import DM, SX, Function, triu, vec
@@ -105,7 +106,7 @@ def test_loops_are_carried_along():
         same = ORACLE["efpa"](other, there, contacts=held(other, *contacts))
         np.testing.assert_allclose(same, W, rtol=0, atol=1e-11 * np.abs(W).max())
     assert rerooted(model, held(model, *contacts)).bodies[0].name != "pelvis"
-    found, *_ = interpret(graphs(model, "pv_osim", contacts=contacts)[1], q)
+    found, *_ = interpret(interpreted.graph(model, "pv_osim", contacts=contacts), q)
     np.testing.assert_allclose(found, W, rtol=0, atol=1e-11 * np.abs(W).max())
 
 
@@ -181,7 +182,7 @@ def test_not_onto_a_finger():
     model, texts = codegen.load("atlas_shadow"), ("lh_fftip:3",)
     assert base_of(model, *texts)[1] == "b_l_arm_wry"
     q = np.array([model.random(seed)[0] for seed in range(20)])
-    W, *_ = interpret(graphs(model, "pv_osim", contacts=texts)[1], q)
+    W, *_ = interpret(interpreted.graph(model, "pv_osim", contacts=texts), q)
     assert worst(W, np.array([ORACLE["efpa"](model, x, contacts=held(model, *texts)) for x in q])) < 3e-14
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import interpreted
 import numpy as np
 import pytest
 from loop_mechanisms import Builder, expression, formula, four_bar, point, spatial
@@ -55,7 +56,7 @@ def test_with_a_contact_on_a_driven_body(algorithm: str) -> None:
     made.body("b1")
     model = made.model("held", "fixed", "pinocchio")
     held = (model.contact("tool4", [[0.3, -0.5, 0.2, 1.0, 0.4, 0.7]]),)
-    graph = codegen.graphs(model, algorithm, contacts=held, iterations=5)[1]
+    graph = interpreted.graph(model, algorithm, contacts=held, iterations=5)
     for seed in range(3):
         state = model.random(seed)
         found, expected = interpret(graph, *state)[:2], ORACLE[algorithm](model, *state, contacts=held)
@@ -67,5 +68,5 @@ def test_ratios_that_stay_add_no_bias() -> None:
     geared = codegen.load("chain12_geared")
     heavy = replace(geared, bodies=tuple(replace(b, joint=replace(b.joint, armature=0.01)) for b in geared.bodies))
     q, v, _ = heavy.random(1)
-    bias = [interpret(codegen.graphs(robot, "rnea")[1], q, v, np.zeros(heavy.nv))[0] for robot in (geared, heavy)]
+    bias = [interpret(interpreted.graph(robot, "rnea"), q, v, np.zeros(heavy.nv))[0] for robot in (geared, heavy)]
     assert error(*bias) < 1e-14

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import interpreted
 import loop_mechanisms
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ SEEDS = range(8)
 
 def compare(model: Model, algorithm: str, states: int = 3, **options: tuple[str, ...]) -> None:
     """The emitted graph and the oracle on random states."""
-    graph = codegen.graphs(model, algorithm, **options)[1]
+    graph = interpreted.graph(model, algorithm, **options)
     specs, external = options.get("parameters", ()), options.get("external", ())
     held = tuple(model.contact(frame) for frame in options.get("contacts", model.tips))
     own = [port.name for port in graph.inputs][: len(graph.inputs) - len(specs)]

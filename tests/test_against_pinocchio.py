@@ -9,10 +9,14 @@ import pytest
 import robot_texts
 from compiled_cases import BUNDLED, MECHANISMS, TOLERANCE, model_of
 from mechanisms_cases import aligned, error, state
+from thorough import besides
 
 import codegen
 
-PEERS = [case for case in (*BUNDLED, *MECHANISMS) if case.convention == "pinocchio"]
+PEERS = besides(
+    (case for case in (*BUNDLED, *MECHANISMS) if not str(case).startswith("atlas")),
+    [case for case in (*BUNDLED, *MECHANISMS) if case.convention == "pinocchio"],
+)
 
 
 def full(M):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 def besides(quick: Iterable[Any], cases: Iterable[Any]) -> list[Any]:
@@ -22,6 +22,11 @@ def diagonal(*axes: Sequence[Any]) -> list[Any]:
     steps = range(max(map(len, axes)))
     quick = [tuple(axis[k % len(axis)] for axis in axes) for k in steps]
     return [case if case in quick else _thorough(case) for case in product(*axes)]
+
+
+def chosen(quick: Callable[..., bool], *axes: Sequence[Any]) -> list[Any]:
+    """Every combination of the values on these axes; all but those for which `quick` holds are thorough."""
+    return [case if quick(*case) else _thorough(case) for case in product(*axes)]
 
 
 def _thorough(case: Any) -> Any:

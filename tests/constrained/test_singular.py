@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scenarios import DUAL, PRIMAL, problem, with_corners, worst
+from thorough import diagonal
 
 import codegen
 from codegen.interpret import interpret
@@ -30,11 +31,14 @@ def redundant(robot, foot):
     )
 
 
-@pytest.mark.parametrize("algorithm", PROXIMAL)
-@pytest.mark.parametrize(("robot", "foot"), [("talos", "left_sole_link"), ("tello_humanoid", "left-foot")])
-def test_four_points_and_a_weld_at_rest(robot, foot, algorithm):
+@pytest.mark.parametrize(
+    ("foot", "algorithm"),
+    diagonal([("talos", "left_sole_link"), ("tello_humanoid", "left-foot")], PROXIMAL),
+    ids=lambda part: part if isinstance(part, str) else part[0],
+)
+def test_four_points_and_a_weld_at_rest(foot, algorithm):
     """Feasible, and the multipliers are the smallest ones."""
-    given = at_rest(redundant(robot, foot))
+    given = at_rest(redundant(*foot))
     a, lam = given.solved(algorithm)
     expected = given.expected()
     assert worst(a, expected[0]) < 1e-8

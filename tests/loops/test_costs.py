@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from interpreted import operations
-from thorough import besides
+from thorough import besides, diagonal
 
 import codegen
 import opcount
@@ -111,8 +111,7 @@ def exponent(kind: str, algorithm: str, lengths: tuple[int, ...]) -> float:
     return float(np.polyfit(np.log(np.array(lengths[2:]) - lengths[1]), np.log(added), 1)[0])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("algorithm", ["rnea", "aba", "efpa"])
+@pytest.mark.parametrize(("kind", "algorithm"), diagonal(KINDS, ["rnea", "aba", "efpa"]))
 def test_cluster_algorithms_grow_linearly(kind: str, algorithm: str) -> None:
     slopes = np.diff(counts(kind, algorithm, LENGTHS)) / np.diff(LENGTHS)
     assert np.ptp(slopes[2:]) < 0.01 * slopes[-1], "links beyond the eighth cost all the same"

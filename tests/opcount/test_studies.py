@@ -41,7 +41,11 @@ def held_links(number):
 
 
 @pytest.mark.parametrize(
-    "algorithm", ["constrained_aba", "pv_soft", "pv_early", "pv_osim", "pv_osimr", "caba_osim", "kjr"]
+    "algorithm",
+    besides(
+        ["constrained_aba", "pv_osimr"],
+        ["constrained_aba", "pv_soft", "pv_early", "pv_osim", "pv_osimr", "caba_osim", "kjr"],
+    ),
 )
 def test_linear_in_the_length_of_a_chain(counted, algorithm):
     """Equal steps in length cost equally many operations."""

@@ -37,7 +37,7 @@ def own_frame(monkeypatch):
     return graph
 
 
-@pytest.mark.parametrize("algorithm", besides(("aba", "efpa"), BASED))
+@pytest.mark.parametrize("algorithm", besides(("aba",), BASED))
 def test_fewer_operations_and_the_same_results(own_frame, algorithm):
     model, rng = codegen.load("talos"), np.random.default_rng(0)
     given = {"contacts": HELD} if ALGORITHMS[algorithm].group != "common" else {}

@@ -51,8 +51,7 @@ def same(graph: Graph, other: Graph, tolerance: float = 1e-11, batch: int = 3) -
         np.testing.assert_allclose(got, expected, rtol=1e-9, atol=tolerance * size)
 
 
-@pytest.mark.parametrize("algorithm", ["rnea", "aba", "crba"])
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize(("robot", "algorithm"), diagonal(ROBOTS, ["aba", "rnea", "crba"]))
 def test_packing_changes_no_result(robot: str, algorithm: str) -> None:
     graph, made = packed(robot, algorithm)
     same(graph, verify(made.graph))

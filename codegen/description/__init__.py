@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Hashable
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codegen.description import json_format, urdf
 from codegen.description.assemble import SNAP, assemble
@@ -48,8 +50,17 @@ def load(
 
     The options are those of `assemble`. Raises RobotError, in one sentence, on anything that cannot be used.
     """
+    options = (base, convention, order, snap)
     with doing(f"reading {name_or_path}"):
-        return assemble(read(name_or_path), base, convention, order, snap, gravity)
+        if name_or_path in bundled() and gravity is None and all(isinstance(x, Hashable) for x in options):
+            return _bundled(str(name_or_path), *options)
+        return assemble(read(name_or_path), *options, gravity)
+
+
+@lru_cache(maxsize=64)
+def _bundled(name: str, *options: Any) -> Model:
+    """The model of a bundled robot, assembled once: it is immutable, and so is its file."""
+    return assemble(read(name), *options)
 
 
 def read(name_or_path: str | os.PathLike[str]) -> Description:

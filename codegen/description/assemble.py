@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from codegen.description import snap as snapping
@@ -13,7 +15,8 @@ from codegen.description.loops import resolve
 from codegen.description.merge import based, merge
 from codegen.description.validate import check, check_bodies, listed
 from codegen.errors import RobotError
-from codegen.geometry import Inertia, Pose, vec3
+from codegen.geometry import Inertia, Pose
+from codegen.limits import LARGEST
 from codegen.model import Body, Frame, Joint, Model
 
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ def assemble(
     """
     _check_options(base, convention, order, snap)
     if gravity is not None:
-        description = replace(description, gravity=vec3(gravity))
+        description = replace(description, gravity=_three(gravity))
     root, notes = check(description)
     description = based(description, base)
     loops = resolve(description)
@@ -88,8 +91,19 @@ def _check_options(base: str | None, convention: str, order: str, snap: float) -
     for name, value, allowed in choices:
         if value not in allowed:
             raise RobotError(f"{name}={value!r} is not known; use one of {', '.join(map(repr, allowed))}")
-    if not 0.0 <= snap <= 1e-3:
+    if not isinstance(snap, Real) or not 0.0 <= snap <= 1e-3:
         raise RobotError(f"snap={snap!r} must be a tolerance from 0 (off) to 0.001")
+
+
+def _three(gravity: Sequence[float]) -> tuple[float, float, float]:
+    """Gravity as it was given, if it can be one."""
+    try:
+        x, y, z = map(float, gravity)
+    except (TypeError, ValueError):
+        x = y = z = math.inf
+    if not all(abs(number) <= LARGEST for number in (x, y, z)):
+        raise RobotError(f"gravity={repr(gravity)[:80]} must be three finite numbers, in m/s^2, such as (0, 0, -9.81)")
+    return x, y, z
 
 
 def _ties(description: Description, loops: Sequence[Loop], tree: Merged) -> list[list[int]]:

@@ -50,6 +50,7 @@ def test_a_group_is_all_algorithms_of_a_kind(rigidc: Run) -> None:
     assert one < five
 
 
+@pytest.mark.thorough
 def test_auto_is_named_as_what_it_took(rigidc: Run, tmp_path: Path) -> None:
     contact = ("--contact", "lbr_iiwa_link_7:3")
     taken = codegen.auto(codegen.load("iiwa"), contacts=contact[1:]).algorithm

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 from casadi import SX, Function
 from mechanisms_cases import looked_at, mechanism, parallel
 from scenarios import DELASSUS, DUAL, HARD, ITERATIONS, PRIMAL, TOLERANCE, optional, problem, worst
-from thorough import besides
+from thorough import besides, diagonal
 
 import codegen
 import opcount
@@ -56,10 +56,9 @@ def crowd():
     return problem(*everywhere(), STATES)
 
 
-@pytest.mark.parametrize("algorithm", HARD)
-@pytest.mark.parametrize(("base", "convention"), besides([BASES[1], BASES[2]], BASES))
-def test_mixed_contacts(base, convention, algorithm):
-    given = mixture(base, convention)
+@pytest.mark.parametrize(("base", "algorithm"), diagonal(BASES, HARD), ids=str)
+def test_mixed_contacts(base, algorithm):
+    given = mixture(*base)
     a, lam = given.expected()
     found = given.solved(algorithm)
     assert worst(found[0], a) < TOLERANCE[algorithm]
@@ -85,8 +84,9 @@ def test_contacts_on_every_link(algorithm):
     assert worst(given.solved(algorithm)[0], given.expected()[0]) < lost * TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize("algorithm", DELASSUS)
-@pytest.mark.parametrize("make", [everywhere, lambda: mixed("fixed", "mujoco"), lambda: mixed("floating", "pinocchio")])
+@pytest.mark.parametrize(
+    ("make", "algorithm"), diagonal([everywhere, partial(mixed, *BASES[1]), partial(mixed, *BASES[2])], DELASSUS)
+)
 def test_delassus_matrices(make, algorithm):
     given = problem(*make(), STATES, regular=False)
     W, *_ = interpret(given.graph(algorithm), given.q)
@@ -128,8 +128,9 @@ def test_solved_multipliers_stay(algorithm):
     assert worst(found[1], lam) < TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize("algorithm", [*HARD, "pv_soft"])
-@pytest.mark.parametrize("robot", ["solo12", "tello_humanoid", "random_tree:5,8"])
+@pytest.mark.parametrize(
+    ("robot", "algorithm"), diagonal(["solo12", "tello_humanoid", "random_tree:5,8"], [*HARD, "pv_soft"])
+)
 def test_nothing_held_is_forward_dynamics(robot, algorithm):
     model = codegen.load(robot)
     symbols = [SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv))]

@@ -10,7 +10,7 @@ import pytest
 from casadi import DM, SX
 from mechanisms_cases import mechanism, parallel
 from scenarios import LOOPED, of, problem, worst
-from thorough import besides
+from thorough import besides, diagonal
 
 import codegen
 from codegen import passes, task
@@ -48,8 +48,7 @@ def tips(armature):
     return model, (*points, model.contact("body1", 2 * np.eye(6)[:4]), *own, model.contact("body0", 6))
 
 
-@pytest.mark.parametrize("armature", besides([True], [False, True]))
-@pytest.mark.parametrize("algorithm", ["ltl_osim", *MEASURED])
+@pytest.mark.parametrize(("algorithm", "armature"), diagonal(["ltl_osim", *MEASURED], [True, False]))
 def test_more_rows_than_forces(algorithm, armature):
     given = problem(*tips(armature), 10, regular=False)
     W, *_ = interpret(given.graph(algorithm), given.q)

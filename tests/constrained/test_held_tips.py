@@ -7,6 +7,7 @@ from casadi import SX
 from mechanisms_cases import mechanism
 from scenarios import HARD, TOLERANCE
 from test_stated import GIVEN, compared
+from thorough import diagonal
 
 import codegen
 from codegen import passes
@@ -31,8 +32,7 @@ def tips(turns):
     )
 
 
-@pytest.mark.parametrize("turns", ["", "rx,ry,rz"])
-@pytest.mark.parametrize("algorithm", [*HARD, "pv_soft"])
+@pytest.mark.parametrize(("algorithm", "turns"), diagonal([*HARD, "pv_soft"], ["", "rx,ry,rz"]))
 def test_tips_that_do_not_turn_their_axes(algorithm, turns):
     robot, contacts = tips(turns)
     parts = symbolic_tree(robot, SX.sym("q", robot.nq), contacts=contacts, turned=False, swept="both").contacts

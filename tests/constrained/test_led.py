@@ -10,7 +10,7 @@ from casadi import SX
 from mechanisms_cases import ALL_TYPES, mechanism, pose
 from scenarios import DIRECT, TOLERANCE, worst
 from test_stated import GIVEN, compared
-from thorough import besides
+from thorough import diagonal
 
 import codegen
 from codegen import passes
@@ -73,9 +73,7 @@ def _way(model, b):
     return way
 
 
-@pytest.mark.parametrize("armature", [False, True])
-@pytest.mark.parametrize("algorithm", DIRECT)
-@pytest.mark.parametrize("seed", besides(range(2), range(5)))
+@pytest.mark.parametrize(("seed", "algorithm", "armature"), diagonal(range(5), DIRECT, [True, False, False]))
 def test_random_trees(seed, algorithm, armature):
     robot, contacts = held(seed, armature)
     assert led(tree_of(robot, contacts))

@@ -11,7 +11,7 @@ from mechanisms_cases import mechanism
 from scenarios import DIRECT, DUAL, PRIMAL, worst
 from test_led import held, tree_of
 from test_stated import GIVEN, compared
-from thorough import besides
+from thorough import besides, diagonal
 
 import codegen
 from codegen import passes
@@ -38,9 +38,7 @@ def rows_left(robot, contacts):
     return [contact.size for contact in rest.tree.contacts]
 
 
-@pytest.mark.parametrize("armature", [False, True])
-@pytest.mark.parametrize("algorithm", PROXIMAL)
-@pytest.mark.parametrize("seed", besides([0], range(4)))
+@pytest.mark.parametrize(("seed", "algorithm", "armature"), diagonal(range(4), PROXIMAL, [False, True]))
 def test_random_trees(seed, algorithm, armature):
     robot, contacts = held(seed, armature)
     assert settling(tree_of(robot, contacts))
@@ -95,7 +93,7 @@ def test_frames_off_their_hinges_lead_two_joints():
     assert rows_left(robot, on_hinges) == [4, 4]
 
 
-@pytest.mark.parametrize(("far", "left"), besides([(4.0, 5)], [(0.0, 4), (1e-9, 4), (0.1, 4), (4.0, 5)]))
+@pytest.mark.parametrize(("far", "left"), besides([], [(0.0, 4), (1e-9, 4), (0.1, 4), (4.0, 5)]))
 def test_levers_that_an_angle_makes_short_do_not_lead(far, left):
     """Far off the hinge, what a frame's own turn does is little beside what its lever does at other angles."""
     robot = codegen.load("talos").with_frame("off", "leg_left_6_link", (0.0, 0.0, -far))
@@ -190,8 +188,9 @@ def test_reflections_are_orthogonal(entries):
     assert np.allclose(rows @ np.array(entries), np.append(triangle, np.zeros(n - 1)), atol=1e-15)
 
 
-@pytest.mark.parametrize("rows", [[0, 0, 4], [0, 4, 0, 3], [1, 1, 4], [0, 1, 0, 4]])
-@pytest.mark.parametrize("algorithm", [*DIRECT, *PROXIMAL])
+@pytest.mark.parametrize(
+    ("algorithm", "rows"), diagonal([*DIRECT, *PROXIMAL], [[0, 0, 4], [0, 4, 0, 3], [1, 1, 4], [0, 1, 0, 4]])
+)
 def test_moments_stated_twice_are_no_pair(algorithm, rows):
     """Moments about both axes across a hinge are only mixed by its turn, but not two about one of them."""
     robot = codegen.load("iiwa").with_frame("off", "lbr_iiwa_link_7", (0.3, 0.0, 0.1))

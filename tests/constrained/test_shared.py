@@ -61,6 +61,7 @@ def test_hands_and_feet_share_torso_and_base():
     assert sorted(map(len, blocks)) == [6, 6, 6, 6]
 
 
+@pytest.mark.thorough
 def test_the_cheapest_way_is_taken(by):
     """By the operations of the graph, of which the choice knows sizes alone."""
     given = of(TALOS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scenarios import DUAL, PRIMAL, problem, with_corners, worst
-from thorough import diagonal
+from thorough import besides, diagonal
 
 import codegen
 from codegen.interpret import interpret
@@ -51,7 +51,7 @@ def test_pv_early_drops_rows_that_repeat_others():
     assert worst(given.solved("pv_early")[0], given.expected()[0]) < 1e-8
 
 
-@pytest.mark.parametrize("algorithm", PROXIMAL)
+@pytest.mark.parametrize("algorithm", besides(["prox_kkt", "prox_ltls"], PROXIMAL))
 def test_contradicting_targets(algorithm):
     """Points of one foot are to fly apart: the accelerations settle where the rows' errors are smallest."""
     given = redundant("atlas", "l_foot")
@@ -99,7 +99,7 @@ def test_a_row_that_no_joint_can_follow(algorithm):
         assert worst(a, given.expected()[0]) < 1e-8
 
 
-@pytest.mark.parametrize("algorithm", PROXIMAL)
+@pytest.mark.parametrize("algorithm", besides(["prox_pv", "constrained_aba"], PROXIMAL))
 def test_more_steps_come_closer(algorithm):
     """Near a singular posture the first step is far off, and every further one closer."""
     model = codegen.load("iiwa")

@@ -269,5 +269,8 @@ def test_options_are_checked(robot: Path) -> None:
 def test_gravity_replaces_the_files(robot: Path) -> None:
     assert load(robot).gravity == (0.0, 0.0, -9.81)
     assert load(robot, gravity=(0, 1, 2)).gravity == (0.0, 1.0, 2.0)
-    with pytest.raises(RobotError, match="gravity"):
-        load(robot, gravity=(0, math.nan, 2))
+    for bad in ((0, math.nan, 2), (0, 1e300, 2), (1, 2), "abc", (1, [2], 3), 3):
+        with pytest.raises(RobotError, match=r"gravity=.* must be three finite numbers, in m/s\^2"):
+            load(robot, gravity=bad)
+        with pytest.raises(RobotError, match=r"gravity=.* must be three finite numbers, in m/s\^2"):
+            load("iiwa", gravity=bad)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from interpreted import operations
-from thorough import besides, diagonal
+from thorough import besides
 
 import codegen
 import opcount
@@ -36,7 +37,7 @@ KINDS = ("geared_chain", "belt_chain")
 LENGTHS = (2, 4, 8, 16, 24, 100)
 
 
-@pytest.mark.parametrize("name", besides(["mini_cheetah", "tello_humanoid"], PEER))
+@pytest.mark.parametrize("name", besides(["mini_cheetah"], PEER))
 def test_about_half_of_the_operations_of_the_peer(name: str) -> None:
     model = codegen.load(name)
     *theirs, frame = PEER[name]
@@ -111,7 +112,9 @@ def exponent(kind: str, algorithm: str, lengths: tuple[int, ...]) -> float:
     return float(np.polyfit(np.log(np.array(lengths[2:]) - lengths[1]), np.log(added), 1)[0])
 
 
-@pytest.mark.parametrize(("kind", "algorithm"), diagonal(KINDS, ["rnea", "aba", "efpa"]))
+@pytest.mark.parametrize(
+    ("kind", "algorithm"), besides([("geared_chain", "aba")], [*product(KINDS, ["rnea", "aba", "efpa"])])
+)
 def test_cluster_algorithms_grow_linearly(kind: str, algorithm: str) -> None:
     slopes = np.diff(counts(kind, algorithm, LENGTHS)) / np.diff(LENGTHS)
     assert np.ptp(slopes[2:]) < 0.01 * slopes[-1], "links beyond the eighth cost all the same"

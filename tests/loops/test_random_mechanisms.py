@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from loop_mechanisms import MODULES, Builder, mechanism
 from mechanisms_cases import error
-from thorough import besides
+from thorough import besides, diagonal
 
 import codegen
 from codegen.cli.samples import samples
@@ -67,8 +67,7 @@ def test_the_mechanisms_are_nested_and_branched() -> None:
     assert any(shared), "no cluster has children on several of its bodies"
 
 
-@pytest.mark.parametrize("algorithm", MAIN)
-@pytest.mark.parametrize("seed", besides(range(4), SEEDS))
+@pytest.mark.parametrize(("seed", "algorithm"), diagonal(SEEDS, MAIN))
 def test_dynamics_with_wrenches_everywhere(seed: int, algorithm: str) -> None:
     model = random_model(seed)
     tools = tuple(frame.name for frame in model.frames if frame.name.startswith("tool") and frame.body >= 0)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 COMMITTED = baseline.read()
 WORK = baseline.work()
-SMALL = 1000
+SMALL = 700
 LARGE = ("talos", "aba"), ("tello_humanoid", "rnea"), ("talos F6^2", "constrained_aba")
 
 

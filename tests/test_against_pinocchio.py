@@ -14,7 +14,7 @@ from thorough import besides
 import codegen
 
 PEERS = besides(
-    (case for case in (*BUNDLED, *MECHANISMS) if not str(case).startswith("atlas")),
+    (case for case in (*BUNDLED, *MECHANISMS) if not str(case).startswith(("atlas", "talos_reduced", "go1"))),
     [case for case in (*BUNDLED, *MECHANISMS) if case.convention == "pinocchio"],
 )
 

@@ -9,7 +9,7 @@ import pytest
 from casadi import SX, Function
 from mechanisms_cases import looked_at, mechanism, parallel
 from scenarios import DELASSUS, DUAL, HARD, ITERATIONS, PRIMAL, TOLERANCE, optional, problem, worst
-from thorough import besides, diagonal
+from thorough import diagonal
 
 import codegen
 import opcount
@@ -101,8 +101,7 @@ def test_contacts_of_nodes_with_more_freedoms_than_rows():
         assert worst(given.solved(algorithm)[0], given.expected()[0]) < TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize("mu", besides([5e4], [5e4, 2e5]))
-@pytest.mark.parametrize("algorithm", HARD)
+@pytest.mark.parametrize(("mu", "algorithm"), diagonal([5e4, 2e5], HARD))
 def test_wanted_accelerations_wrenches_and_a_start(algorithm, mu):
     """k, external wrenches, and for the proximal ones mu and multipliers to start from."""
     given, rng = mixture("floating", "pinocchio"), np.random.default_rng(2)

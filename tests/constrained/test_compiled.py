@@ -19,7 +19,7 @@ FEET = ("left_sole_link:6", "right_sole_link:6")
 @pytest.mark.parametrize(
     "algorithm",
     besides(
-        ["pv_early", "caba_osim"],
+        ["pv_early"],
         ["pv", "pv_early", "constrained_aba", "prox_pv", "prox_ltls", "pv_osimr", "caba_osim"],
     ),
 )

@@ -37,7 +37,7 @@ BENT = [(), ("leg_right_6_joint",), ("leg_left_4_joint", "leg_left_2_joint")]
 
 
 @pytest.mark.parametrize(
-    "bent", [pytest.param(bent, marks=pytest.mark.thorough if bent == BENT[2] else ()) for bent in BENT]
+    "bent", [pytest.param(bent, marks=pytest.mark.thorough if bent in BENT[1:] else ()) for bent in BENT]
 )
 def test_a_humanoid_on_straight_legs(build, bent):
     """The hip yields nothing new at a straight knee: another row waits there than elsewhere."""
@@ -84,7 +84,7 @@ def test_a_joint_of_three_freedoms_of_which_two_yield():
     assert worst(found[0], expected[0]) < 1e-9
 
 
-@pytest.mark.parametrize("size", besides([1e-5], [1e-2, 1e-5, 1e-8]))
+@pytest.mark.parametrize("size", besides([], [1e-2, 1e-5, 1e-8]))
 def test_rows_may_be_stated_in_other_units(size):
     """Rows of any length are held alike, and stiffened alike where mu is stated in their units."""
     model = codegen.load("talos")
@@ -115,7 +115,7 @@ def test_single_precision_where_a_joint_yields_nothing():
         ("iiwa", "fixed", ("lbr_iiwa_link_7:6",), True),
         ("go1", "floating", ("FL_foot:6", "FR_foot:6", "RL_foot:6", "RR_foot:6"), True),
         ("go1", "floating", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), False),
-        ("talos", "fixed", ("left_sole_link:6", "right_sole_link:6"), True),
+        pytest.param("talos", "fixed", ("left_sole_link:6", "right_sole_link:6"), True, marks=pytest.mark.thorough),
         ("talos", "floating", ("left_sole_link:6", "right_sole_link:6"), False),
         ("chain:4", "fixed", ("link3:x,y",), True),
     ],

@@ -115,8 +115,7 @@ def test_sliders_have_no_angle(algorithm):
     assert compared(model, contacts, algorithm, GIVEN, iterations=12) < 1e-8
 
 
-@pytest.mark.parametrize("algorithm", PROXIMAL)
-@pytest.mark.parametrize("bent", [0.0, 0.4])
+@pytest.mark.parametrize(("bent", "algorithm"), diagonal([0.0, 0.4], PROXIMAL))
 def test_least_squares_and_multipliers(algorithm, bent):
     """A stretched arm held off its hinge, beside rows that contradict: from any multipliers, the nearest."""
     robot = codegen.load("iiwa").with_frame("off", "lbr_iiwa_link_7", (0.1, 0.05, 0.08))

@@ -129,7 +129,7 @@ def test_dynamics_with_loops(algorithm, robot):
     assert compared(*looped()[robot], algorithm, ("k",), number=2) < 10 * TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize("algorithm", ["pv_soft", "efpa", "pv_osimr", "caba_osim"])
+@pytest.mark.parametrize("algorithm", besides(["pv_soft", "pv_osimr"], ["pv_soft", "efpa", "pv_osimr", "caba_osim"]))
 def test_hinges_on_a_robot_with_gears(algorithm):
     assert compared(*looped()[2], algorithm, ("R",) if algorithm == "pv_soft" else (), number=2) < 1e-9
 
@@ -211,6 +211,7 @@ def test_rows_hold_what_the_definition_says():
     assert np.abs((seen[1][1][0].T @ turning)[[0, 2]] - k[3:]).max() < 1e-5
 
 
+@pytest.mark.thorough
 def test_axes_turn_multipliers_and_nothing_else():
     robot = codegen.load("talos")
     q, v, tau = robot.random(2)
@@ -227,6 +228,7 @@ def test_axes_turn_multipliers_and_nothing_else():
             assert worst(found[axes][1][None], (np.kron(np.eye(2), turn) @ found[""][1])[None]) < 1e-9
 
 
+@pytest.mark.thorough
 def test_points_and_frames_held_wholly_turn_outside_the_sweeps(monkeypatch):
     """Cheaper than rows that turn, and hardly dearer than the frame's own axes."""
     robot = codegen.load("solo12")

@@ -89,7 +89,7 @@ def _checked(content: str, file: Path, folder: Path) -> _File:
     for field in root.iter("hfield"):
         cells = _count(field, "nrow") * _count(field, "ncol")
         if cells > MOST_CELLS:
-            words = f"{where}: line {field.sourceline}: a height field of {cells:g} cells"
+            words = f"{where}: line {field.sourceline}: a height field of {_told(cells)} cells"
             raise RobotError(f"{words} is larger than the {MOST_CELLS} that rigidc takes; state fewer rows and columns")
     names: dict[tuple[str, str], tuple[_Key, Path]] = {}
     for element in root.iter("include", "model"):
@@ -191,6 +191,7 @@ def _extent(
         element, times, depth, in_tree = stack.pop()
         in_tree = in_tree and element.tag not in _SECTIONS
         elements += times
+        times *= max(_count(element, "count"), 1) if element.tag == "replicate" else 1  # which itself may be empty
         copies += times if times > 1 else 0
         bodies += times * (element.tag == "body")
         joints += times * (in_tree and element.tag in ("joint", "freejoint"))
@@ -201,7 +202,6 @@ def _extent(
             elements, copies = elements + times * part.elements, copies + times * part.copies
             bodies, joints = bodies + times * part.bodies, joints + times * part.joints
             deepest = max(deepest, depth + part.depth)
-        times *= max(_count(element, "count"), 1) if element.tag == "replicate" else 1
         stack += [(child, times, depth + 1, in_tree) for child in element.iterchildren("*")]
     known[path, scope.top] = found = _Extent(elements, copies, bodies, joints, deepest)
     return found
@@ -214,6 +214,11 @@ def _inner(file: _File, scope: _Scope, element: Element) -> set[_Key]:
     return scope.models.get(element.get("model", ""), set()) if element.tag == "attach" else set()
 
 
+def _told(count: int) -> str:
+    """A count in words or figures of bounded length."""
+    return str(count) if count < 10**9 else "over a billion"
+
+
 def _check_extent(where: str, extent: _Extent) -> None:
     for count, most, kind in (
         (extent.depth, DEEPEST, "levels of elements"),
@@ -223,5 +228,4 @@ def _check_extent(where: str, extent: _Extent) -> None:
         (extent.elements, MOST_ELEMENTS, "elements"),
     ):
         if count > most:
-            number = count if count < 10**9 else "over a billion"
-            raise RobotError(f"{where}: {number} {kind} are more than the {most} that rigidc takes")
+            raise RobotError(f"{where}: {_told(count)} {kind} are more than the {most} that rigidc takes")

@@ -40,6 +40,14 @@ BAD_MJCF = {
         '<mujoco><worldbody><replicate count="100000000"><geom size="1"/></replicate></worldbody></mujoco>',
         "elements made by <replicate> are more than the 10000",
     ),
+    "replicate of nothing": (
+        '<mujoco><worldbody><body><replicate count="100000000"/></body></worldbody></mujoco>',
+        "elements made by <replicate> are more than the 10000",
+    ),
+    "height field beyond all numbers": (
+        f'<mujoco><asset><hfield name="h" size="1 1 1 1" nrow="{10**308}" ncol="100"/></asset></mujoco>',
+        "a height field of over a billion cells is larger than",
+    ),
     "replicates within replicates": (
         f"<mujoco><worldbody>{HUNDRED * 9}<body/>{'</replicate>' * 9}</worldbody></mujoco>",
         "over a billion bodies are more than the 10000",
@@ -56,7 +64,7 @@ BAD_MJCF = {
     "elements": (f"<mujoco><worldbody>{'<geom/>' * 20_000}</worldbody></mujoco>", "20002 elements are more than"),
     "height field": (
         '<mujoco><asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/></asset></mujoco>',
-        "a height field of 1e+10 cells",
+        "a height field of over a billion cells",
     ),
     "itself": (
         '<mujoco><asset><model name="m" file="bad.xml"/></asset></mujoco>',

@@ -154,7 +154,7 @@ A stiffer mu loses what it wins: link inertias with mu added to them round off a
 rounds off at 6e-8 of it, takes others (`optional`).
 """
 
-MASSES = 30.0
+MASSES = 100.0
 """In single precision mu is so many times a robot's mass (kg).
 
 The compliance W of contacts is about one over the mass that they have to hold, or more: each proximal step then shrinks

@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 
 def canonical(data: Mapping[str, Any]) -> str:
     """The one JSON text of a loop's data: sorted keys, no spaces, ASCII, floats but for indices."""
-    return json.dumps(_floats(data), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    indices = {"components": [int(k) for k in data["components"]]} if "components" in data else {}
+    return json.dumps({**_floats(data), **indices}, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _floats(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: [int(k) for k in item] if key == "components" else _floats(item) for key, item in value.items()}
+        return {key: _floats(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_floats(item) for item in value]
     return float(value) + 0.0 if isinstance(value, (int, float)) and not isinstance(value, bool) else value

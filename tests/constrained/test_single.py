@@ -82,9 +82,9 @@ def test_compiled():
 
 
 def test_mu_follows_the_mass():
-    """To one digit: thirty times 2.5 kg, and 93 kg. Double precision takes the same for all."""
-    assert optional(codegen.load("solo12"), "float32") == {**OPTIONAL, "mu": 80.0, "R": 1 / 80.0}
-    assert optional(codegen.load("talos"), "float32")["mu"] == 3000.0
+    """To one digit: a hundred times 2.5 kg, and 93 kg. Double precision takes the same for all."""
+    assert optional(codegen.load("solo12"), "float32") == {**OPTIONAL, "mu": 300.0, "R": 1 / 300.0}
+    assert optional(codegen.load("talos"), "float32")["mu"] == 9000.0
     assert optional(codegen.load("talos"), "float64") == OPTIONAL
 
 
@@ -97,11 +97,11 @@ def test_the_header_states_what_is_folded_in():
 
     assert "mu = 100000, lam0 = 0. Proximal" in said("constrained_aba")
     assert said("constrained_aba", dtype="float32").startswith(
-        "Not arguments: k = 0, mu = 80, lam0 = 0. mu suits single precision: 30 times the robot's mass, where double "
+        "Not arguments: k = 0, mu = 300, lam0 = 0. mu suits single precision: 100 times the robot's mass, where double "
         "precision takes 100000. Proximal"
     )
     soft = said("pv_soft", dtype="float32")
-    assert "R = 0.0125. R suits single precision: one over 30 times the robot's mass" in soft
+    assert "R = 0.0033333333333333335. R suits single precision: one over 100 times the robot's mass" in soft
     assert "suits" not in said("constrained_aba", dtype="float32", parameters=("mu",))
     assert "suits" not in said("prox_pv", dtype="float64")
 

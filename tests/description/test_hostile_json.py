@@ -202,3 +202,11 @@ def test_loops_that_take_too_long_to_close_are_refused_before() -> None:
     ]
     with pytest.raises(RobotError, match="ties 401 joints, more than the 400"):
         assemble(replace(chain, loops=tuple(gears)))
+
+
+def test_variables_may_have_any_name(tmp_path: Path) -> None:
+    """Also that of a member which holds numbers elsewhere."""
+    loop = FORMULA | {"variables": {"components": "j"}, "explicit": {"k": "2*components"}}
+    path = tmp_path / "robot.json"
+    path.write_text(json.dumps(json_robot(**TWO, loops=[loop])), encoding="utf-8")
+    assert load(path).nv == 1

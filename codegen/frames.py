@@ -33,10 +33,11 @@ class Canonical(NamedTuple):
     moves: tuple[Pose, ...]
 
 
-def canonical(model: Model, bases: Mapping[int, Pose] | None = None) -> Canonical:
+def canonical(model: Model, bases: Mapping[int, Pose] | None = None, slides: bool = True) -> Canonical:
     """Re-frame every body; joint-space quantities of the result are those of `model`.
 
     `bases` are the frames in which floating bodies are to be followed, if not their own; joints have to follow suit.
+    Origins stay where they are unless they are to slide.
     """
     children: dict[int, list[Body]] = {i: [] for i in range(-1, len(model.bodies))}
     for body in model.bodies:
@@ -50,7 +51,7 @@ def canonical(model: Model, bases: Mapping[int, Pose] | None = None) -> Canonica
             turn = aligning_turn(times(seen.R, np.array(body.joint.axis)))
             # to the last digit, or rounding would double from joint to joint
             C = orthonormal(clean(times(seen.R.T, turn)), 4.0 * EPSILON)
-            move = Pose(mat3(C), vec3(_slide(body, seen, C, children[i])))
+            move = Pose(mat3(C), vec3(_slide(body, seen, C, children[i])) if slides else Pose().translation)
             placement = seen @ move
         moves.append(move)
         axis = vec3(clean(times(move.R.T, np.array(body.joint.axis))))

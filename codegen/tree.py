@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 from casadi import SX, diag, diagcat, is_equal, trace, vertcat, vertsplit
@@ -29,12 +28,6 @@ from codegen.spatial import (
     skew3,
     zeros,
 )
-
-Swept = Literal["forces", "inertias", "both"]
-"""What the sweeps of an algorithm carry beside motions."""
-
-Leading = Literal["", "exactly", "in steps"]
-"""Whether contacts may lead joints, as they are held exactly, or come to be held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +53,7 @@ class Held:
     axes. `turn` (m x m, orthogonal) leads from these rows to those that the user stated, where the axes of the latter
     move against these and are left out of K; else it is None. `contact` numbers what the user stated, `point` is its
     place there. `yields` is the compliance (its trace) along rows of the contact that are held already; `stiff` says
-    that the inertias know the weight of its rows. `force` and `inertia` measure lengths by `unit` (m).
+    that the inertias know the weight of its rows, `determines` that it may determine the motion of joints. `force` and `inertia` measure lengths by `unit` (m).
     """
 
     body: int
@@ -80,6 +73,7 @@ class Held:
     spatial: bool
     yields: SX = field(default_factory=lambda: SX(1, 1))
     stiff: bool = False
+    determines: bool = True
     unit: float = 1.0
 
     @property

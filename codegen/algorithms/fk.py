@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from casadi import SX, vertcat
 
-from codegen.algorithms.poses import velocities, world_poses
+from codegen.recursions.poses import velocities, world_poses
 from codegen.spatial import constant, cross3
 from codegen.tree import Tree
 

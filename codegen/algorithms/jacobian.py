@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from casadi import SX, vertcat
 
-from codegen.algorithms.poses import world_poses
+from codegen.recursions.poses import world_poses
 from codegen.spatial import skew3, zeros
 from codegen.tree import Tree
 

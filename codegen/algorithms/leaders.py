@@ -25,7 +25,7 @@ ROUNDING = 1e-14  # what a turn of rows leaves of nothing, as part of the larges
 def led(tree: Tree) -> dict[int, Led]:
     """By contacts, the links that they lead if they are held exactly, so that rows may be of any length."""
     found: dict[int, Led] = {}
-    for e, contact in enumerate(tree.contacts):
+    for e, contact in _determining(tree):
         axes = _free_axes(tree, contact)
         if axes and _regular(contact):
             size = _power_of_two(float(np.linalg.norm(np.array(DM(contact.K)))) / math.sqrt(6))
@@ -35,6 +35,11 @@ def led(tree: Tree) -> dict[int, Led]:
     return found
 
 
+def _determining(tree: Tree) -> list[tuple[int, Held]]:
+    """The contacts that may determine joints, numbered."""
+    return [(e, contact) for e, contact in enumerate(tree.contacts) if contact.determines]
+
+
 def settling(tree: Tree) -> dict[int, Led]:
     """By contacts, the links that they lead if they come to be held, in the least squares of their rows.
 
@@ -42,7 +47,7 @@ def settling(tree: Tree) -> dict[int, Led]:
     elsewhere by levers. None leads of which no row would be left to tell the residual.
     """
     found: dict[int, Led] = {}
-    for e, contact in enumerate(tree.contacts):
+    for e, contact in _determining(tree):
         axes, size = _free_axes(tree, contact), SX.ones(contact.size)
         if len(axes) == contact.size:
             continue

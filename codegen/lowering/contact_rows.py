@@ -7,7 +7,9 @@ then the same along any axes), stay outside the sweeps: K is constant, and multi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from casadi import DM, SX, diagcat, vertcat
@@ -15,9 +17,18 @@ from casadi import DM, SX, diagcat, vertcat
 from codegen.errors import RobotError
 from codegen.geometry import IDENTITY, ROUNDING, Pose, clean
 from codegen.levers import long_enough
-from codegen.model import Contact, Frame, Model
-from codegen.spatial import AxisTurn, Shift, Transform, constant, placement_steps
-from codegen.tree import Held, Leading, Part
+from codegen.lowering.baumgarte import all_inwards, outwards, wanted
+from codegen.model import Frame
+from codegen.spatial import Shift, Transform, constant, placement_steps
+from codegen.tree import Held
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codegen.lowering.problem import Determined, Problem
+    from codegen.model import Contact, Model
+    from codegen.spatial import AxisTurn
+    from codegen.tree import Part, Tree
 
 WHOLE = tuple(np.eye(6)[rows] for rows in (slice(0, 3), slice(3, 6), slice(0, 6)))
 
@@ -28,14 +39,14 @@ def turns_outside(contact: Contact) -> bool:
     return along and len(contact.parts) == 1 and _whole(np.array(contact.rows))
 
 
-def leads(model: Model, contacts: Sequence[Contact], contact: Contact, leading: Leading) -> bool:
+def leads(model: Model, contacts: Sequence[Contact], contact: Contact, determined: Determined) -> bool:
     """Whether rows along its body's own axes lead its hinge (`codegen.algorithms.leaders`), of a point or frame off it.
 
     Frames held exactly lead along any axes. Foretold of the model; a wrong answer would cost operations only.
     """
     frame, rows = model.frame(contact.frame.name), np.array(contact.rows)
     turns = bool(rows[:, :3].any())
-    if not leading or frame.body < 0 or rows.shape != (6 if turns else 3, 6) or (turns and leading == "exactly"):
+    if not determined or frame.body < 0 or rows.shape != (6 if turns else 3, 6) or (turns and determined == "exactly"):
         return False
     body, node = model.bodies[frame.body], next(node for node in model.nodes if frame.body in node.bodies)
     on = [model.frame(other.frame.name).body for other in contacts if other is not contact]
@@ -59,20 +70,56 @@ def _carrying(model: Model, b: int) -> list[int]:
     return found
 
 
+def determined_joints(problem: Problem) -> Problem:
+    """The step that lets contacts determine the motion of joints, which algorithms then eliminate."""
+    return replace(problem, determined=problem.needs.determined)
+
+
+def contact_axes(problem: Problem) -> Problem:
+    """The step that finds contacts whose axes may stay outside the sweeps, unless they determine a joint."""
+    needs, model = problem.needs, problem.canonical.model
+    if not needs.contact_axes:
+        return problem
+    contacts = problem.contacts if needs.swept == "both" else ()
+    return replace(
+        problem, aside=tuple(c for c in contacts if not leads(model, contacts, c, problem.determined or ""))
+    )
+
+
+def contact_rows(problem: Problem) -> Problem:
+    """The step that puts contacts on the tree, and turns what goes in and comes out along their rows."""
+    held = holding(problem.built, problem.contacts, problem.aside is None, [link.inner for link in problem.links])
+    held = tuple(replace(rows, determines=problem.determined is not None) for rows in held)
+    tree = replace(problem.built, contacts=held)
+    if not held:
+        return replace(problem, tree=tree)
+    outside = dict.fromkeys(("lam", "x"), partial(outwards, tree))
+    found = {**problem.arguments, **before(tree, problem)}
+    return replace(problem, tree=tree, arguments=found, restores=(*problem.restores, outside))
+
+
+def before(tree: Tree, problem: Problem) -> dict[str, SX]:
+    """The arguments that contacts change before an algorithm sees them: axes, feedback, weights."""
+    given = problem.arguments
+    found = {name: all_inwards(tree, given[name]) for name in ("k", "lam0", "b") if name in given}
+    asked = any(contact.spatial for contact in problem.contacts)
+    if "k" in given and (asked or any(given[name].nnz() for name in ("kp", "kd"))):
+        found["k"] = wanted(tree, given["v"], given["k"], given)
+    if "weight" in given:
+        found["mu"] = given["mu"] * given["weight"]
+    return found
+
+
 def holding(
-    model: Model,
-    parts: Sequence[Part],
-    owner: Mapping[int, int],
-    contacts: Sequence[Contact],
-    turned: bool,
-    inner: Sequence[AxisTurn | None],
+    tree: Tree, contacts: Sequence[Contact], turned: bool, inner: Sequence[AxisTurn | None]
 ) -> tuple[Held, ...]:
-    """The contacts on a canonical model; with `turned`, all axes go into K.
+    """The contacts on a tree; with `turned`, all axes go into K.
 
     `inner` are, by bodies, the turns from the axes that they are swept along to their own, where these differ; rows are
     then along the former. RobotError for a contact on the world itself, which is of no use to anybody.
     """
     held: list[Held] = []
+    model, parts = tree.model, tree.parts
     for number, contact in enumerate(contacts):
         frame, start = model.frame(contact.frame.name), held[-1].rows.stop if held else 0
         if frame.body < 0:
@@ -85,7 +132,7 @@ def holding(
             turn = own.T
         else:
             turn = _turn(model, parts, frame.body, E if aside else R, contact.axes)
-        bodies = model.nodes[owner[frame.body]].bodies
+        bodies = model.nodes[parts[frame.body].node].bodies
         for point, rows in contact.parts:
             place = frame.placement @ Pose(IDENTITY, point) if any(point) else frame.placement
             origin, steps = constant(place.p), placement_steps(place)
@@ -101,7 +148,7 @@ def holding(
             held.append(
                 Held(
                     body=frame.body,
-                    node=owner[frame.body],
+                    node=parts[frame.body].node,
                     rows=slice(start + rows.start, start + rows.stop),
                     K=K,
                     origin=origin,

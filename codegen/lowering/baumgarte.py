@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from casadi import DM, SX, vertcat
 
-from codegen.algorithms.poses import velocities, world_poses
+from codegen.recursions.poses import velocities, world_poses
 from codegen.spatial import cross3, so3_log, zeros
 from codegen.tree import Held, Tree
 

@@ -3,7 +3,7 @@
 A joint is the same seen from either of its links, so any link that hinges and slides lead to may float in place of the
 base. What an algorithm carries from contacts to the base passes the joints between them: the base goes where that costs
 least, and onto a link whose hinges meet at right angles, if that is as near, for these leave zeros there
-(`codegen.basing`). Not onto a link far lighter than what would hang on it: that would cost digits.
+(`codegen.lowering.base_frame`). Not onto a link far lighter than what would hang on it: that would cost digits.
 """
 
 from __future__ import annotations
@@ -11,25 +11,22 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from codegen.basing import PAIR, coordinate_axis, first_row, second_row
 from codegen.frames import SINGLE_AXIS
 from codegen.geometry import Pose, clean, times, vec3
-from codegen.lengths import COLUMNS
+from codegen.lowering.base_frame import PAIR, coordinate_axis, first_row, second_row
+from codegen.lowering.length_units import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from codegen.lowering.problem import Carried, Problem
     from codegen.model import Body, Contact, Model
-
-Carried = Literal["forces", "joints", "pairs", "branches"]
-"""What an algorithm does on the ways from contacts to the base: it carries unit forces; does the same for each joint
-or pair of joints; or it wants the joints on every branch of the base to follow the contacts there."""
 
 HINGE, SLIDE, TIP = 27, 15, 8  # operations of a unit force at a joint; at that of the link where it acts
 PAIRED, FACTOR = 6, 22  # operations of a unit force for two joints on its way; of these joints
@@ -122,6 +119,13 @@ class Ways:
                 axis = coordinate_axis(times(place.R, np.array(body.joint.axis)))
                 if axis >= 0 and end != r:
                     yield Hinge(place.p, axis, columns)
+
+
+def reroot(problem: Problem) -> Problem:
+    """The step: not where offsets are arguments, which belong to the joints as they are stated."""
+    if not problem.needs.base_link or any(number.startswith("offset:") for number in problem.numbers):
+        return problem
+    return problem.of(rerooted(problem.model, problem.contacts, problem.needs.carried))
 
 
 def rerooted(model: Model, contacts: Sequence[Contact], carried: Carried = "forces") -> Model:

@@ -16,16 +16,19 @@ from decimal import Context, Decimal, localcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from casadi import SX
 
 from codegen.geometry import axis_turns
+from codegen.spatial import RigidInertia, Transform, constant, placement_steps
 from codegen.spatial.axes import others, unit_axis
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
     from codegen.geometry import Inertia, Pose
+    from codegen.lowering.problem import Problem
     from codegen.model import Body, Model
 
 DIGITS, CANCELLED = 40, Decimal("1e-30")  # of decimals, and what of them stands for nothing after a difference
@@ -107,6 +110,41 @@ def _rotation(pose: Pose) -> NDArray[Any]:
         turn[j, i], turn[i, j] = sine / length, -sine / length
         R = R @ turn
     return R
+
+
+def regroup_inertias(problem: Problem) -> Problem:
+    """The step: nothing moves across joints whose offsets are arguments."""
+    shifting = {number.removeprefix("offset:") for number in problem.numbers if number.startswith("offset:")}
+    return _with(problem, regrouped(problem.canonical.model, shifting, problem.needs.swept == "forces"))
+
+
+def own_inertias(problem: Problem) -> Problem:
+    """Bodies with the inertias that they have."""
+    with localcontext(Context(prec=DIGITS)):
+        return _with(problem, tuple(TenNumbers.of(body.inertia).rounded() for body in problem.canonical.model.bodies))
+
+
+def _with(problem: Problem, numbers: Sequence[TenNumbers]) -> Problem:
+    """The problem with these inertial numbers by bodies, and symbolic payloads added."""
+    inertias = [RigidInertia.about_origin(SX(ten.m), constant(ten.h), constant(ten.I)) for ten in numbers]
+    for name, symbol in problem.numbers.items():
+        kind, _, target = name.partition(":")
+        if kind == "payload":
+            frame = problem.canonical.model.frame(target)
+            if frame.body >= 0:
+                inertias[frame.body] += Transform(placement_steps(frame.placement)).inertia(payload(symbol))
+    return replace(problem, inertias=tuple(inertias))
+
+
+def payload(ten: SX) -> RigidInertia:
+    """A payload from [mass, com (3), Ixx, Iyy, Izz, Ixy, Ixz, Iyz about its centre of mass]."""
+    m, x, y, z = ten[0], ten[1], ten[2], ten[3]
+    xx, yy, zz = ten[4] + m * (y * y + z * z), ten[5] + m * (x * x + z * z), ten[6] + m * (x * x + y * y)
+    xy, xz, yz = ten[7] - m * x * y, ten[8] - m * x * z, ten[9] - m * y * z
+    moment = SX(3, 3)
+    for (r, c), value in {(0, 0): xx, (1, 1): yy, (2, 2): zz, (0, 1): xy, (0, 2): xz, (1, 2): yz}.items():
+        moment[r, c] = moment[c, r] = value
+    return RigidInertia.about_origin(m, m * ten[1:4], moment)
 
 
 def regrouped(model: Model, shifting: Collection[str] = (), exchanged: bool = False) -> tuple[TenNumbers, ...]:

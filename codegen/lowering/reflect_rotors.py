@@ -15,7 +15,13 @@ from codegen.errors import UnsuitedError
 from codegen.geometry import times
 
 if TYPE_CHECKING:
+    from codegen.lowering.problem import Problem
     from codegen.model import Body, Frame, Model
+
+
+def reflect_rotors(problem: Problem) -> Problem:
+    """The step: of algorithms that know rotors as armature only."""
+    return problem.of(independent(problem.model)) if problem.needs.reflected else problem
 
 
 def independent(model: Model) -> Model:

@@ -17,6 +17,7 @@ from codegen.spatial import AxisTurn, MeasuredTurn, NodeTransform, Shift, Transf
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from codegen.lowering.problem import Problem
     from codegen.spatial import Step
     from codegen.tree import Held, Tree
 
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 METRE = 1.0
 COLUMNS = 5  # forces that a hinge transmits
 SHIFT, TURN = 7, 11  # operations that a shift in its own unit saves of an inertia; that a turn to another unit adds
+
+
+def length_units(problem: Problem) -> Problem:
+    """The step."""
+    return replace(problem, tree=measured(problem.built)) if problem.needs.length_units else problem
 
 
 def measured(tree: Tree) -> Tree:

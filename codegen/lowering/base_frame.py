@@ -13,7 +13,8 @@ forces change coordinates on their way in, accelerations on their way out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codegen.joints import JointType
+    from codegen.lowering.problem import Problem
     from codegen.model import Contact, Model
     from codegen.spatial import Step
-    from codegen.tree import Tree
 
 INERTIA, FORCES, BORDER = 33, 4, 20  # operations per offset along one axis: of an inertia, a force, a base's own motion
 PAIR = 2  # limbs that are alike and still in step if their offsets differ; more are not, and take longer
@@ -54,7 +55,7 @@ def second_row(columns: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Based:
+class ReframedBase:
     """A floating joint of whose body another frame is followed, at `pose` in the one that `joint` moves.
 
     Its velocity v is [angular; linear] along the frame's axes, or with `linear_first` the other way round.
@@ -113,7 +114,21 @@ class Limb(NamedTuple):
     rows: int
 
 
-def based(model: Model, contacts: Sequence[Contact], joint_space: bool, moves: bool) -> dict[int, Based]:
+def base_frame(problem: Problem) -> Problem:
+    """The step: velocities and forces of the base change coordinates on their way in, accelerations on their way out."""
+    if not problem.needs.base_frame:
+        return problem
+    bases = based(problem.model, problem.contacts, problem.needs.joint_space, problem.needs.velocities)
+    inwards = {"v": ReframedBase.motion, "tau": ReframedBase.force}
+    changed = partial(_recoordinated, problem.model, problem.q, bases)
+    own = {name: changed(inwards[name], x) for name, x in problem.arguments.items() if name in inwards}
+    outwards = {"a": partial(changed, ReframedBase.outwards)}
+    return replace(
+        problem, bases=bases, arguments={**problem.arguments, **own}, restores=(*problem.restores, outwards)
+    )
+
+
+def based(model: Model, contacts: Sequence[Contact], joint_space: bool, moves: bool) -> dict[int, ReframedBase]:
     """By bodies that float in the world, the joints that follow the cheapest frame, where that is not their own.
 
     With `joint_space` for algorithms that factorise the joint-space inertia matrix; with `moves` velocities and forces
@@ -127,16 +142,18 @@ def based(model: Model, contacts: Sequence[Contact], joint_space: bool, moves: b
         if b in alone and body.joint.type == "floating" and body.parent < 0 and not body.joint.armature:
             pose = _cheapest(tuple(_limbs(model, b, alone, contacts)), joint_space, moves)
             if pose is not None:
-                found[b] = Based(model.joints[b], pose, joint_space)
+                found[b] = ReframedBase(model.joints[b], pose, joint_space)
     return found
 
 
-def recoordinated(tree: Tree, bases: Mapping[int, Based], change: Callable[[Based, SX, SX], SX], x: SX) -> SX:
+def _recoordinated(
+    model: Model, q: SX, bases: Mapping[int, ReframedBase], change: Callable[[ReframedBase, SX, SX], SX], x: SX
+) -> SX:
     """A joint-space vector (nv), with the coordinates of the bases changed."""
     x = SX(x)
     for b, joint in bases.items():
-        own = tree.dofs[tree.parts[b].node]
-        x[own] = change(joint, tree.parts[b].q, x[own])
+        own = model.v_slices[b]
+        x[own] = change(joint, q[model.q_slices[b]], x[own])
     return x
 
 

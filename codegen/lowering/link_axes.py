@@ -9,22 +9,23 @@ are turned about the hinge. So they may stand at any angle, even at one that the
 - At a tip, where only inertia counts, axes stand so that the first moment across the hinge lies along one of them.
 - Where forces are swept, too, a tip's inertia is turned by itself if it is carried about freely, unless a zero product
   of inertia with the hinge's axis would be filled.
-- So is a tip that is held by one whole point or frame, whose axes can be turned outside the sweeps (`codegen.holding`),
+- So is a tip that is held by one whole point or frame, whose axes can be turned outside the sweeps (`codegen.lowering.contact_rows`),
   unless it is a point and a zero of its inertia would be filled. Several points share more numbers along its own axes.
 
-Needs canonical frames (`codegen.frames`) and regrouped inertias (`codegen.regroup`). Other bodies that somebody looks
+Needs canonical frames (`codegen.frames`) and regrouped inertias (`codegen.lowering.regroup_inertias`). Other bodies that somebody looks
 at, by a frame or a contact, keep their own axes.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from casadi import DM, SX, cos, sin
 
+from codegen.lowering.contact_rows import turns_outside
 from codegen.spatial import (
     AxisTurn,
     RigidInertia,
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from codegen.joints import JointType
+    from codegen.lowering.problem import Problem, Swept
     from codegen.model import Body, Model
-    from codegen.tree import Swept
 
 DECIMALS = 15  # of angles, so that those of equal bodies are equal
 LEAST: dict[Swept, int] = {"inertias": 0, "both": 2, "forces": 3}  # first moments of bodies turned by themselves
@@ -51,7 +52,7 @@ WELDED = 6  # rows that gain more from axes that stay than zeros of an inertia a
 ROUNDING = 1e-14  # what a turn leaves of products of inertia that are none, as part of the largest entry
 
 
-class Described(NamedTuple):
+class LinkAxes(NamedTuple):
     """A body along chosen axes: the transform from its parent, its inertia, and of a held tip the turn to its own."""
 
     X: Transform
@@ -81,6 +82,36 @@ class Turned:
         return Turned(self.k, self.sign, self.angle + (self.sign * other.sign) * other.angle + self.sign * fixed)
 
 
+def link_axes(problem: Problem) -> Problem:
+    """The step."""
+    used, held = _looked_at(problem)
+    model, joints, inertias = problem.canonical.model, problem.joints, problem.inertias
+    chosen = on_hinges(model, joints, problem.positions, problem.offsets, inertias, used, held, problem.needs.swept)
+    return replace(problem, links=chosen)
+
+
+def own_axes(problem: Problem) -> Problem:
+    """Bodies along the axes of their own frames."""
+    rows = zip(problem.canonical.model.bodies, problem.offsets, problem.inertias, strict=True)
+    turns, at = problem.joints, problem.positions
+    transforms = (
+        (Transform(placement_steps(body.placement, offset) + turns[b].transform(at[b])), inertia)
+        for b, (body, offset, inertia) in enumerate(rows)
+    )
+    return replace(problem, links=tuple(LinkAxes(*pair) for pair in transforms))
+
+
+def _looked_at(problem: Problem) -> tuple[set[int], dict[int, int]]:
+    """The bodies that somebody looks at, and the rows of those that only one contact does whose axes can turn outside."""
+    model, contacts, aside = problem.canonical.model, problem.contacts, problem.aside or ()
+    on = [model.frame(contact.frame.name).body for contact in contacts]
+    alone = {b: c for b, c in zip(on, contacts, strict=True) if c in aside and on.count(b) == 1 and turns_outside(c)}
+    seen = {name for c in contacts if c not in alone.values() for name in (c.frame.name, c.axes)} - {"", "world"}
+    loaded = {name.partition(":")[2] for name in problem.numbers if name.startswith("payload:")}
+    used = {model.frame(name).body for name in (*problem.frames, *problem.external, *seen, *loaded)}
+    return used, {b: len(c.rows) for b, c in alone.items() if b not in used}
+
+
 def on_hinges(
     model: Model,
     joints: Sequence[JointType],
@@ -90,19 +121,19 @@ def on_hinges(
     looked_at: Collection[int],
     held: Mapping[int, int],
     swept: Swept,
-) -> tuple[Described, ...]:
+) -> tuple[LinkAxes, ...]:
     """By bodies: how they are described along axes that are chosen as above.
 
     `held` are, by bodies that nothing else looks at, how many rows of one whole point or frame hold them. `offsets` may
     replace where placements are. Where forces are swept, carriers are turned by themselves only if they have first
     moments along both axes across their hinges: others would lose more by it than what carries them wins.
     """
-    found: list[Described] = []
+    found: list[LinkAxes] = []
     behind: dict[int, Turned] = {}  # bodies that have turned against the axes they are described along
     for b, (body, own) in enumerate(zip(model.bodies, inertias, strict=True)):
         steps = placement_steps(body.placement, offsets[b])
         if body.joint.type != "revolute":
-            found.append(Described(Transform(steps + joints[b].transform(positions[b])), own))
+            found.append(LinkAxes(Transform(steps + joints[b].transform(positions[b])), own))
             continue
         k, sign = unit_axis(body.joint.axis)
         turn, carried = Turned(k, sign, positions[b]), [other for other in model.bodies if other.parent == b]
@@ -121,7 +152,7 @@ def on_hinges(
             last, own = _at_tip(turn, own, swept if _turns(model, joints, body.parent) else "inertias")
         elif all(_parallel(body, other) for other in carried) and _across(own, k) >= LEAST[swept]:
             behind[b], last, own = turn, (), turn.step.carry(own)
-        found.append(Described(Transform((*steps, *last)), own, inner))
+        found.append(LinkAxes(Transform((*steps, *last)), own, inner))
     return tuple(found)
 
 

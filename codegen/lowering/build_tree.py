@@ -1,0 +1,57 @@
+"""The step that builds the tree: bodies and nodes over SX, contacts aside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codegen.spatial import NodeInertia, NodeTransform, RigidInertia, Subspace, constant
+from codegen.tree import Part, Tree, armatures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codegen.lowering.problem import Problem
+    from codegen.model import Model
+
+
+def build_tree(problem: Problem) -> Problem:
+    """The step."""
+    inner, own, at = problem.canonical.model, problem.spanning, problem.positions
+    owner = {b: i for i, node in enumerate(inner.nodes) for b in node.bodies}
+    parts = tuple(
+        Part(body.parent, owner[b], joint, at[b], link.X, joint.subspace(at[b]), link.inertia)
+        for b, (body, joint, link) in enumerate(zip(inner.bodies, problem.joints, problem.links, strict=True))
+    )
+    X = tuple(_node_transform(inner, parts, i) for i in range(len(inner.nodes)))
+    S = tuple(Subspace(X[i], tuple(parts[b].S for b in node.bodies), own[i].G) for i, node in enumerate(inner.nodes))
+    rigid = (NodeInertia(tuple(parts[b].I for b in node.bodies)) for node in inner.nodes)
+    ends = np.cumsum([s.size for s in S])
+    tree = Tree(
+        model=inner,
+        q=problem.q,
+        parts=parts,
+        parent=tuple(node.parent for node in inner.nodes),
+        X=X,
+        S=S,
+        spanning=own,
+        I=(*rigid, NodeInertia((RigidInertia.none(),))),
+        armature=tuple(s.G.T @ armatures(inner, i) @ s.G for i, s in enumerate(S)),
+        dofs=tuple(slice(int(end) - s.size, int(end)) for s, end in zip(S, ends, strict=True)),
+        gravity=problem.numbers.get("gravity", constant(problem.model.gravity)),
+        frames=tuple(inner.frame(name) for name in problem.frames),
+        external=tuple(inner.frame(name) for name in problem.external),
+        contacts=(),
+    )
+    return replace(problem, tree=tree)
+
+
+def _node_transform(model: Model, parts: Sequence[Part], i: int) -> NodeTransform:
+    """X of node i; the bodies of a node hang on one body of its parent node, or on each other."""
+    node = model.nodes[i]
+    around = model.nodes[node.parent].bodies if node.parent >= 0 else (-1,)
+    own = {b: place for place, b in enumerate(node.bodies)}
+    links = tuple((own.get(parts[b].parent, -1), parts[b].X) for b in node.bodies)
+    return NodeTransform(around.index(parts[node.bodies[0]].parent), len(around), links)

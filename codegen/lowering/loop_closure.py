@@ -1,0 +1,37 @@
+"""The step that closes loops: all joints of a node in terms of its own coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codegen.closing import closings, independent_rows
+from codegen.loops import constraints, free, spanning
+from codegen.spatial import Transform, placement_steps
+
+if TYPE_CHECKING:
+    from casadi import SX
+
+    from codegen.loops import Spanning
+    from codegen.lowering.problem import Problem
+
+
+def loop_closure(problem: Problem) -> Problem:
+    """The step."""
+    return replace(problem, spanning=tuple(_spanning(problem, i) for i in range(len(problem.canonical.model.nodes))))
+
+
+def _spanning(problem: Problem, i: int) -> Spanning:
+    """The joints of node i."""
+    inner, moves = problem.canonical
+    node, places = inner.nodes[i], [inner.q_slices[b] for b in inner.position_bodies[i]]
+    if not node.loops:
+        return free(inner.joints[node.bodies[0]], problem.q[places[0]])
+
+    def transform(b: int, at: SX) -> Transform:
+        steps = placement_steps(inner.bodies[b].placement, problem.offsets[b])
+        return Transform(steps + problem.joints[b].transform(at))
+
+    tied = constraints(inner, i, problem.q[places[0].start : places[-1].stop], transform, moves)
+    closing = closings(problem.model)[i]
+    return spanning(tied, independent_rows(problem.model)[i], closing.lengths if closing else ())

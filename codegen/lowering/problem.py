@@ -1,0 +1,116 @@
+"""What is lowered: a robot and an algorithm's arguments, on their way to the tree that the algorithm runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from casadi import SX, vertcat
+
+if TYPE_CHECKING:
+    from codegen.frames import Canonical
+    from codegen.joints import JointType
+    from codegen.loops import Spanning
+    from codegen.lowering.base_frame import ReframedBase
+    from codegen.lowering.link_axes import LinkAxes
+    from codegen.model import Contact, Model
+    from codegen.spatial import RigidInertia
+    from codegen.tree import Tree
+
+Swept = Literal["forces", "inertias", "both"]
+"""What the sweeps of an algorithm carry beside motions."""
+
+Determined = Literal["", "exactly", "in steps"]
+"""Whether contacts may determine the motion of joints, as they are held exactly, or come to be held."""
+
+Carried = Literal["forces", "joints", "pairs", "branches"]
+"""What an algorithm does on the ways from contacts to the base: it carries unit forces; does the same for each joint
+or pair of joints; or it wants the joints on every branch of the base to follow the contacts there."""
+
+Change = Callable[[SX], SX]
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What an algorithm declares of itself, so that steps know what they may change without notice.
+
+    With `reflected` rotors are armature to it. With `joint_space` it factorises the joint-space inertia matrix;
+    `velocities` says that joint velocities are among its arguments. It may be given another frame of
+    a floating base (`base_frame`), another link as the base (`base_link`), units of length for every body
+    (`length_units`), and rows of contacts along axes that do not move against the bodies (`contact_axes`).
+    """
+
+    swept: Swept = "inertias"
+    determined: Determined = ""
+    carried: Carried = "forces"
+    joint_space: bool = False
+    velocities: bool = False
+    base_frame: bool = False
+    base_link: bool = False
+    length_units: bool = False
+    contact_axes: bool = False
+    reflected: bool = False
+
+
+def coordinates_of(view: Model, model: Model, q: SX) -> SX:
+    """The configuration of a view of a model, which has some of its joints, from the model's own."""
+    place = {body.joint.name: part for body, part in zip(model.bodies, model.q_slices, strict=True)}
+    return vertcat(*[q[place[body.joint.name]] for body in view.bodies])
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A robot, its configuration q and the other arguments by name, all SX; and what steps have found so far.
+
+    `numbers` are symbols in the place of the model's numbers, by parameters. `bases` are joints in the place of
+    floating ones, by bodies. `reframed` is the model in canonical frames, with `joints`, symbolic `offsets`, `spanning`
+    (by nodes), `inertias` and `links` by its bodies. `aside` are the contacts whose rows may stay along axes of their own,
+    None if all rows are along the axes that contacts name; `determined` is None if contacts are to determine no joints.
+    `restores` turn results, by names, into those of the robot that the user stated; the last one goes first.
+    """
+
+    needs: Needs
+    model: Model
+    q: SX
+    arguments: Mapping[str, SX] = field(default_factory=dict)
+    frames: tuple[str, ...] = ()
+    external: tuple[str, ...] = ()
+    numbers: Mapping[str, SX] = field(default_factory=dict)
+    contacts: tuple[Contact, ...] = ()
+    bases: Mapping[int, ReframedBase] = field(default_factory=dict)
+    reframed: Canonical | None = None
+    joints: tuple[JointType, ...] = ()
+    offsets: tuple[SX | None, ...] = ()
+    spanning: tuple[Spanning, ...] = ()
+    inertias: tuple[RigidInertia, ...] = ()
+    determined: Determined | None = None
+    aside: tuple[Contact, ...] | None = None
+    links: tuple[LinkAxes, ...] = ()
+    tree: Tree | None = None
+    restores: tuple[Mapping[str, Change], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.model.name}, lowered to {self.tree or self.model}"
+
+    def of(self, model: Model) -> Problem:
+        """The same of a robot with these joints, or some of them."""
+        return replace(self, model=model, q=coordinates_of(model, self.model, self.q))
+
+    @property
+    def canonical(self) -> Canonical:
+        """The model in canonical frames."""
+        assert self.reframed is not None, "canonical frames come first"
+        return self.reframed
+
+    @property
+    def built(self) -> Tree:
+        """The tree."""
+        assert self.tree is not None, "build_tree comes first"
+        return self.tree
+
+    @property
+    def positions(self) -> dict[int, SX]:
+        """The positions of all joints, by bodies."""
+        pairs = zip(self.canonical.model.nodes, self.spanning, strict=True)
+        return {b: at for node, own in pairs for b, at in zip(node.bodies, own.positions, strict=True)}

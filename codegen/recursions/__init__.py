@@ -1,0 +1,1 @@
+"""Recursions that algorithms and lowering share."""

@@ -63,16 +63,34 @@ def reflected(model: Model) -> dict[int, float]:
     """By independent body: the driven bodies' inertias about their own axes, through the squared gear ratios."""
     number = {body.joint.name: b for b, body in enumerate(model.bodies)}
     offset: dict[int, float] = {}
-    for loop in model.loops:
-        data = loop.stated
-        for name, row in zip(data["dependent"], data["matrix"], strict=True):
-            body = model.bodies[number[name]]
-            axis = np.array(body.joint.axis)
-            about = body.inertia.about_origin if body.joint.type == "revolute" else body.inertia.mass * np.eye(3)
-            inertia = float(axis @ times(about, axis)) + body.joint.armature
-            for leader, ratio in zip(data["independent"], row, strict=True):
-                offset[number[leader]] = offset.get(number[leader], 0.0) + ratio * ratio * inertia
+    for name, ratios in _ratios(model).items():
+        body = model.bodies[number[name]]
+        axis = np.array(body.joint.axis)
+        about = body.inertia.about_origin if body.joint.type == "revolute" else body.inertia.mass * np.eye(3)
+        inertia = float(axis @ times(about, axis)) + body.joint.armature
+        for leader, ratio in ratios.items():
+            offset[number[leader]] = offset.get(number[leader], 0.0) + ratio * ratio * inertia
     return offset
+
+
+def _ratios(model: Model) -> dict[str, dict[str, float]]:
+    """By driven joints: their rates per unit rate of each independent joint, through all gears between them."""
+    gears = {
+        name: dict(zip(loop.stated["independent"], row, strict=True))
+        for loop in model.loops
+        for name, row in zip(loop.stated["dependent"], loop.stated["matrix"], strict=True)
+    }
+
+    def rates(name: str) -> dict[str, float]:
+        if name not in gears:
+            return {name: 1.0}
+        found: dict[str, float] = {}
+        for leader, ratio in gears[name].items():
+            for first, more in rates(leader).items():
+                found[first] = found.get(first, 0.0) + ratio * more
+        return found
+
+    return {name: rates(name) for name in gears}
 
 
 def _kept(body: Body, number: dict[int, int], armature: float) -> Body:

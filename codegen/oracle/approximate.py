@@ -41,24 +41,19 @@ def _equations(
     rates[own] = np.asarray(v, float)
     light = replace(robot.tree, bodies=bodies)
     M, bias = dynamics.equations(light, robot.q, rates, f_ext, external)
-    return M[np.ix_(own, own)] + np.diag(_reflected(model)), bias[own], robot, own
+    return M[np.ix_(own, own)] + np.diag(_reflected(model, robot)), bias[own], robot, own
 
 
-def _reflected(model: Model) -> Array:
-    """n^2 I of everything that each independent joint drives by a linear loop (nv)."""
+def _reflected(model: Model, robot: Closed) -> Array:
+    """n^2 I of everything that each independent joint drives, directly or through other gears (nv)."""
     felt = np.zeros(model.nv)
-    index = {body.joint.name: place.start for body, place in zip(model.bodies, model.v_slices, strict=True)}
-    bodies = {body.joint.name: body for body in model.bodies}
-    for loop in model.loops:
-        ratios = np.array(loop.stated["matrix"], float)
-        for name, row in zip(loop.stated["dependent"], ratios, strict=True):
-            driven = bodies[name]
-            axis, com = np.array(driven.joint.axis), np.array(driven.inertia.com)
+    for body, own, place in zip(model.bodies, model.v_slices, robot.tree.v_slices, strict=True):
+        if own.stop == own.start:
+            axis, com = np.array(body.joint.axis), np.array(body.inertia.com)
             lever = cross(axis, com)
-            own = axis @ np.array(driven.inertia.moment) @ axis + driven.inertia.mass * lever @ lever
-            inertia = driven.inertia.mass if driven.joint.type == "prismatic" else own
-            for leader, ratio in zip(loop.stated["independent"], row, strict=True):
-                felt[index[leader]] += ratio**2 * (inertia + driven.joint.armature)
+            turned = axis @ np.array(body.inertia.moment) @ axis + body.inertia.mass * lever @ lever
+            inertia = body.inertia.mass if body.joint.type == "prismatic" else turned
+            felt += robot.G[place.start] ** 2 * (inertia + body.joint.armature)
     return felt
 
 

@@ -34,7 +34,8 @@ class Closed:
     """The spanning tree of a robot at a configuration that closes its loops.
 
     q (nq of the tree): positions of all joints. K (m, n): constraints on the rates of all n joint coordinates,
-    orthonormal rows; `fold` (m, rows) makes of the right-hand sides of all constraint rows those of K. P (nv, n)
+    orthonormal rows; `fold` (m, rows) makes of the right-hand sides of all constraint rows those of K; the columns of
+    `span` (rows, m) span what these can be. P (nv, n)
     picks the robot's velocities from these rates, G (n, nv) gives the rates back.
     """
 
@@ -44,14 +45,24 @@ class Closed:
     q: Array
     K: Array
     fold: Array
+    span: Array
     P: Array
     G: Array
 
     def k(self, rates: Array) -> Array:
         """The right-hand side of K qddot = k at joint rates (n)."""
+        return apply(self.fold, self._bends(rates))
+
+    def contradiction(self, rates: Array) -> Array:
+        """The norm of what no accelerations can give to constraints at joint rates (n): zero unless loops can only
+        begin to move so, at a configuration that is singular.
+        """
+        bends = self._bends(rates)
+        return np.asarray(np.linalg.norm(bends - apply(self.span, apply(transposed(self.span), bends)), axis=-1))
+
+    def _bends(self, rates: Array) -> Array:
         by_body = {b: rates[..., place] for b, place in enumerate(self.tree.v_slices)}
-        bends = joined([tie.bend(self.at, by_body) for tie in self.tied], rates.shape[:-1])
-        return apply(self.fold, bends)
+        return joined([tie.bend(self.at, by_body) for tie in self.tied], rates.shape[:-1])
 
     def g(self, rates: Array) -> Array:
         """Accelerations of all joints (n) at joint rates (n) while the robot's own velocities stay constant."""
@@ -94,6 +105,7 @@ def closed(model: Model, q: ArrayLike) -> Closed:
         q=joined([at[b] for b in range(len(model.bodies))], batch),
         K=K,
         fold=transposed(left[..., :rank]) / sizes[..., :rank, None],
+        span=left[..., :rank],
         P=P,
         G=np.asarray(np.linalg.solve(below(K, P), given)),
     )

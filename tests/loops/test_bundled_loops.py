@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,14 @@ from reference_cases import reference
 from thorough import besides, diagonal
 
 import codegen
+from codegen.description import read, write_json
 from codegen.interpret import interpret
 from codegen.oracle import ORACLE
 from codegen.oracle.loops import closed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -140,6 +143,30 @@ def test_approximations_agree_with_their_definition(name: str) -> None:
         state = model.random(2)[: 1 if algorithm.endswith("efpa") else 3]
         function = interpreted.graph(model, algorithm)
         assert error(interpret(function, *state)[0], ORACLE[algorithm](model, *state)) < 1e-10
+
+
+def geared(path: Path, gears: dict[str, tuple[str, float]]) -> codegen.Model:
+    """A chain of four links, some of whose joints follow others, each by a loop of its own."""
+    data = json.loads(write_json(read("chain:4,alternate")))
+    data["loops"] = [
+        {"name": name, "kind": "linear", "dependent": [name], "independent": [leader], "matrix": [[ratio]]}
+        for name, (leader, ratio) in gears.items()
+    ]
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return codegen.load(path)
+
+
+@pytest.mark.parametrize("algorithm", ["approximate_rnea", "approximate_aba", "approximate_efpa"])
+def test_gears_behind_gears_are_felt_through_both(tmp_path: Path, algorithm: str) -> None:
+    *_, a, b, c = codegen.load("chain:4").joint_names
+    behind = geared(tmp_path / "behind.json", {b: (a, 2.0), c: (b, -1.5)})
+    beside = geared(tmp_path / "beside.json", {b: (a, 2.0), c: (a, -3.0)})
+    held = {"contacts": [behind.contact("link1")]} if algorithm == "approximate_efpa" else {}
+    graph, rng = interpreted.graph(beside, algorithm, **held), np.random.default_rng(0)
+    states = [rng.standard_normal(port.shape) for port in graph.inputs]
+    found, expected = (interpret(interpreted.graph(robot, algorithm, **held), *states) for robot in (behind, beside))
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
+    np.testing.assert_allclose(found[0], ORACLE[algorithm](behind, *states, **held), rtol=1e-9, atol=1e-9)
 
 
 def test_approximations_are_refused_where_nothing_is_geared() -> None:

@@ -24,6 +24,7 @@ from codegen.emission.folder import write_folder
 from codegen.emission.sheet import LANES, MOST, TOLERANCE, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.errors import RobotError
 from codegen.legend import closure_notes, contact_lines, folded
+from codegen.lowering import checked
 from codegen.model import Contact
 from codegen.passes import run
 from codegen.progress import doing, each
@@ -58,9 +59,11 @@ def graphs(
     contacts: Sequence[Contact | str] | None = None,
     iterations: int = 3,
     dtype: str = "float64",
+    without: Sequence[str] = (),
 ) -> tuple[Graph, Graph]:
     """The graph of an algorithm as written and as emitted; the options are those of `build`."""
-    return _graphs(resolved(_task(robot, algorithm, frames, external, parameters, contacts, iterations, dtype)))
+    task = _task(robot, algorithm, frames, external, parameters, contacts, iterations, dtype, without)
+    return _graphs(resolved(task))
 
 
 def auto(
@@ -90,6 +93,7 @@ def _task(
     contacts: Sequence[Contact | str] | None,
     iterations: int | None,
     dtype: str = "float64",
+    without: Sequence[str] = (),
 ) -> Task:
     """The task of these options; a contact may be a text (see `codegen.contacts`)."""
     if not robot.nv:
@@ -111,6 +115,7 @@ def _task(
         _held(robot, contacts),
         None if iterations is None else int(iterations),
         _dtype(dtype),
+        checked(_names("without", without)),
     )
 
 
@@ -155,6 +160,7 @@ def build(
     target: str = "native",
     trig: str = "fast",
     compiler: str | None = None,
+    without: Sequence[str] = (),
 ) -> Function:
     """A compiled callable of one algorithm (or `auto`: the cheapest forward dynamics), specialised to one robot.
 
@@ -164,7 +170,8 @@ def build(
     `contacts` are the held frames (`Model.contact`, or texts as `codegen.contacts` has them; default: all six rows of
     every tip, and none for `auto`; algorithms on contacts refuse an empty list); those with a gain kp add their target
     poses to the arguments. `iterations` the steps of a proximal algorithm; None leaves them to the arguments `tol` and
-    `max_iter`, and `iterations` and `residual` come out.
+    `max_iter`, and `iterations` and `residual` come out. `without` names steps of the lowering (`codegen.lowering`) to
+    leave out, or `all` that can be.
     `target` says where the code runs: `native` (this processor), `x86-64-v3` (all with AVX2) or `portable` (all of
     this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`. `compiler` is the name or path
     of a C compiler (default: RIGIDC_CC, else clang, gcc or cc, whichever is there first), for which the text is cut.
@@ -172,7 +179,7 @@ def build(
     """
     tools = toolchain(target, compiler=compiler)
     style = _style(dtype, trig, tools)
-    task = _task(robot, algorithm, frames, external, parameters, contacts, iterations, dtype)
+    task = _task(robot, algorithm, frames, external, parameters, contacts, iterations, dtype, without)
     assert stand_in(task).signature  # names are checked before the cache is asked
 
     def make() -> Iterator[Artifact]:
@@ -193,6 +200,7 @@ def _recipe(task: Task, **written: str | None) -> Callable[[], Function]:
         "parameters": task.parameters,
         "contacts": task.contacts,
         "iterations": task.iterations,
+        "without": task.without,
         **written,
     }
     return partial(build, task.model, task.algorithm, **options)
@@ -212,6 +220,7 @@ def generate(
     dtype: str = "float64",
     trig: str = "fast",
     lanes: int = 1,
+    without: Sequence[str] = (),
 ) -> tuple[Path, ...]:
     """Write a folder of C that builds by itself; the paths written. Sources of an earlier one are replaced or removed.
 
@@ -226,7 +235,7 @@ def generate(
     for name in chosen:
         own = concerning(name, chosen, lists[2])
         steps = 3 if name in direct and direct < {*chosen} else iterations
-        tasks.append(_task(robot, name, *lists[:2], own, held, steps, dtype))
+        tasks.append(_task(robot, name, *lists[:2], own, held, steps, dtype, without))
     with _undisturbed(), doing(f"C for {robot.name}"):
         tasks = [resolved(task) for task in tasks]
         top = header(robot, prefix or robot.name, tasks)

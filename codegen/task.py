@@ -6,21 +6,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from casadi import SX, Function, reshape, sqrt, sumsqr, vec, vertcat
+from casadi import SX, Function, reshape, sqrt, sumsqr, vec
 
 from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm, optional
 from codegen.algorithms.iteration import Iteration, changed, flat
-from codegen.algorithms.wanted import all_inwards, outwards, wanted
-from codegen.basing import Based, based, recoordinated
 from codegen.contacts import placed
 from codegen.direct import direct_operators
 from codegen.errors import RobotError, UnsuitedError
 from codegen.graph import Graph, Port, Value, from_casadi
-from codegen.lengths import measured
+from codegen.lowering import Problem, lowered, restored
 from codegen.names import identifier
 from codegen.operations import CONST
-from codegen.planting import symbolic_tree
-from codegen.rerooting import rerooted
 from codegen.spatial import constant
 from codegen.staging import NEXT, RESIDUAL, START, STATE
 from codegen.status import with_status
@@ -29,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.model import Contact, Model
-    from codegen.tree import Tree
 
 PARAMETERS = {"gravity": 3, "payload": 10, "offset": 3}
 TARGETS = ("target_position", "target_rotation")
@@ -50,6 +45,7 @@ class Task:
     external wrenches, `parameters` the numbers left symbolic: `gravity`, `payload:FRAME`, `offset:JOINT`.
     `contacts` are the held frames (default: all six rows of every tip); what works on contacts refuses an empty tuple.
     `dtype` is the type of the numbers that it is going to be computed in, which decides how stiff contacts may be.
+    `without` names the steps of the lowering (`codegen.lowering`) that are left out.
     """
 
     model: Model
@@ -60,6 +56,7 @@ class Task:
     contacts: tuple[Contact, ...] | None = None
     iterations: int | None = 3
     dtype: str = "float64"
+    without: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.algorithm} of {self.model.name}"
@@ -68,6 +65,7 @@ class Task:
     def request(self) -> str:
         """Everything that the generated text depends on, as text; but for its style, of which the type is part."""
         options = (self.algorithm, self.frames, self.external, self.parameters, self.contacts, self.iterations)
+        options += (self.without,) if self.without else ()
         return f"{self.model.name} {self.model.digest} {self.model.notes!r} {options!r}"
 
     @property
@@ -224,49 +222,33 @@ def _weightless(task: Task) -> list[str]:
 
 def _run(task: Task) -> tuple[list[SX], Any]:
     """The algorithm on symbols: one column per argument, and what it returns."""
-    entry, model = task.entry, task.model
-    ports, _ = task.signature
+    entry, (ports, _) = task.entry, task.signature
     symbols = [SX.sym(port.name, port.size) for port in ports]
-    given = {port.name: shaped(x, port.shape) for x, port in zip(symbols, ports, strict=True)}
-    numbers = task.numbers
-    parameters = dict(zip(numbers, symbols[len(symbols) - len(numbers) :], strict=True))
+    problem = lowered(_stated(task, ports, symbols), task.without)
+    results = entry.run(problem.built, *(problem.arguments[name] for name in entry.inputs[1:]))
+    return symbols, changed(results, entry.outputs, {name: partial(restored, problem, name) for name in entry.outputs})
+
+
+def _stated(task: Task, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:
+    """What the user states: the robot at symbolic coordinates, and the algorithm's other arguments."""
+    entry, numbers = task.entry, task.numbers
     sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}
-    frames = task.chosen_frames() if "frames" in sizes else ()
     contacts = task.chosen_contacts() if "contacts" in sizes else ()
     m = sum(len(contact.rows) for contact in contacts)
     defaults = {name: value * SX.ones(1 if name == "mu" else m) for name, value in task.optional.items()}
     gains = {name: gains_of(contacts, name) for name in ("kp", "kd")}
+    given = {port.name: shaped(x, port.shape) for x, port in zip(symbols, ports, strict=True)}
     given = {"f_ext": SX(0, 6), **defaults, **gains, **given}
-    q = given[entry.inputs[0]]
-    if entry.view:
-        model, q = entry.view(model), q_of(entry.view(model), model, q)
-    if entry.rerooted and not any(spec.startswith("offset:") for spec in numbers):
-        user, model = model, rerooted(model, contacts, entry.carried)
-        q = q_of(model, user, q)
-    turned = (entry.group != "constrained" and "x" not in entry.outputs) or bool({"R", "weight"} & set(task.parameters))
-    bases = based(model, contacts, entry.joint_space, "v" in entry.inputs) if entry.based else {}
-    tree = symbolic_tree(
-        model, q, frames, task.external, parameters, contacts, turned, entry.swept, bases, entry.leading
+    return Problem(
+        needs=entry.needs(task.parameters),
+        model=task.model,
+        q=given[entry.inputs[0]],
+        arguments={name: x for name, x in given.items() if BEHIND.get(name, name) in entry.inputs[1:]},
+        frames=task.chosen_frames() if "frames" in sizes else (),
+        external=task.external,
+        numbers=dict(zip(numbers, symbols[len(symbols) - len(numbers) :], strict=True)),
+        contacts=contacts,
     )
-    tree = measured(tree) if entry.measured else tree
-    own = {"v": Based.motion, "tau": Based.force}
-    given |= {name: recoordinated(tree, bases, own[name], given[name]) for name in own.keys() & given.keys()}
-    inputs = {**given, **before(tree, task, given)} if contacts else given
-    results = entry.run(tree, *(inputs[name] for name in entry.inputs[1:]))
-    change = dict.fromkeys(("lam", "x"), partial(outwards, tree))
-    change["a"] = partial(recoordinated, tree, bases, Based.outwards)
-    return symbols, changed(results, entry.outputs, change)
-
-
-def before(tree: Tree, task: Task, given: dict[str, SX]) -> dict[str, SX]:
-    """The inputs that contacts change before an algorithm sees them: axes, feedback, weights."""
-    found = {name: all_inwards(tree, given[name]) for name in {"k", "lam0", "b"} & given.keys()}
-    asked = any(contact.spatial for contact in task.chosen_contacts())
-    if "k" in task.entry.inputs and (asked or any(given[name].nnz() for name in ("kp", "kd"))):
-        found["k"] = wanted(tree, given["v"], given["k"], given)
-    if "weight" in given:
-        found["mu"] = given["mu"] * given["weight"]
-    return found
 
 
 def gains_of(contacts: Sequence[Contact], name: str) -> SX:
@@ -278,9 +260,3 @@ def gains_of(contacts: Sequence[Contact], name: str) -> SX:
 def shaped(column: SX, shape: tuple[int, ...]) -> SX:
     """A flat row-major column as a matrix whose columns are the last axis."""
     return column if len(shape) < 2 else reshape(column, shape[-1], column.size1() // shape[-1]).T
-
-
-def q_of(view: Model, model: Model, q: SX) -> SX:
-    """The coordinates of a view of a model, which has some of its joints, from the model's own."""
-    place = {body.joint.name: part for body, part in zip(model.bodies, model.q_slices, strict=True)}
-    return vertcat(*[q[place[body.joint.name]] for body in view.bodies])

@@ -53,7 +53,8 @@ class Held:
     axes. `turn` (m x m, orthogonal) leads from these rows to those that the user stated, where the axes of the latter
     move against these and are left out of K; else it is None. `contact` numbers what the user stated, `point` is its
     place there. `yields` is the compliance (its trace) along rows of the contact that are held already; `stiff` says
-    that the inertias know the weight of its rows, `determines` that it may determine the motion of joints. `force` and `inertia` measure lengths by `unit` (m).
+    that the inertias know the weight of its rows, `determines` that it may determine the motion of joints. `force` and
+    `inertia` measure lengths by `unit` (m).
     """
 
     body: int

@@ -9,36 +9,25 @@ from casadi import DM, SX
 from thorough import besides
 
 import codegen
-from codegen import pipeline
 from codegen.algorithms import ALGORITHMS
-from codegen.basing import Based, based
 from codegen.counting import count
 from codegen.geometry import Pose, axis_rotation, mat3
 from codegen.interpret import interpret
+from codegen.lowering.base_frame import ReframedBase, based
 from codegen.pipeline import graphs
 
 STATES = 4
 HELD = ("left_sole_link:6", "wrist_right_ft_tool_link:6")
-BASED = [name for name, entry in ALGORITHMS.items() if entry.based]
+BASED = [name for name, entry in ALGORITHMS.items() if entry.needs().base_frame]
 
 
-@pytest.fixture
-def own_frame(monkeypatch):
+def own_frame(model, algorithm, **given):
     """A graph with the base followed in its own frame."""
-
-    def graph(model, algorithm, **given):
-        with monkeypatch.context() as patched:
-            patched.setattr("codegen.task.based", lambda *_: {})
-            pipeline._graphs.cache_clear()
-            traced = graphs(model, algorithm, **given)[1]
-        pipeline._graphs.cache_clear()
-        return traced
-
-    return graph
+    return graphs(model, algorithm, **given, without=["base_frame"])[1]
 
 
 @pytest.mark.parametrize("algorithm", besides(("aba",), BASED))
-def test_fewer_operations_and_the_same_results(own_frame, algorithm):
+def test_fewer_operations_and_the_same_results(algorithm):
     model, rng = codegen.load("talos"), np.random.default_rng(0)
     given = {"contacts": HELD} if ALGORITHMS[algorithm].group != "common" else {}
     before, after = own_frame(model, algorithm, **given), graphs(model, algorithm, **given)[1]
@@ -104,7 +93,7 @@ def test_power_and_moves_do_not_depend_on_the_frame(linear_first):
     rng = np.random.default_rng(1)
     own = codegen.load("go1").joints[0]
     pose = Pose(mat3(axis_rotation(1, 0.6, 0.8)), (0.1, -0.2, 0.3))
-    joint = Based(own, pose, linear_first)
+    joint = ReframedBase(own, pose, linear_first)
     q, (v, tau) = SX(DM(joint.random(rng, -1.0, 1.0))), (SX(DM(rng.standard_normal(6))) for _ in range(2))
 
     def number(x):

@@ -13,7 +13,7 @@ import codegen
 from codegen.frames import canonical
 from codegen.geometry import Inertia, axis_rotation, axis_turns, mat3, vec3
 from codegen.interpret import interpret
-from codegen.regroup import LEAST, regrouped
+from codegen.lowering.regroup_inertias import LEAST, regrouped
 from codegen.task import Task, trace
 
 PRECISION = 50

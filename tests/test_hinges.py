@@ -10,6 +10,7 @@ import pytest
 from casadi import SX, Function, vec
 from mechanisms_cases import error, looked_at, mechanism, parallel, state
 from thorough import besides
+from trees import symbolic_tree
 
 import codegen
 from codegen import pipeline
@@ -17,12 +18,11 @@ from codegen.algorithms import ALGORITHMS
 from codegen.counting import count
 from codegen.frames import canonical
 from codegen.geometry import axis_rotation, axis_turns
-from codegen.hinges import _along_first_moment
 from codegen.interpret import interpret
+from codegen.lowering.link_axes import _along_first_moment
+from codegen.lowering.regroup_inertias import regrouped
 from codegen.oracle import ORACLE
 from codegen.pipeline import graphs
-from codegen.planting import symbolic_tree
-from codegen.regroup import regrouped
 from codegen.spatial import AxisTurn
 
 TOLERANCE = 1e-11
@@ -97,7 +97,9 @@ def test_a_tip_is_turned_by_itself(monkeypatch, robot, algorithm, saved):
     """Operations as emitted: shins, grippers, rotors."""
     model = codegen.load(robot)
     found = count(graphs(model, algorithm)[1]).total
-    monkeypatch.setattr("codegen.hinges._at_tip", lambda turn, inertia, _: _along_first_moment(turn, inertia))
+    monkeypatch.setattr(
+        "codegen.lowering.link_axes._at_tip", lambda turn, inertia, _: _along_first_moment(turn, inertia)
+    )
     pipeline._graphs.cache_clear()
     before = count(graphs(model, algorithm)[1]).total
     pipeline._graphs.cache_clear()
@@ -126,9 +128,11 @@ def test_mass_goes_outwards_for_a_first_moment(robot, saved):
 
     def written(exchanged):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("codegen.planting.regrouped", lambda *given: regrouped(*given[:2], exchanged))
+            patched.setattr(
+                "codegen.lowering.regroup_inertias.regrouped", lambda *given: regrouped(*given[:2], exchanged)
+            )
             given = [SX.sym(name, model.nq if name == "q" else model.nv) for name in "qva"]
-            tree = symbolic_tree(model, given[0], swept=entry.swept)
+            tree = symbolic_tree(model, given[0], swept=entry.needs().swept)
             return Function("f", given, [entry.run(tree, *given[1:], SX(0, 6))]).n_nodes()
 
     assert written(True) <= written(False) - saved

@@ -11,7 +11,7 @@ Every algorithm is a function of a `Tree` (the model at configuration q) and its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,10 +45,8 @@ from codegen.algorithms.pv_osimf import pv_osimf
 from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.rnea import rnea
-from codegen.independent import independent
+from codegen.lowering.problem import Carried, Determined, Needs
 from codegen.model import Model
-from codegen.rerooting import Carried
-from codegen.tree import Leading, Swept
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +54,8 @@ class Algorithm:
     """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`).
 
     `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
-    (robots with contacts), `loops` (the baselines for robots with loops). `view` makes of the
-    robot the one that the algorithm runs on. With `joint_space` it factorises the joint-space inertia matrix. `carried`
-    says what it does on the ways from contacts to the base, which decides what may be changed there without notice
-    (`codegen.rerooting`, `codegen.lengths`).
+    (robots with contacts), `loops` (the baselines for robots with loops). `reflected`, `joint_space` and `carried` are
+    those of `codegen.lowering.Needs`.
     """
 
     name: str
@@ -68,37 +64,35 @@ class Algorithm:
     outputs: tuple[str, ...]
     title: str
     group: str = "common"
-    view: Callable[[Model], Model] | None = None
+    reflected: bool = False
     joint_space: bool = False
     carried: Carried = "forces"
 
-    @property
-    def based(self) -> bool:
-        """Whether a floating base may be followed in another frame: forces go in and accelerations come out, if any."""
-        return self.group != "loops" and {*self.outputs} <= {"a", "lam", "W", "Winv", "x"} and "a" not in self.inputs
+    def needs(self, parameters: Collection[str] = ()) -> Needs:
+        """What it declares to the lowering, with these parameters among its arguments."""
+        dynamics = {*self.outputs} <= {"a", "lam", "W", "Winv", "x"} and "a" not in self.inputs
+        matrix = self.group in ("delassus", "damped")  # neither joints' motions nor their forces come in or out
+        return Needs(
+            swept="forces" if "a" in self.inputs else "both" if "tau" in self.inputs else "inertias",
+            determined=self.determined,
+            carried=self.carried,
+            joint_space=self.joint_space,
+            velocities="v" in self.inputs,
+            base_frame=self.group != "loops" and dynamics,  # forces go in and accelerations come out, if any
+            base_link=matrix,
+            # units of compliances are others, and factors of pairs of joints cost more than units save
+            length_units=matrix and self.carried in ("forces", "branches"),
+            # what multiplies single rows would have to turn with them
+            contact_axes=(self.group == "constrained" or "x" in self.outputs) and not {"R", "weight"} & {*parameters},
+            reflected=self.reflected,
+        )
 
     @property
-    def rerooted(self) -> bool:
-        """Whether another link may float in place of the base: not where joints' motions or forces come in or out."""
-        return self.group in ("delassus", "damped")
-
-    @property
-    def measured(self) -> bool:
-        """Whether bodies may have their own units of length: where it is forces that are carried (units of compliances
-        are others; and where factors for pairs of joints are formed, they cost more than they save)."""
-        return self.rerooted and self.carried in ("forces", "branches")
-
-    @property
-    def leading(self) -> Leading:
-        """How contacts may lead joints: not where they are soft."""
+    def determined(self) -> Determined:
+        """How contacts may determine joints: not where they are soft."""
         if "lam" not in self.outputs or "R" in self.inputs:
             return ""
         return "in steps" if "mu" in self.inputs else "exactly"
-
-    @property
-    def swept(self) -> Swept:
-        """What its sweeps carry: forces in inverse dynamics, inertias too in forward dynamics, else inertias alone."""
-        return "forces" if "a" in self.inputs else "both" if "tau" in self.inputs else "inertias"
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(self.inputs)}) -> {', '.join(self.outputs)}: {self.title}"
@@ -226,8 +220,8 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("projection_fd", projection_fd, STATE_AND_FORCE, ("a",), "projection method", group="loops"),
         Algorithm("lagrange_fd", lagrange_fd, STATE_AND_FORCE, ("a",), "Lagrange multipliers", group="loops"),
         Algorithm("projected_osim", projected_osim, Q, ("W",), "Delassus matrix, projected", group="loops"),
-        Algorithm("approximate_rnea", rnea, STATE_AND_MOTION, ("tau",), "RNEA, approximate", "loops", independent),
-        Algorithm("approximate_aba", aba, STATE_AND_FORCE, ("a",), "ABA, approximate", "loops", independent),
-        Algorithm("approximate_efpa", efpa, Q, ("W",), "Delassus matrix, approximate", "loops", independent),
+        Algorithm("approximate_rnea", rnea, STATE_AND_MOTION, ("tau",), "RNEA, approximate", "loops", True),
+        Algorithm("approximate_aba", aba, STATE_AND_FORCE, ("a",), "ABA, approximate", "loops", True),
+        Algorithm("approximate_efpa", efpa, Q, ("W",), "Delassus matrix, approximate", "loops", True),
     )
 }

@@ -185,6 +185,14 @@ def add_task(parser: argparse.ArgumentParser, endless: bool = False) -> argparse
         if endless
         else "steps of proximal algorithms (3; check: 5)",
     )
+    group.add_argument(
+        "--without",
+        metavar="STEP[,STEP...]",
+        action="append",
+        default=[],
+        help="steps of the lowering to leave out, which save operations: reroot, base_frame, canonical_frames, "
+        "regroup_inertias, determined_joints, contact_axes, link_axes, length_units, or all; repeatable",
+    )
     return group
 
 
@@ -370,6 +378,7 @@ def task_options(args: argparse.Namespace, name: str | None = None) -> dict[str,
         "parameters": concerning(name, algorithms(args), args.parameters) if name else tuple(args.parameters),
         "contacts": tuple(args.contacts) or None,
         "iterations": args.iterations or 3,
+        "without": [name for names in args.without for name in names.split(",")],
     }
 
 

@@ -1,4 +1,4 @@
-"""The step to canonical link frames (`codegen.frames`): joints move along coordinate axes, origins where they cost least."""
+"""The step to canonical link frames (`codegen.frames`): joints move along coordinate axes of their bodies."""
 
 from __future__ import annotations
 

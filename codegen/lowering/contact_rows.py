@@ -81,9 +81,7 @@ def contact_axes(problem: Problem) -> Problem:
     if not needs.contact_axes:
         return problem
     contacts = problem.contacts if needs.swept == "both" else ()
-    return replace(
-        problem, aside=tuple(c for c in contacts if not leads(model, contacts, c, problem.determined or ""))
-    )
+    return replace(problem, aside=tuple(c for c in contacts if not leads(model, contacts, c, problem.determined or "")))
 
 
 def contact_rows(problem: Problem) -> Problem:

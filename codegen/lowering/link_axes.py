@@ -9,11 +9,12 @@ are turned about the hinge. So they may stand at any angle, even at one that the
 - At a tip, where only inertia counts, axes stand so that the first moment across the hinge lies along one of them.
 - Where forces are swept, too, a tip's inertia is turned by itself if it is carried about freely, unless a zero product
   of inertia with the hinge's axis would be filled.
-- So is a tip that is held by one whole point or frame, whose axes can be turned outside the sweeps (`codegen.lowering.contact_rows`),
-  unless it is a point and a zero of its inertia would be filled. Several points share more numbers along its own axes.
+- So is a tip that is held by one whole point or frame, whose axes can be turned outside the sweeps
+  (`codegen.lowering.contact_rows`), unless it is a point and a zero of its inertia would be filled. Several points
+  share more numbers along its own axes.
 
-Needs canonical frames (`codegen.frames`) and regrouped inertias (`codegen.lowering.regroup_inertias`). Other bodies that somebody looks
-at, by a frame or a contact, keep their own axes.
+Needs canonical frames (`codegen.frames`) and regrouped inertias (`codegen.lowering.regroup_inertias`). Other bodies
+that somebody looks at, by a frame or a contact, keep their own axes.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def own_axes(problem: Problem) -> Problem:
 
 
 def _looked_at(problem: Problem) -> tuple[set[int], dict[int, int]]:
-    """The bodies that somebody looks at, and the rows of those that only one contact does whose axes can turn outside."""
+    """The bodies that somebody looks at, and the rows of those that one contact alone does, its axes turned outside."""
     model, contacts, aside = problem.canonical.model, problem.contacts, problem.aside or ()
     on = [model.frame(contact.frame.name).body for contact in contacts]
     alone = {b: c for b, c in zip(on, contacts, strict=True) if c in aside and on.count(b) == 1 and turns_outside(c)}

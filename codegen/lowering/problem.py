@@ -65,8 +65,8 @@ class Problem:
 
     `numbers` are symbols in the place of the model's numbers, by parameters. `bases` are joints in the place of
     floating ones, by bodies. `reframed` is the model in canonical frames, with `joints`, symbolic `offsets`, `spanning`
-    (by nodes), `inertias` and `links` by its bodies. `aside` are the contacts whose rows may stay along axes of their own,
-    None if all rows are along the axes that contacts name; `determined` is None if contacts are to determine no joints.
+    (by nodes), `inertias` and `links` by its bodies. `aside` are the contacts whose rows may stay along axes of their
+    own, None if all rows are along the axes that contacts name; `determined` is None if contacts determine no joints.
     `restores` turn results, by names, into those of the robot that the user stated; the last one goes first.
     """
 

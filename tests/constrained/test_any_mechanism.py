@@ -10,6 +10,7 @@ from casadi import SX, Function
 from mechanisms_cases import looked_at, mechanism, parallel
 from scenarios import DELASSUS, DUAL, HARD, ITERATIONS, PRIMAL, TOLERANCE, optional, problem, worst
 from thorough import diagonal
+from trees import symbolic_tree
 
 import codegen
 import opcount
@@ -17,7 +18,6 @@ from codegen.algorithms import ALGORITHMS
 from codegen.algorithms.iteration import Iteration
 from codegen.interpret import interpret
 from codegen.oracle import ORACLE, constrained
-from codegen.planting import symbolic_tree
 from codegen.task import Task, trace
 
 STATES = 15

@@ -11,24 +11,24 @@ from casadi import DM, SX
 from mechanisms_cases import mechanism, parallel
 from scenarios import LOOPED, of, problem, worst
 from thorough import besides, diagonal
+from trees import symbolic_tree
 
 import codegen
-from codegen import passes, task
+from codegen import passes
 from codegen.algorithms import ALGORITHMS
 from codegen.contacts import contact_of
 from codegen.counting import count
 from codegen.geometry import IDENTITY, Inertia, Pose, mat3, vec3
 from codegen.interpret import interpret
-from codegen.lengths import measured, units_of_length
+from codegen.lowering.length_units import measured, units_of_length
 from codegen.model import Body, Frame, Joint, Model, Node
 from codegen.oracle import constrained
 from codegen.packing import pack
-from codegen.planting import symbolic_tree
 from codegen.spatial import Shift, units
 from codegen.task import Task, trace
 from codegen.twins import limbs
 
-MEASURED = tuple(name for name, entry in ALGORITHMS.items() if entry.measured and entry.outputs == ("W",))
+MEASURED = tuple(name for name, entry in ALGORITHMS.items() if entry.needs().length_units and entry.outputs == ("W",))
 HUMANOID = ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6")
 
 
@@ -105,29 +105,28 @@ def test_units_of_length_are_offsets():
 @pytest.mark.parametrize(
     ("algorithm", "saved"), besides([("efpa", 200)], [("pv_osimr", 200), ("caba_osim", 200), ("efpa", 200)])
 )
-def test_units_save_operations(monkeypatch, algorithm, saved):
+def test_units_save_operations(algorithm, saved):
     robot, contacts = held("atlas", HUMANOID)
     with_units = count(codegen.graphs(robot, algorithm, contacts=contacts)[1]).total
-    monkeypatch.setattr(task, "measured", lambda tree: tree)
-    in_metres = passes.run(trace(Task(robot, algorithm, contacts=contacts)))
+    in_metres = passes.run(trace(Task(robot, algorithm, contacts=contacts, without=("length_units",))))
     assert with_units <= count(in_metres).total - saved
 
 
 @pytest.mark.thorough
-def test_units_leave_limbs_in_step(monkeypatch):
+def test_units_leave_limbs_in_step():
     """Mirrored limbs add and subtract alike, whichever way their offsets point."""
     robot, contacts = held("atlas", HUMANOID)
     task_of = Task(robot, "pv_osimr", contacts=contacts)
     with_units = pack(passes.run(trace(task_of)), limbs(task_of))
-    monkeypatch.setattr(task, "measured", lambda tree: tree)
-    assert with_units.steps < pack(passes.run(trace(task_of)), limbs(task_of)).steps
+    in_metres = replace(task_of, without=("length_units",))
+    assert with_units.steps < pack(passes.run(trace(in_metres)), limbs(in_metres)).steps
 
 
 @pytest.mark.parametrize("scenario", besides(["mini_cheetah"], LOOPED), ids=str)
 @pytest.mark.parametrize("algorithm", MEASURED)
 def test_units_beside_clusters(monkeypatch, scenario, algorithm):
     """Every body that may have a unit of its own has one, whatever it costs."""
-    monkeypatch.setattr("codegen.lengths.TURN", -1000)
+    monkeypatch.setattr("codegen.lowering.length_units.TURN", -1000)
     given = of(scenario)
     W, *_ = interpret(given.graph(algorithm), given.q)
     assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-10
@@ -136,7 +135,7 @@ def test_units_beside_clusters(monkeypatch, scenario, algorithm):
 @pytest.mark.parametrize("algorithm", MEASURED)
 @pytest.mark.parametrize("base", besides(["floating"], ["fixed", "floating"]))
 def test_units_of_parallel_hinges(monkeypatch, base, algorithm):
-    monkeypatch.setattr("codegen.lengths.TURN", -1000)
+    monkeypatch.setattr("codegen.lowering.length_units.TURN", -1000)
     model = parallel(base, 3)
     ends = [f"tool{b}" for b in range(len(model.bodies)) if b not in {body.parent for body in model.bodies}]
     given = problem(model, tuple(model.contact(name, 3) for name in ends), 10, regular=False)

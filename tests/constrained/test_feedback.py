@@ -8,8 +8,8 @@ from scenarios import TOLERANCE, worst
 from test_stated import compared
 
 import codegen
-from codegen.basing import based
 from codegen.interpret import interpret
+from codegen.lowering.base_frame import based
 from codegen.oracle import ORACLE
 from codegen.oracle.stated import logarithm
 from codegen.task import Task, trace

@@ -8,13 +8,13 @@ from mechanisms_cases import mechanism
 from scenarios import HARD, TOLERANCE
 from test_stated import GIVEN, compared
 from thorough import diagonal
+from trees import symbolic_tree
 
 import codegen
 from codegen import passes
 from codegen.algorithms import ALGORITHMS
 from codegen.contacts import contact_of
 from codegen.counting import count
-from codegen.planting import symbolic_tree
 from codegen.task import Task, trace
 
 
@@ -61,10 +61,8 @@ def test_compiled(build):
 def test_tips_that_do_not_turn_their_axes_save_operations(monkeypatch, robot, feet, algorithm, saved):
     """Of tips that lead no joints, which would save more."""
     model = codegen.load(robot)
-    task = Task(model, algorithm, contacts=tuple(contact_of(model, foot) for foot in feet))
-    for finder in ("led", "settling"):
-        monkeypatch.setattr(f"codegen.algorithms.leading.{finder}", lambda _: {})
-    monkeypatch.setattr("codegen.planting.leads", lambda *_: False)
+    contacts = tuple(contact_of(model, foot) for foot in feet)
+    task = Task(model, algorithm, contacts=contacts, without=("determined_joints",))
     found = count(passes.run(trace(task))).total
-    monkeypatch.setattr("codegen.planting.turns_outside", lambda _: False)
+    monkeypatch.setattr("codegen.lowering.link_axes.turns_outside", lambda _: False)
     assert found < (1 - saved) * count(passes.run(trace(task))).total

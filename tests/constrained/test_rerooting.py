@@ -13,22 +13,21 @@ from scenarios import DELASSUS, problem, worst
 from thorough import besides
 
 import codegen
-from codegen import pipeline
 from codegen.algorithms import ALGORITHMS
 from codegen.contacts import contact_of
 from codegen.counting import count
 from codegen.geometry import Pose, axis_rotation, mat3
 from codegen.graph import Port, from_casadi
 from codegen.interpret import interpret
+from codegen.lowering.problem import coordinates_of
+from codegen.lowering.reroot import hung_on, rerooted
 from codegen.model import Frame
 from codegen.oracle import ORACLE, constrained, with_parameters
 from codegen.passes import run
 from codegen.pipeline import graphs
-from codegen.rerooting import hung_on, rerooted
 from codegen.spatial import constant, ldl
-from codegen.task import q_of
 
-REROOTED = tuple(name for name, entry in ALGORITHMS.items() if entry.rerooted and entry.carried != "branches")
+REROOTED = tuple(name for name, entry in ALGORITHMS.items() if entry.needs().base_link and entry.carried != "branches")
 HUMANOID = ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6")
 TYPES = ("revolute", "prismatic", "revolute", "spherical", "revolute") * 2
 
@@ -43,19 +42,9 @@ def base_of(robot, *texts):
     return model.bodies[0].name, rerooted(model, held(model, *texts)).bodies[0].name
 
 
-@pytest.fixture
-def where_it_was(monkeypatch):
+def where_it_was(model, algorithm, **given):
     """A graph of a robot whose base stays where it is."""
-
-    def graph(model, algorithm, **given):
-        with monkeypatch.context() as patched:
-            patched.setattr("codegen.task.rerooted", lambda model, *_: model)
-            pipeline._graphs.cache_clear()
-            traced = graphs(model, algorithm, **given)[1]
-        pipeline._graphs.cache_clear()
-        return traced
-
-    return graph
+    return graphs(model, algorithm, **given, without=["reroot"])[1]
 
 
 def pivots(A):
@@ -88,7 +77,7 @@ def test_contacts_feel_the_same_whichever_link_floats(seed):
     for root in roots:
         other = hung_on(model, root)
         assert (other.bodies[0].name, other.nq) == (model.bodies[root].name, model.nq)
-        there = np.array(DM(q_of(other, model, SX(q)))).ravel()
+        there = np.array(DM(coordinates_of(other, model, SX(q)))).ravel()
         same = ORACLE["efpa"](other, there, contacts=held(other, *contacts))
         np.testing.assert_allclose(same, W, rtol=0, atol=1e-11 * np.abs(W).max())
 
@@ -102,7 +91,7 @@ def test_loops_are_carried_along():
     number = {body.name: b for b, body in enumerate(model.bodies)}
     for name in ("l_lglut", "ltorso", "r_foot", "l_ufarm"):
         other = hung_on(model, number[name])
-        there = np.array(DM(q_of(other, model, SX(q)))).ravel()
+        there = np.array(DM(coordinates_of(other, model, SX(q)))).ravel()
         same = ORACLE["efpa"](other, there, contacts=held(other, *contacts))
         np.testing.assert_allclose(same, W, rtol=0, atol=1e-11 * np.abs(W).max())
     assert rerooted(model, held(model, *contacts)).bodies[0].name != "pelvis"
@@ -118,7 +107,7 @@ def test_loops_are_carried_along():
         [("talos", ("left_sole_link:6",)), ("atlas", HUMANOID), ("go1", ("FL_foot:3", "RR_foot:3"))],
     ),
 )
-def test_fewer_operations_and_the_same_results(where_it_was, algorithm, robot, texts):
+def test_fewer_operations_and_the_same_results(algorithm, robot, texts):
     model, rng = codegen.load(robot), np.random.default_rng(0)
     before, after = where_it_was(model, algorithm, contacts=texts), graphs(model, algorithm, contacts=texts)[1]
     carried = ALGORITHMS[algorithm].carried
@@ -209,7 +198,7 @@ def test_axes_that_do_not_float_with_the_contact(algorithm, axes):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("algorithm", "base"), [("ltl_osim", "pelvis"), ("pv_osim", "l_uglut")])
-def test_pairs_of_joints_want_short_ways(where_it_was, algorithm, base):
+def test_pairs_of_joints_want_short_ways(algorithm, base):
     """A longer way from one foot costs more than the other's shorter one wins where factors are formed of pairs."""
     atlas, texts = codegen.load("atlas"), ("l_foot:6", "r_foot:6")
     assert rerooted(atlas, held(atlas, *texts), ALGORITHMS[algorithm].carried).bodies[0].name == base
@@ -217,7 +206,7 @@ def test_pairs_of_joints_want_short_ways(where_it_was, algorithm, base):
     assert count(after).total <= count(before).total
 
 
-def test_offsets_that_are_arguments_leave_it(where_it_was):
+def test_offsets_that_are_arguments_leave_it():
     model, options = codegen.load("go1"), {"contacts": ("FL_foot:3",), "parameters": ("offset:FL_hip_joint",)}
     assert graphs(model, "pv_osim", **options)[1] == where_it_was(model, "pv_osim", **options)
 

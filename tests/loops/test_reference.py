@@ -10,12 +10,12 @@ import pytest
 from mechanisms_cases import error
 from reference_cases import names, reference
 from thorough import besides
+from trees import symbolic_tree
 
 import codegen
 from codegen.interpret import interpret
 from codegen.oracle import ORACLE
 from codegen.oracle.loops import closed
-from codegen.planting import symbolic_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable

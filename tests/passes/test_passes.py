@@ -12,8 +12,8 @@ import codegen
 from codegen import passes
 from codegen.counting import count
 from codegen.graph import Graph, Port, Value, verify
-from codegen.hinges import _along_first_moment
 from codegen.interpret import interpret
+from codegen.lowering.link_axes import _along_first_moment
 from codegen.operations import CONST, INPUT
 from codegen.passes.steps import steps_of
 from codegen.passes.waiting import cycles
@@ -330,7 +330,9 @@ def longest_path(graph: Graph) -> int:
 )
 def test_sums_become_multiply_adds(monkeypatch: pytest.MonkeyPatch, robot: str, algorithm: str, part: float) -> None:
     """Of graphs in which tips turn their axes, not themselves, which leaves more sums of products."""
-    monkeypatch.setattr("codegen.hinges._at_tip", lambda turn, inertia, _: _along_first_moment(turn, inertia))
+    monkeypatch.setattr(
+        "codegen.lowering.link_axes._at_tip", lambda turn, inertia, _: _along_first_moment(turn, inertia)
+    )
     unfactored = tuple(step for step in passes.DEFAULT if step is not passes.factor_sums)
     before = passes.run(trace(Task(codegen.load(robot), algorithm)), unfactored, order=())
     after = verify(passes.chain_sums(before))

@@ -1,0 +1,30 @@
+"""Trees as algorithms see them, from what their lowering may do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from codegen.lowering import Needs, Problem, lowered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from casadi import SX
+
+    from codegen.lowering.problem import Determined, Swept
+    from codegen.model import Contact, Model
+    from codegen.tree import Tree
+
+
+def symbolic_tree(
+    model: Model,
+    q: SX,
+    contacts: Sequence[Contact] = (),
+    turned: bool = True,
+    swept: Swept = "inertias",
+    determined: Determined = "",
+    **options: Any,
+) -> Tree:
+    """The tree of a robot at q; with `turned`, rows of contacts are along the axes that these name."""
+    needs = Needs(swept=swept, determined=determined, contact_axes=not turned)
+    return lowered(Problem(needs, model, q, contacts=tuple(contacts), **options)).built

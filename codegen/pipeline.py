@@ -62,8 +62,14 @@ def graphs(
     without: Sequence[str] = (),
 ) -> tuple[Graph, Graph]:
     """The graph of an algorithm as written and as emitted; the options are those of `build`."""
-    task = _task(robot, algorithm, frames, external, parameters, contacts, iterations, dtype, without)
-    return _graphs(resolved(task))
+    asked = _task(robot, algorithm, frames, external, parameters, contacts, iterations, dtype, without)
+    return _graphs(resolved(asked))
+
+
+def task(robot: Model, algorithm: str, **options: Any) -> Task:
+    """What `graphs` traces for these options, which are those of `build`, with `auto` resolved."""
+    given = {name: options.pop(name, ()) for name in ("frames", "external", "parameters")}
+    return resolved(_task(robot, algorithm, **given, **{"contacts": None, "iterations": 3, **options}))
 
 
 def auto(

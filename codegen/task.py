@@ -65,8 +65,7 @@ class Task:
     def request(self) -> str:
         """Everything that the generated text depends on, as text; but for its style, of which the type is part."""
         options = (self.algorithm, self.frames, self.external, self.parameters, self.contacts, self.iterations)
-        options += (self.without,) if self.without else ()
-        return f"{self.model.name} {self.model.digest} {self.model.notes!r} {options!r}"
+        return f"{self.model.name} {self.model.digest} {self.model.notes!r} {options!r} {self.without!r}"
 
     @property
     def entry(self) -> Algorithm:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import interpreted
@@ -97,9 +98,8 @@ def test_a_tip_is_turned_by_itself(monkeypatch, robot, algorithm, saved):
     """Operations as emitted: shins, grippers, rotors."""
     model = codegen.load(robot)
     found = count(graphs(model, algorithm)[1]).total
-    monkeypatch.setattr(
-        "codegen.lowering.link_axes._at_tip", lambda turn, inertia, _: _along_first_moment(turn, inertia)
-    )
+    step = sys.modules["codegen.lowering.link_axes"]
+    monkeypatch.setattr(step, "_at_tip", lambda turn, inertia, _: _along_first_moment(turn, inertia))
     pipeline._graphs.cache_clear()
     before = count(graphs(model, algorithm)[1]).total
     pipeline._graphs.cache_clear()
@@ -128,9 +128,8 @@ def test_mass_goes_outwards_for_a_first_moment(robot, saved):
 
     def written(exchanged):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(
-                "codegen.lowering.regroup_inertias.regrouped", lambda *given: regrouped(*given[:2], exchanged)
-            )
+            step = sys.modules["codegen.lowering.regroup_inertias"]
+            patched.setattr(step, "regrouped", lambda *given: regrouped(*given[:2], exchanged))
             given = [SX.sym(name, model.nq if name == "q" else model.nv) for name in "qva"]
             tree = symbolic_tree(model, given[0], swept=entry.needs().swept)
             return Function("f", given, [entry.run(tree, *given[1:], SX(0, 6))]).n_nodes()

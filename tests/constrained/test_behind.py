@@ -126,7 +126,7 @@ def test_units_leave_limbs_in_step():
 @pytest.mark.parametrize("algorithm", MEASURED)
 def test_units_beside_clusters(monkeypatch, scenario, algorithm):
     """Every body that may have a unit of its own has one, whatever it costs."""
-    monkeypatch.setattr("codegen.lowering.length_units.TURN", -1000)
+    monkeypatch.setattr(sys.modules["codegen.lowering.length_units"], "TURN", -1000)
     given = of(scenario)
     W, *_ = interpret(given.graph(algorithm), given.q)
     assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-10
@@ -135,7 +135,7 @@ def test_units_beside_clusters(monkeypatch, scenario, algorithm):
 @pytest.mark.parametrize("algorithm", MEASURED)
 @pytest.mark.parametrize("base", besides(["floating"], ["fixed", "floating"]))
 def test_units_of_parallel_hinges(monkeypatch, base, algorithm):
-    monkeypatch.setattr("codegen.lowering.length_units.TURN", -1000)
+    monkeypatch.setattr(sys.modules["codegen.lowering.length_units"], "TURN", -1000)
     model = parallel(base, 3)
     ends = [f"tool{b}" for b in range(len(model.bodies)) if b not in {body.parent for body in model.bodies}]
     given = problem(model, tuple(model.contact(name, 3) for name in ends), 10, regular=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from graph_cases import PRODUCTS, everything, graphs, one_of_each, pendulum
@@ -330,9 +332,8 @@ def longest_path(graph: Graph) -> int:
 )
 def test_sums_become_multiply_adds(monkeypatch: pytest.MonkeyPatch, robot: str, algorithm: str, part: float) -> None:
     """Of graphs in which tips turn their axes, not themselves, which leaves more sums of products."""
-    monkeypatch.setattr(
-        "codegen.lowering.link_axes._at_tip", lambda turn, inertia, _: _along_first_moment(turn, inertia)
-    )
+    step = sys.modules["codegen.lowering.link_axes"]
+    monkeypatch.setattr(step, "_at_tip", lambda turn, inertia, _: _along_first_moment(turn, inertia))
     unfactored = tuple(step for step in passes.DEFAULT if step is not passes.factor_sums)
     before = passes.run(trace(Task(codegen.load(robot), algorithm)), unfactored, order=())
     after = verify(passes.chain_sums(before))

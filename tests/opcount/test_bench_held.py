@@ -153,5 +153,5 @@ def test_a_short_run_with_contacts(
     assert "iiwa H3" in capsys.readouterr().out
     (found,) = json.loads((tmp_path / "out" / "bench.json").read_text())["contests"]
     assert (found["robot"], found["algorithm"]) == ("iiwa H3", "constrained_aba")
-    assert len(found["nanoseconds"]) == 4
+    assert len(found["nanoseconds"]) == 6
     assert set(found["faster"]) == {"CasADi C"}

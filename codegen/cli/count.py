@@ -35,11 +35,9 @@ if TYPE_CHECKING:
     from codegen.model import Model
 
 EXAMPLES = """\
-  rigidc count talos -a rnea -a crba -a aba
-  rigidc count iiwa solo12 -a aba --json
+  rigidc count iiwa solo12 -a rnea -a aba --json
   rigidc count my_robot.urdf --floating -a fk --frame left_foot --csv
   rigidc count talos -a aba --stages
-  rigidc count talos -a aba --without base_frame,link_axes
 """
 
 HEADER = ("robot", "algorithm", "stage", *KINDS, "total")

@@ -1,8 +1,8 @@
 """List short programs that use rigidc, or copy one.
 
-Each is a Python file under 40 lines that runs as it is. Without a name all are listed, with one line
-each. With a name the program goes to the standard output, or to the file after -o; a file that is
-there already is replaced only with --force.
+Each is a Python file under 40 lines that runs as it is. Without a name all are listed, with one
+line each. With a name the program goes to the standard output, or to the file after -o; a file
+that is there already is replaced only with --force.
 """
 
 from __future__ import annotations

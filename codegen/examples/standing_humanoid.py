@@ -14,5 +14,5 @@ a, lam = forward(q, v, tau)  # joints are free: the robot begins to sink
 print("acceleration of the base (m/s^2):", np.round(a[:3], 3))
 
 wrenches = codegen.contact_wrenches(soles, lam)
-for sole, wrench in zip(soles, wrenches):
+for sole, wrench in zip(soles, wrenches, strict=True):
     print(f"{sole.frame.name}: force {np.round(wrench[:3], 1)} N, moment {np.round(wrench[3:], 1)} N m")

@@ -1,4 +1,4 @@
-"""The bar chart of the guide's page on speed, drawn from the table on that page.
+"""The bar chart of the guide's page on speed, drawn from the tables on that page.
 
     python -m opcount.bench.chart
 
@@ -33,15 +33,19 @@ class Factors:
 
 
 def factors(page: str) -> tuple[Factors, ...]:
-    """The first table of a page: robots by algorithms, entries `call clang / gcc; batch clang / gcc`."""
-    (table, *_) = re.findall(r"(?:^\|.*\|\n)+", page, re.MULTILINE)
+    """Those of the first two tables of a page, of a call and of a batch: robots by algorithms, `clang / gcc`."""
+    call, batch = map(entries, re.findall(r"(?:^\|.*\|\n)+", page, re.MULTILINE)[:2])
+    return tuple(Factors(*key, call[key], batch[key]) for key in call if key[1] in SHOWN)
+
+
+def entries(table: str) -> dict[tuple[str, str], float]:
+    """The first number of each entry of a table in Markdown, by row and column."""
     names, _, *rows = [[cell.strip(" `") for cell in line[1:-1].split("|")] for line in table.splitlines()]
-    return tuple(
-        Factors(row[0], name, *(float(part.split("/")[0]) for part in entry.split(";")))
+    return {
+        (row[0], name): float(entry.split("/")[0])
         for row in rows
         for name, entry in zip(names[1:], row[1:], strict=True)
-        if name in SHOWN
-    )
+    }
 
 
 def drawn(found: tuple[Factors, ...]) -> str:

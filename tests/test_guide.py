@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -115,3 +116,16 @@ def test_the_limits_are_those_of_the_readers() -> None:
     for number in (*numbers, *more, limits.MOST_FILES):
         assert f"{number:,}" in table
     assert f"{limits.LARGEST_FILE // 2**20} MiB, " in table
+
+
+@pytest.mark.thorough
+def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
+    """As `make docs` builds it; broken links are warnings."""
+    for name in ("sphinx", "myst_parser", "furo"):
+        pytest.importorskip(name, reason="the extra [docs] is not installed")
+    options = ("--fail-on-warning", "--keep-going", "--quiet", "-c", "docs", "codegen/guide")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *options, tmp_path], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert 'id="codegen.build"' in (tmp_path / "api.html").read_text(encoding="utf-8")

@@ -57,9 +57,11 @@ def add(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] += "\n" + "\n\n".join(parts) + "\n"
 
 
-def unsigned(app: Sphinx, kind: str, name: str, *_: object) -> tuple[str, str] | None:
-    """Nobody calls the constructors of these classes: their fields are what docstrings say."""
-    return ("", "") if kind == "class" else None
+def unsigned(
+    app: Sphinx, kind: str, name: str, found: object, options: object, signature: str | None, returns: str | None
+) -> tuple[str, str] | None:
+    """No signatures of classes: users do not call their constructors, and docstrings say what they hold."""
+    return ("", "") if kind == "class" and signature else None
 
 
 def setup(app: Sphinx) -> None:

@@ -11,7 +11,7 @@ SOAK ?= --count 200 --compiled 10
 GOLDENS := iiwa solo12
 GOLDEN_ALGORITHMS := -a rnea -a crba -a aba
 
-.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies bench goldens clean
+.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies bench docs goldens clean
 
 help:
 	@echo "make demo          install, generate and compile ABA and RNEA of $(DEMO_ROBOT), check, count, time"
@@ -24,6 +24,7 @@ help:
 	@echo "make counts-write  write today's operation counts to opcount/baseline.json"
 	@echo "make studies       the papers' tables and figures, reproduced; STUDIES=\"links accuracy\" chooses"
 	@echo "make bench         time against Pinocchio and CasADi, on one core; BENCH=\"iiwa -a aba\" chooses"
+	@echo "make docs          the guide and the API reference as HTML in build/docs; any warning fails"
 	@echo "make goldens       write the committed generated/ folders again"
 	@echo "make clean         remove the virtual environment, build products and caches"
 
@@ -68,6 +69,10 @@ studies: $(VENV)/.installed
 bench: $(VENV)/.benching
 	@$(BIN)/python -m opcount.bench $(BENCH) --out build/bench
 
+docs: $(VENV)/.documenting
+	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --fresh-env -c docs codegen/guide build/docs
+	@echo "build/docs/index.html"
+
 goldens: $(VENV)/.installed
 	@for robot in $(GOLDENS); do \
 	    $(BIN)/rigidc generate $$robot $(GOLDEN_ALGORITHMS) -o generated/$$robot --force || exit 1; \
@@ -92,4 +97,8 @@ $(VENV)/.testing: pyproject.toml | $(BIN)/pip
 
 $(VENV)/.benching: pyproject.toml | $(BIN)/pip
 	$(PIP) install -e .[bench]
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.documenting: pyproject.toml | $(BIN)/pip
+	$(PIP) install -e .[docs]
 	@touch $@ $(VENV)/.installed

@@ -1,6 +1,6 @@
 """What a robot may have at most: these numbers bound time and memory before anything is built from a file.
 
-They lie far beyond real robots. README.md states them where it describes the formats.
+They lie far beyond real robots. The guide's page on robots states them (`codegen/guide/robots.md`).
 """
 
 from __future__ import annotations

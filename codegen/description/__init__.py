@@ -48,7 +48,11 @@ def load(
 ) -> Model:
     """The model of a bundled robot ("talos"), a mechanism ("chain:20") or a file (.urdf, .xml, .mjcf, .json).
 
-    The options are those of `assemble`. Raises RobotError, in one sentence, on anything that cannot be used.
+    `base` None keeps what the file says; "floating" lets the root link move freely, "fixed" welds to the world what
+    floats. `convention` is that of quaternions and base velocities ("pinocchio" or "mujoco"). `order` "file" keeps the
+    order of the joints in the file, "name" sorts those that one body carries. Entries of rotations and axes below
+    `snap` (rad) become zeros. `gravity` (m/s^2, three numbers) replaces that of the file. Raises RobotError, in one
+    sentence, on anything that cannot be used.
     """
     options = (base, convention, order, snap)
     with doing(f"reading {name_or_path}"):

@@ -1,0 +1,131 @@
+"""README.md and the guide: their code runs and prints what stands there; links, names and numbers are right."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from guide_pages import FILES, PAGES, ROOT, anchors, blocks, links, spans
+from thorough import besides
+
+from codegen import limits
+from codegen.__main__ import main, parser
+from codegen.algorithms import ALGORITHMS
+from opcount.baseline import read
+from opcount.bench import chart
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUICK = ("README", "getting-started", "robots", "loops", "algorithms", "counting", "how-a-robot-becomes-c")
+NOT_RUN = ("make", "pip")  # they install things
+TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def of(language: str) -> list[object]:
+    """The pages with such blocks; the quick tests run those that build little."""
+    return besides(QUICK, [page for page in PAGES if blocks(page, language)])
+
+
+@pytest.mark.parametrize("page", of("python"))
+def test_python_runs_in_order(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {}
+    for block in blocks(page, "python"):
+        exec(block.code, names)
+        assert block.output in (None, capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("page", of("sh"))
+def test_command_lines_run_in_order(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(page, "sh"):
+        for line in block.code.splitlines():
+            run(line, monkeypatch)
+        assert block.output in (None, capsys.readouterr().out)
+
+
+def run(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One command line, `rigidc` in this process; what it prints goes to the standard output."""
+    word, *others = shlex.split(line, comments=True)
+    if word == "rigidc":
+        assert main(others) == 0
+    elif word == "cd":
+        monkeypatch.chdir(*others)
+    elif word not in NOT_RUN:
+        if shutil.which(word) is None:
+            pytest.skip(f"there is no {word} here")
+        print(subprocess.run(line, shell=True, check=True, capture_output=True, text=True).stdout, end="")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_in_the_text_and_their_options_exist(page: str) -> None:
+    for span in spans(page):
+        if re.match(r"make [a-z]", span):
+            assert span.split()[1] in TARGETS, span
+        elif re.match(r"rigidc [a-z]+ \S", span):
+            assert parser().parse_args(shlex.split(span)[1:]).run, span
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    for link in links(page):
+        target, _, anchor = link.partition("#")
+        path = (FILES[page].parent / target).resolve() if target else FILES[page].resolve()
+        assert path.is_file(), link
+        assert not anchor or anchor in anchors(path.stem), link
+
+
+def test_readme_is_a_page_and_the_guide_leaves_no_page_out() -> None:
+    assert len(PAGES["README"].splitlines()) <= 150
+    assert sorted(links("index")) == sorted(f"{name}.md" for name in PAGES if name not in ("README", "index"))
+
+
+def test_every_algorithm_is_in_the_guide() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \|", PAGES["algorithms"], re.MULTILINE)
+    named = {name: inputs for name, inputs in rows if name in ALGORITHMS}
+    assert list(named) == [name for name, algorithm in ALGORITHMS.items() if algorithm.group == "common"]
+    mentioned = {span for page in PAGES for span in spans(page)}
+    assert {*ALGORITHMS} <= mentioned
+
+
+def test_the_counts_of_the_readme_are_those_of_the_baseline() -> None:
+    counts, table = read(), PAGES["README"].split("## Counts")[1]
+    rows = re.findall(r"^\| `(\w+)` \(\d+\) \| (.+?) \|$", table, re.MULTILINE)
+    assert [name for name, _ in rows] == ["iiwa", "solo12", "talos"]
+    for robot, entries in rows:
+        for algorithm, entry in zip(("rnea", "crba", "aba"), entries.split(" | "), strict=True):
+            written, emitted = (counts[robot, algorithm, stage]["total"] for stage in ("written", "emitted"))
+            assert entry == f"{written:,} / {emitted:,}"
+
+
+def test_the_chart_is_that_of_the_table() -> None:
+    assert chart.PICTURE.read_text(encoding="utf-8") == chart.drawn(chart.factors(PAGES["speed"]))
+
+
+def test_the_limits_are_those_of_the_readers() -> None:
+    table = PAGES["robots"].split("## Limits of files")[1]
+    numbers = (limits.MOST_LINKS, limits.MOST_JOINTS, limits.MOST_LOOPS, limits.MOST_TIED, limits.MOST_CLOSED)
+    more = (limits.LONGEST_FORMULA, limits.LONGEST_NAME, limits.DEEPEST, limits.MOST_ELEMENTS, limits.MOST_COPIES)
+    for number in (*numbers, *more, limits.MOST_FILES):
+        assert f"{number:,}" in table
+    assert f"{limits.LARGEST_FILE // 2**20} MiB, " in table
+
+
+@pytest.mark.thorough
+def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
+    """As `make docs` builds it; broken links are warnings."""
+    for name in ("sphinx", "myst_parser", "furo"):
+        pytest.importorskip(name, reason="the extra [docs] is not installed")
+    options = ("--fail-on-warning", "--keep-going", "--quiet", "-c", "docs", "codegen/guide")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *options, tmp_path], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert 'id="codegen.build"' in (tmp_path / "api.html").read_text(encoding="utf-8")

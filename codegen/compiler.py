@@ -186,7 +186,7 @@ def _command(asked: str) -> tuple[str, ...]:
             found = shutil.which(words[0]) if words else None
             command = (found, *words[1:]) if found else None
         if not command:
-            mend = zig.BRINGS if zig.meant(words) else "name one that is installed (compiler=, or RIGIDC_CC)"
+            mend = f"{zig.BRINGS} it" if zig.meant(words) else "name one that is installed (compiler=, or RIGIDC_CC)"
             raise BuildError(f"the C compiler {asked!r} was not found; {mend}")
         return command
     for name in ("clang", "gcc", "cc"):
@@ -196,7 +196,7 @@ def _command(asked: str) -> tuple[str, ...]:
     brought = zig.command(["zig"]) if zig.wheel() else None
     if brought is None:
         raise BuildError(
-            f"no C compiler was found; {zig.BRINGS}, or install clang or gcc, or set RIGIDC_CC to the path of one"
+            f"no C compiler was found; {zig.BRINGS} one, or install clang or gcc, or set RIGIDC_CC to the path of one"
         )
     return brought
 
@@ -274,13 +274,15 @@ def _finish(running: Sequence[Running], artifact: Artifact) -> None:
     said = [process.communicate()[0] for _, process in running]
     for (command, process), text in zip(running, said, strict=True):
         if process.returncode:
-            log = _log(shlex.join(command) + "\n" + text)
-            lines = text.splitlines()
-            line = next((line for line in lines if "error" in line), lines[0] if lines else "it said nothing")
-            raise BuildError(
-                f"{artifact.name}: {command[0]} failed with {line.strip()!r}; the full log is in {log}, "
-                "and RIGIDC_CC chooses another compiler"
-            )
+            raise BuildError(f"{artifact.name}: {failure(command, text)}, and RIGIDC_CC chooses another compiler")
+
+
+def failure(command: Sequence[str], text: str) -> str:
+    """What a compiler that failed said: its first error, and where all of it is."""
+    log = _log(shlex.join(command) + "\n" + text)
+    lines = text.splitlines()
+    line = next((line for line in lines if "error" in line), lines[0] if lines else "it said nothing")
+    return f"{command[0]} failed with {line.strip()!r}; the full log is in {log}"
 
 
 def _log(text: str) -> str:

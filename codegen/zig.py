@@ -9,6 +9,7 @@ import importlib.util
 import os
 import platform
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from codegen import storage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-BRINGS = "`pip install rigidc[zig]` brings one"
+BRINGS = "`pip install rigidc[zig]` brings"
 """What refusals say for want of a compiler."""
 
 FLAGS = ("-g0", "-fomit-frame-pointer")
@@ -55,6 +56,11 @@ def command(words: Sequence[str]) -> tuple[str, ...] | None:
 def processor(flags: tuple[str, ...]) -> tuple[str, ...]:
     """clang's flags for a processor in zig's spelling; where there are none, zig would take this very processor."""
     return tuple(flag.replace("x86-64-", "x86_64_") for flag in flags) or ("-mcpu=baseline",)
+
+
+def version(path: str) -> str:
+    """The version of a zig."""
+    return subprocess.run([path, "version"], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def linking() -> tuple[str, ...]:

@@ -67,8 +67,8 @@ def library(target: str, *, static: bool = False, cpu: str | None = None) -> Lib
     found = Library(target, bool(static), cpu or "baseline", program)
     if not _TARGET.fullmatch(target) or not _known(Library(target, False, "baseline", program)):
         raise BuildError(
-            f"library target {shown(target)}: zig knows none of this name; name one as aarch64-linux-gnu, "
-            "x86_64-windows-gnu or aarch64-macos are named"
+            f"library target {shown(target)}: zig has none of this name, or no C library for it; "
+            "name one as aarch64-linux-gnu, x86_64-windows-gnu or aarch64-macos are named"
         )
     if not _PROCESSOR.fullmatch(found.cpu) or not _known(found):
         raise BuildError(
@@ -79,10 +79,10 @@ def library(target: str, *, static: bool = False, cpu: str | None = None) -> Lib
 
 
 def _known(wanted: Library) -> bool:
-    """Whether zig compiles for this target and processor: an empty source, in milliseconds."""
+    """Whether zig compiles for this target and processor; it takes milliseconds."""
     with tempfile.TemporaryDirectory(prefix="rigidc-") as name:
-        Path(name, "empty.c").touch()
-        return _run([*wanted.compiler, "-c", "empty.c", "-o", "empty.o"], Path(name)).returncode == 0
+        Path(name, "tried.c").write_text("#include <math.h>\n", encoding="utf-8")
+        return _run([*wanted.compiler, "-c", "tried.c", "-o", "tried.o"], Path(name)).returncode == 0
 
 
 def compiled(wanted: Library, prefix: str, files: Mapping[str, str]) -> dict[str, str | bytes]:

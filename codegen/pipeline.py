@@ -225,7 +225,7 @@ def generate(
     and `iterations=None` concerns those that iterate.
     `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
     is compiled to lib/TARGET too, as a shared or (`static`) a static library, for the processor `cpu` by zig's name
-    (default: any of the target's). BuildError if zig is not installed (`pip install rigidc[zig]`) or knows no such name.
+    (default: any of the target's). BuildError if zig is not installed (`pip install rigidc[zig]`), or for other names.
     """
     style = _style(dtype, trig, lanes)
     wanted = _libraries(libraries, static, cpu)

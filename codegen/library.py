@@ -20,7 +20,7 @@ from codegen.errors import BuildError, shown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_TARGET = re.compile(r"[a-z][a-z0-9_]{0,31}(-[a-z][a-z0-9_]{0,31}(\.\d{1,4}){0,3}){1,2}")
+_TARGET = re.compile(r"[a-z][a-z0-9_]{0,31}(-[a-z][a-z0-9_]{0,31}(\.[a-z0-9_]{1,16}){0,3}){1,2}")
 _PROCESSOR = re.compile(r"[a-z0-9_]{1,64}([+-][a-z0-9_]{1,64}){0,64}")
 _APPLE = ("macos", "ios", "tvos", "visionos", "watchos")
 

@@ -241,8 +241,10 @@ def generate(
         top = header(robot, prefix or robot.name, tasks)
         kernels = tuple(kernel(task) for task in each(tasks, lambda task: f"{task.algorithm} of {robot.name}"))
         files = emit_folder(top, kernels, style)
-        made = [compiled(one, top.c_prefix, files) for one in each(wanted, str)]
-    return write_folder({path: content for part in (files, *made) for path, content in part.items()}, Path(out))
+        made: dict[str, str | bytes] = {}
+        for one in each(wanted, str):
+            made |= compiled(one, top.c_prefix, files)
+    return write_folder({**files, **made}, Path(out))
 
 
 def _libraries(targets: Sequence[str], static: bool, cpu: str | None) -> tuple[Library, ...]:

@@ -12,7 +12,6 @@ import importlib.metadata
 import json
 import os
 import shutil
-import stat
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,11 +19,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from codegen import zig
 from codegen.compiler import Toolchain, compile_extension, toolchain
 from codegen.emission.artifact import Artifact, from_facts
 from codegen.emission.text import template_folder
 from codegen.errors import BuildError
 from codegen.runtime import Function, load
+from codegen.storage import folder, secured
 from codegen.unfinished import UNFINISHED, begun, sweep
 
 if TYPE_CHECKING:
@@ -44,19 +45,6 @@ class Entry:
 
     def __str__(self) -> str:
         return f"{self.key[:12]} {self.name} ({self.size / 1024:.0f} KiB)"
-
-
-def folder() -> Path:
-    """The user's cache folder: RIGIDC_CACHE, else the platform's place for caches. It may not exist yet."""
-    if os.environ.get("RIGIDC_CACHE"):
-        return Path(os.environ["RIGIDC_CACHE"]).expanduser().absolute()
-    if os.environ.get("XDG_CACHE_HOME"):
-        return Path(os.environ["XDG_CACHE_HOME"]).absolute() / "rigidc"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "rigidc"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "rigidc" / "cache"
-    return Path.home() / ".cache" / "rigidc"
 
 
 @lru_cache(maxsize=1)
@@ -84,7 +72,7 @@ def cached(request: str, make: Callable[[], Iterable[Artifact]], tools: Toolchai
     """
     tools = tools or toolchain()
     key = hashlib.sha256("\0".join((request, tools.identity, fingerprint())).encode()).hexdigest()
-    root = _secured(folder())
+    root = secured()
     place = root / key
     found = _checked(place)
     # More than once only where another process repairs or clears the cache at the same moment.
@@ -96,23 +84,6 @@ def cached(request: str, make: Callable[[], Iterable[Artifact]], tools: Toolchai
         raise BuildError(f"the cache folder {root} loses what is written to it; set RIGIDC_CACHE to another one")
     artifact, extension = found
     return load(artifact, place / extension)
-
-
-def _secured(root: Path) -> Path:
-    """The folder, made if need be; refused if others could plant code in it."""
-    try:
-        root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = root.stat()
-    except OSError as error:
-        raise BuildError(
-            f"the cache folder {root} cannot be made ({error.strerror}); set RIGIDC_CACHE to another one"
-        ) from None
-    if os.name == "posix" and (status.st_uid not in (os.geteuid(), 0) or status.st_mode & stat.S_IWOTH):
-        raise BuildError(
-            f"the cache folder {root} can be written by others; make it your own (chmod 700), "
-            "or set RIGIDC_CACHE to one that is"
-        )
-    return root
 
 
 def _build(root: Path, place: Path, request: str, make: Callable[[], Iterable[Artifact]], tools: Toolchain) -> None:
@@ -202,7 +173,8 @@ def entries() -> tuple[Entry, ...]:
 
 
 def clear() -> int:
-    """Delete every build, unfinished ones too, and nothing else; how many there were."""
+    """Delete every build, unfinished ones too, what zig keeps, and nothing else; how many builds there were."""
+    zig.clear()
     number = 0
     for place in folder().iterdir() if folder().is_dir() else ():
         unfinished = place.name.startswith(UNFINISHED)

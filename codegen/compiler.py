@@ -18,10 +18,11 @@ import sysconfig
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from codegen import zig
 from codegen.binding import binding
 from codegen.emission.cuts import SHORT, Lengths
 from codegen.emission.flags import FLAGS
@@ -29,7 +30,7 @@ from codegen.errors import BuildError
 from codegen.progress import doing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from codegen.emission.artifact import Artifact
 
@@ -95,7 +96,22 @@ class Toolchain:
     @property
     def lengths(self) -> Lengths:
         """The lengths of C functions that suit this compiler."""
-        return SHORT if _family(self.command) == "clang" else Lengths()
+        return Lengths() if _family(self.command) in ("gcc", "") else SHORT
+
+    @property
+    def processor(self) -> tuple[str, ...]:
+        """Those of the flags that say which processor it is for."""
+        return tuple(flag for flag in self.flags if flag.startswith("-m"))
+
+    @property
+    def linking(self) -> tuple[str, ...]:
+        """Flags of the step that links."""
+        dynamic = ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
+        return (*self.flags, *_LINK, *dynamic, *(zig.linking() if _family(self.command) == "zig" else ()))
+
+    def environment(self, work: Path) -> dict[str, str] | None:
+        """The variables that the compiler sees (None: ours), for a build that may keep things in the folder `work`."""
+        return zig.environment(work) if _family(self.command) == "zig" else None
 
     def lanes(self, size: int) -> int:
         """How many reals of `size` bytes fill one SIMD register of the target."""
@@ -121,21 +137,25 @@ def _register() -> int:
 
 
 def toolchain(target: str = "native", *, compiler: str | None = None, api: bool = True) -> Toolchain:
-    """The compiler of this machine: `compiler`, else RIGIDC_CC, else clang, gcc or cc, whichever comes first.
+    """The compiler of this machine: `compiler`, else RIGIDC_CC, else clang, gcc, cc or zig's wheel, the first there is.
 
     `target` says where the code runs: `native` on this processor, `x86-64-v3` on all with AVX2, `portable` on all
     of this architecture. `api=False` asks for ABI mode even where Python's headers are. BuildError if there is no
     compiler, or if the target is unknown here.
     """
     command = _command(compiler or os.environ.get("RIGIDC_CC", ""))
-    own = _GCC if _family(command) == "gcc" else ()
+    family, machine = _family(command), machine_flags(target)
+    own = {"gcc": _GCC, "zig": zig.FLAGS}.get(family, ())
+    machine = zig.processor(machine) if family == "zig" else machine
     include = sysconfig.get_paths()["include"]
     python = include if api and Path(include, "Python.h").is_file() else None
-    return Toolchain(command, ("-std=c99", *FLAGS, *own, *machine_flags(target)), python, target)
+    return Toolchain(command, ("-std=c99", *FLAGS, *own, *machine), python, target)
 
 
 def _family(command: Sequence[str]) -> str:
-    """`clang`, `gcc` or neither, by the name of the compiler or of the file that it leads to."""
+    """`clang`, `gcc`, `zig` or neither, by the name of the compiler or of the file that it leads to."""
+    if zig.meant(command):
+        return "zig"
     names = f"{Path(command[0]).name} {Path(command[0]).resolve().name}"
     clang = "clang" in names or sys.platform == "darwin"
     return "clang" if clang else "gcc" if "gcc" in names else ""
@@ -160,17 +180,25 @@ def _command(asked: str) -> tuple[str, ...]:
             words = shlex.split(asked)
         except ValueError:  # a quotation that does not close
             words = []
-        found = shutil.which(words[0]) if words else None
-        if not found:
-            raise BuildError(
-                f"the C compiler {asked!r} was not found; name one that is installed (compiler=, or RIGIDC_CC)"
-            )
-        return (found, *words[1:])
+        if zig.meant(words):
+            command = zig.command(words)
+        else:
+            found = shutil.which(words[0]) if words else None
+            command = (found, *words[1:]) if found else None
+        if not command:
+            mend = f"{zig.BRINGS} it" if zig.meant(words) else "name one that is installed (compiler=, or RIGIDC_CC)"
+            raise BuildError(f"the C compiler {asked!r} was not found; {mend}")
+        return command
     for name in ("clang", "gcc", "cc"):
         found = shutil.which(name)
         if found:
             return (found,)
-    raise BuildError("no C compiler was found; install clang or gcc, or set RIGIDC_CC to the path of one")
+    brought = zig.command(["zig"]) if zig.wheel() else None
+    if brought is None:
+        raise BuildError(
+            f"no C compiler was found; {zig.BRINGS} one, or install clang or gcc, or set RIGIDC_CC to the path of one"
+        )
+    return brought
 
 
 def compile_extension(drafts: Iterable[Artifact], folder: Path, tools: Toolchain | None = None) -> tuple[Artifact, str]:
@@ -186,23 +214,23 @@ def compile_extension(drafts: Iterable[Artifact], folder: Path, tools: Toolchain
     plain, target = (*tools.flags, "-Wno-psabi", "-fPIC", "-c"), f"{first.symbol}.so"
     with ExitStack() as stack:
         ahead = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder)))
+        start = partial(_start, stack, tools.command, tools.environment(ahead / "kept"))
         _write_files(first, ahead)
-        running = [_start(stack, tools, [*plain, name], f"{name}.o", ahead) for name in others]
+        running = [start([*plain, name], f"{name}.o", ahead) for name in others]
         if tools.python:
             module = module_name(first)
             _write_module(first, module, ahead / f"{module}.c")
-            flags = ("-O1", "-fPIC", "-D_CFFI_NO_LIMITED_API", f"-I{tools.python}", "-c")
-            running.append(_start(stack, tools, [*flags, f"{module}.c"], f"{module}.c.o", ahead))
+            flags = ("-O1", *tools.processor, "-fPIC", "-D_CFFI_NO_LIMITED_API", f"-I{tools.python}", "-c")
+            running.append(start([*flags, f"{module}.c"], f"{module}.c.o", ahead))
             target = module + str(sysconfig.get_config_var("EXT_SUFFIX"))
         with doing("writing C"):
             *_, artifact = first, *coming
         _write_files(artifact, folder)
         with doing("compiling"):
-            running.append(_start(stack, tools, [*plain, kernel], f"{ahead.name}/{kernel}.o", folder))
+            running.append(start([*plain, kernel], f"{ahead.name}/{kernel}.o", folder))
             _finish(running, artifact)
             objects = [str(path) for path in sorted(ahead.glob("*.o"))]
-            dynamic = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
-            _finish([_start(stack, tools, [*tools.flags, *_LINK, *dynamic, *objects, "-lm"], target, folder)], artifact)
+            _finish([start([*tools.linking, *objects, "-lm"], target, folder)], artifact)
     return artifact, target
 
 
@@ -227,10 +255,17 @@ def _write_module(artifact: Artifact, module: str, path: Path) -> None:
     ffi.emit_c_code(str(path))
 
 
-def _start(stack: ExitStack, tools: Toolchain, step: Sequence[str], result: str, folder: Path) -> Running:
+def _start(
+    stack: ExitStack,
+    compiler: Sequence[str],
+    environment: Mapping[str, str] | None,
+    step: Sequence[str],
+    result: str,
+    folder: Path,
+) -> Running:
     """The compiler at work in a folder; leaving the stack waits for it."""
-    command = [*tools.command, *step, "-o", result]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    command = [*compiler, *step, "-o", result]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "env": environment}
     return command, stack.enter_context(subprocess.Popen(command, cwd=folder, text=True, errors="replace", **pipes))
 
 
@@ -239,13 +274,15 @@ def _finish(running: Sequence[Running], artifact: Artifact) -> None:
     said = [process.communicate()[0] for _, process in running]
     for (command, process), text in zip(running, said, strict=True):
         if process.returncode:
-            log = _log(shlex.join(command) + "\n" + text)
-            lines = text.splitlines()
-            line = next((line for line in lines if "error" in line), lines[0] if lines else "it said nothing")
-            raise BuildError(
-                f"{artifact.name}: {command[0]} failed with {line.strip()!r}; the full log is in {log}, "
-                "and RIGIDC_CC chooses another compiler"
-            )
+            raise BuildError(f"{artifact.name}: {failure(command, text)}, and RIGIDC_CC chooses another compiler")
+
+
+def failure(command: Sequence[str], text: str) -> str:
+    """What a compiler that failed said: its first error, and where all of it is."""
+    log = _log(shlex.join(command) + "\n" + text)
+    lines = text.splitlines()
+    line = next((line for line in lines if "error" in line), lines[0] if lines else "it said nothing")
+    return f"{command[0]} failed with {line.strip()!r}; the full log is in {log}"
 
 
 def _log(text: str) -> str:

@@ -24,6 +24,7 @@ from codegen.emission.folder import write_folder
 from codegen.emission.sheet import LANES, MOST, TOLERANCE, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.errors import RobotError
 from codegen.legend import closure_notes, contact_lines, folded
+from codegen.library import Library, compiled, library
 from codegen.lowering import checked
 from codegen.model import Contact
 from codegen.passes import run
@@ -180,7 +181,8 @@ def build(
     leave out, or `all` that can be.
     `target` says where the code runs: `native` (this processor), `x86-64-v3` (all with AVX2) or `portable` (all of
     this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`. `compiler` is the name or path
-    of a C compiler (default: RIGIDC_CC, else clang, gcc or cc, whichever is there first), for which the text is cut.
+    of a C compiler, or `zig` (default: RIGIDC_CC, else clang, gcc, cc or zig's wheel, the first there is); the text is
+    cut for it.
     RobotError for a name that does not exist, BuildError if no compiler works.
     """
     tools = toolchain(target, compiler=compiler)
@@ -227,14 +229,21 @@ def generate(
     trig: str = "fast",
     lanes: int = 1,
     without: Sequence[str] = (),
+    libraries: Sequence[str] = (),
+    static: bool = False,
+    cpu: str | None = None,
 ) -> tuple[Path, ...]:
     """Write a folder of C that builds by itself; the paths written. Sources of an earlier one are replaced or removed.
 
     `prefix` begins every symbol (default: the robot's name); `lanes` above 1 adds functions of many states, so many
     at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows,
     and `iterations=None` concerns those that iterate.
+    `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
+    is compiled to lib/TARGET too, as a shared or (`static`) a static library, for the processor `cpu` by zig's name
+    (default: any of the target's). BuildError if zig is not installed (`pip install rigidc[zig]`), or for other names.
     """
     style = _style(dtype, trig, lanes)
+    wanted = _libraries(libraries, static, cpu)
     lists = (_names("frames", frames), _names("external", external), _names("parameters", parameters))
     held, tasks, chosen = _held(robot, contacts), [], _names("algorithms", algorithms)
     direct = {name for name in chosen if name in ALGORITHMS and "lam0" not in ALGORITHMS[name].inputs}
@@ -247,7 +256,18 @@ def generate(
         top = header(robot, prefix or robot.name, tasks)
         kernels = tuple(kernel(task) for task in each(tasks, lambda task: f"{task.algorithm} of {robot.name}"))
         files = emit_folder(top, kernels, style)
-    return write_folder(files, Path(out))
+        made: dict[str, str | bytes] = {}
+        for one in each(wanted, str):
+            made |= compiled(one, top.c_prefix, files)
+    return write_folder({**files, **made}, Path(out))
+
+
+def _libraries(targets: Sequence[str], static: bool, cpu: str | None) -> tuple[Library, ...]:
+    """The libraries for these targets."""
+    names = _names("libraries", targets)
+    if not names and (static or cpu):
+        raise RobotError("static and cpu say how libraries are made; name the target of one (--library)")
+    return tuple(library(name, static=static, cpu=cpu) for name in names)
 
 
 @contextmanager

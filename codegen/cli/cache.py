@@ -29,15 +29,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List the entries, or remove them."""
-    from codegen import cache
+    from codegen import cache, storage, zig
 
+    kept = zig.size()
+    beside = f", and {kept / 1e6:.0f} MB that zig keeps" if kept else ""
+    folder = plain(str(storage.folder()))
     if args.clear:
-        number = cache.clear()
-        print(f"removed {_builds(number)} from {plain(str(cache.folder()))}")
+        print(f"removed {_builds(cache.clear())} from {folder}{beside}")
         return 0
     entries = cache.entries()
     size = sum(entry.size for entry in entries)
-    print(f"{plain(str(cache.folder()))}: {_builds(len(entries))}, {size / 1e6:.1f} MB")
+    print(f"{folder}: {_builds(len(entries))}, {size / 1e6:.1f} MB{beside}")
     rows = tuple((entry.name, entry.key[:12], round(entry.size / 1e3)) for entry in entries)
     if rows:
         sys.stdout.write(Table(("function", "key", "kB"), rows).text())

@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 EXAMPLES = """\
   rigidc generate talos -a rnea -a aba --lanes 8 -o build/talos
   rigidc generate my_arm.urdf --fixed -a fk --frame tool -o build/arm --prefix arm
+  rigidc generate talos -a rnea --library aarch64-linux-gnu --cpu cortex_a72 -o build/talos
   rigidc generate solo12 -a aba --external FL_FOOT --dtype float32 -o build/solo12 --force
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The robot, algorithms, folder, prefix, --force."""
+    """The robot, algorithms, folder, prefix, --force, libraries."""
     add_robot(parser)
     add_algorithms(parser, required=True)
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder to write")
@@ -57,6 +58,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="add functions of many states that take so many at a time in SIMD lanes (default: 1, none; GCC or clang)",
     )
     add_build(parser, endless=True)
+    add_libraries(parser)
+
+
+def add_libraries(parser: argparse.ArgumentParser) -> None:
+    """Libraries beside the C."""
+    group = parser.add_argument_group("libraries, cross-compiled by zig (pip install rigidc[zig])")
+    group.add_argument(
+        "--library",
+        metavar="TARGET",
+        dest="libraries",
+        action="append",
+        default=[],
+        help="compile the C to lib/TARGET too, for a target by zig's name: aarch64-linux-gnu, x86_64-windows-gnu, "
+        "aarch64-macos, ...; may be given several times",
+    )
+    group.add_argument("--static", action="store_true", help="static libraries (default: shared ones)")
+    group.add_argument("--cpu", metavar="NAME", help="for this processor by zig's name: cortex_a72, x86_64_v3, ...")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -75,6 +93,7 @@ def run(args: argparse.Namespace) -> int:
         shown = each(make, lambda pair: f"{pair[0]} of {robot.name}")
         names = [name for name, attempt in shown if unless_unsuited(args, name, attempt)]
     options = {**build_options(args), "iterations": args.iterations}
-    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, lanes=args.lanes, **options)
+    made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu}
+    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, lanes=args.lanes, **options, **made)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

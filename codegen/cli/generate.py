@@ -56,6 +56,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="add functions of many states that take so many at a time in SIMD lanes (default: 1, none; GCC or clang)",
     )
+    parser.add_argument(
+        "--backend",
+        metavar="NAME",
+        default="c",
+        help="what is written: c (the default), made for speed; or c_portable, one source of plain ISO C99 for any "
+        "compiler and for reviewers, one state at a time, with the C library's sine and cosine",
+    )
     add_build(parser, endless=True)
 
 
@@ -74,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         make = [(name, partial(graphs, name, **task_options(args, name))) for name in names]
         shown = each(make, lambda pair: f"{pair[0]} of {robot.name}")
         names = [name for name, attempt in shown if unless_unsuited(args, name, attempt)]
-    options = {**build_options(args), "iterations": args.iterations}
-    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, lanes=args.lanes, **options)
+    options = {**build_options(args), "iterations": args.iterations, "lanes": args.lanes, "backend": args.backend}
+    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, **options)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

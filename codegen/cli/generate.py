@@ -3,7 +3,8 @@
 The folder holds one header for the robot, one source per algorithm, CMakeLists.txt with an
 exported target, a pkg-config file and an example. The C is plain C99: no heap, no globals,
 every symbol prefixed. Equal input gives equal bytes. Existing files are replaced only with
---force.
+--force. --backend c_portable writes one source for all algorithms, without extensions of any
+compiler.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import shutil
+import subprocess
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -318,6 +319,19 @@ def test_a_compiler_without_extensions_takes_it(tmp_path: Path) -> None:
     still = np.zeros(7)
     expected = interpret(codegen.graphs(robot, "rnea")[1], robot.neutral(), still, still)[0]
     np.testing.assert_allclose(printed, expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not shutil.which("cppcheck"), reason="needs cppcheck")
+def test_a_checker_of_misra_rules_finds_nothing_in_the_source(tmp_path: Path) -> None:
+    """The header has macros for who includes it, which the source has no use for (rule 2.5)."""
+    options: dict[str, Any] = {"iterations": None, "contacts": ["lbr_iiwa_link_7:3"], "backend": "c_portable"}
+    codegen.generate(codegen.load("iiwa"), ["crba", "constrained_aba"], tmp_path, **options)
+    command = ["cppcheck", "--std=c99", "--addon=misra", "--enable=style", "--quiet", "iiwa.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    if "misra" not in done.stderr:
+        pytest.skip("this cppcheck has no rules of MISRA")
+    assert {*re.findall(r"^iiwa.*\[(.*)\]$", done.stderr, re.MULTILINE)} == {"misra-c2012-2.5"}
 
 
 @pytest.mark.skipif(not shutil.which("cmake") or not COMPILERS, reason="needs CMake and a C compiler")

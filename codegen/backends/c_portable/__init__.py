@@ -3,9 +3,9 @@
 What a reviewer or a compiler of another vendor takes: no vectors, attributes, builtins or pragmas, no state, one
 assignment per statement, one exit per function. Sines and cosines are those of <math.h>. `spelling` knows the
 operations, `names` what values are called, `statements` and `functions` write them down, `lines` keeps lines short, and
-`folder` makes the files; what a header says of its functions is emission's.
+`files` makes them files; what a header says of its functions is emission's.
 """
 
-from codegen.backends.c_portable.folder import folder, style
+from codegen.backends.c_portable.files import folder, style
 
 __all__ = ["folder", "style"]

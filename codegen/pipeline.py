@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from codegen.algorithms import ALGORITHMS, concerning, optional
-from codegen.backends import BACKENDS, TRIG
+from codegen.backends import SCALARS, TRIG
+from codegen.backends.registry import BACKENDS, Backend
 from codegen.cache import cached
 from codegen.choice import AUTO, Choice, cheapest, resolved, stand_in
 from codegen.compiler import Toolchain, toolchain
 from codegen.contacts import contact_of
 from codegen.counting import count
 from codegen.emission.cuts import SHORT
-from codegen.emission.emit import emit_artifacts, emit_folder
+from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
 from codegen.emission.sheet import LANES, MOST, TOLERANCE, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.errors import RobotError
@@ -232,17 +233,20 @@ def generate(
     libraries: Sequence[str] = (),
     static: bool = False,
     cpu: str | None = None,
+    backend: str = "c",
 ) -> tuple[Path, ...]:
     """Write a folder of C that builds by itself; the paths written. Sources of an earlier one are replaced or removed.
 
     `prefix` begins every symbol (default: the robot's name); `lanes` above 1 adds functions of many states, so many
     at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows,
-    and `iterations=None` concerns those that iterate.
+    and `iterations=None` concerns those that iterate. `backend="c_portable"` writes one source of plain ISO C99 for any
+    compiler: always with the C library's sine and cosine, and never with lanes.
     `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
     is compiled to lib/TARGET too, as a shared or (`static`) a static library, for the processor `cpu` by zig's name
     (default: any of the target's). BuildError if zig is not installed (`pip install rigidc[zig]`), or for other names.
     """
-    style = _style(dtype, trig, lanes)
+    writer = _backend(backend)
+    style = writer.style(_style(dtype, trig, lanes))
     wanted = _libraries(libraries, static, cpu)
     lists = (_names("frames", frames), _names("external", external), _names("parameters", parameters))
     held, tasks, chosen = _held(robot, contacts), [], _names("algorithms", algorithms)
@@ -255,7 +259,7 @@ def generate(
         tasks = [resolved(task) for task in tasks]
         top = header(robot, prefix or robot.name, tasks)
         kernels = tuple(kernel(task) for task in each(tasks, lambda task: f"{task.algorithm} of {robot.name}"))
-        files = emit_folder(top, kernels, style)
+        files = writer.folder(top, kernels, style)
         made: dict[str, str | bytes] = {}
         for one in each(wanted, str):
             made |= compiled(one, top.c_prefix, files)
@@ -282,10 +286,17 @@ def _undisturbed() -> Iterator[None]:
             gc.enable()
 
 
+def _backend(name: str) -> Backend:
+    """A backend that there is."""
+    if name not in BACKENDS:
+        raise RobotError(f"backend {name!r}: choose one of {', '.join(BACKENDS)}")
+    return BACKENDS[name]
+
+
 def _dtype(name: str) -> str:
     """A type of numbers that there is."""
-    if name not in BACKENDS:
-        raise RobotError(f"dtype {name!r}: choose one of {', '.join(BACKENDS)}")
+    if name not in SCALARS:
+        raise RobotError(f"dtype {name!r}: choose one of {', '.join(SCALARS)}")
     return name
 
 

@@ -165,6 +165,13 @@ MUTANTS = (
         ("tests/test_iterating.py",),
     ),
     Mutant(
+        "one iteration too few around the portable loop",
+        "templates/portable_loop.jinja",
+        "int used_ = 1;",
+        "int used_ = 2;",
+        ("tests/test_portable.py",),
+    ),
+    Mutant(
         "floats with six digits",
         "codegen/backends/c_scalar.py",
         "rounded = np.dtype(self.dtype).type(number)",

@@ -22,7 +22,7 @@ from thorough import diagonal
 
 import codegen
 from codegen import passes
-from codegen.backends import BACKENDS
+from codegen.backends import SCALARS
 from codegen.counting import Count, count
 from codegen.emission.cuts import Lengths
 from codegen.emission.emit import Style, arguments, emit_artifact, emit_folder, emit_source, write_folder
@@ -57,7 +57,7 @@ def operators(source: str) -> Count:
     return Count(**{kind: counted[kind] for kind in KINDS})
 
 
-@pytest.mark.parametrize("dtype", list(BACKENDS))
+@pytest.mark.parametrize("dtype", list(SCALARS))
 @pytest.mark.parametrize("longest", [4, 10_000])
 @pytest.mark.parametrize("trig", ["fast", "libm"])
 @pytest.mark.parametrize("graph", [PENDULUM, one_of_each(), pendulum()], ids=["pendulum", "each", "written"])
@@ -85,7 +85,7 @@ def program(graph: Graph, inputs: list[np.ndarray], real: str) -> str:
     diagonal(
         COMPILERS,
         [("-std=c99",), ("-x", "c++", "-std=c++17")],
-        list(BACKENDS),
+        list(SCALARS),
         [Style(lengths=Lengths(7, 7, 7), lanes=4), Style(trig="libm")],
     ),
 )
@@ -95,7 +95,7 @@ def test_every_operation_in_c(
     graph = one_of_each()
     files = emit_folder(header(), (kernel(graph),), replace(style, dtype=dtype))
     inputs = [np.array(0.625), np.array([-0.75])]
-    files["main.c"] = program(graph, inputs, BACKENDS[dtype].real)
+    files["main.c"] = program(graph, inputs, SCALARS[dtype].real)
     written(files, tmp_path)
     sanitize = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     sources = [name for name in files if name.endswith(".c") and name != "example.c"]
@@ -128,12 +128,12 @@ def test_outputs_may_be_inputs(tmp_path: Path, compiler: str, longest: int) -> N
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_double_literals_read_back_exactly(number: float) -> None:
-    assert float(BACKENDS["float64"].literal(number).strip("()")) == number
+    assert float(SCALARS["float64"].literal(number).strip("()")) == number
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
 def test_float_literals_read_back_exactly(number: float) -> None:
-    text = BACKENDS["float32"].literal(number).strip("()")
+    text = SCALARS["float32"].literal(number).strip("()")
     assert text.endswith("f")
     assert struct.pack("f", float(text[:-1])) == struct.pack("f", number)
     assert re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?f", text)
@@ -142,7 +142,7 @@ def test_float_literals_read_back_exactly(number: float) -> None:
 
 def test_constants_beyond_float_are_refused() -> None:
     with pytest.raises(RobotError, match="float64"):
-        BACKENDS["float32"].literal(1e300)
+        SCALARS["float32"].literal(1e300)
 
 
 def test_the_text_does_not_depend_on_hash_seeds() -> None:
@@ -240,7 +240,7 @@ def test_calls_take_no_more_stack_than_the_header_says(
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="flags of x86-64")
 @pytest.mark.skipif("gcc" not in COMPILERS, reason="needs gcc")
-@pytest.mark.parametrize("dtype", list(BACKENDS))
+@pytest.mark.parametrize("dtype", list(SCALARS))
 def test_half_precision_registers_leave_angles_inline(tmp_path: Path, dtype: str) -> None:
     """With AVX512-FP16, GCC's FLT_EVAL_METHOD is 16 unless -std=c99 and the like ask for ISO's."""
     written(emit_folder(header(), (kernel(PENDULUM),), Style(dtype)), tmp_path)

@@ -3,7 +3,8 @@
 The folder holds one header for the robot, one source per algorithm, CMakeLists.txt with an
 exported target, a pkg-config file and an example. The C is plain C99: no heap, no globals,
 every symbol prefixed. Equal input gives equal bytes. Existing files are replaced only with
---force.
+--force. --backend c_portable writes one source for all algorithms, without extensions of any
+compiler.
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     import argparse
 
 EXAMPLES = """\
-  rigidc generate talos -a rnea -a aba --lanes 8 -o build/talos
   rigidc generate my_arm.urdf --fixed -a fk --frame tool -o build/arm --prefix arm
   rigidc generate talos -a rnea --library aarch64-linux-gnu --cpu cortex_a72 -o build/talos
   rigidc generate solo12 -a aba --external FL_FOOT --dtype float32 -o build/solo12 --force
@@ -56,6 +56,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=(1, 2, 4, 8, 16),
         default=1,
         help="add functions of many states that take so many at a time in SIMD lanes (default: 1, none; GCC or clang)",
+    )
+    parser.add_argument(
+        "--backend",
+        metavar="NAME",
+        default="c",
+        help="what is written: c (the default), made for speed; or c_portable, one source of plain ISO C99 for any "
+        "compiler and for reviewers, one state at a time, with the C library's sine and cosine",
     )
     add_build(parser, endless=True)
     add_libraries(parser)
@@ -92,8 +99,8 @@ def run(args: argparse.Namespace) -> int:
         make = [(name, partial(graphs, name, **task_options(args, name))) for name in names]
         shown = each(make, lambda pair: f"{pair[0]} of {robot.name}")
         names = [name for name, attempt in shown if unless_unsuited(args, name, attempt)]
-    options = {**build_options(args), "iterations": args.iterations}
+    options = {**build_options(args), "iterations": args.iterations, "lanes": args.lanes, "backend": args.backend}
     made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu}
-    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, lanes=args.lanes, **options, **made)
+    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, **options, **made)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from itertools import cycle, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.backends import BACKENDS
+from codegen.backends import SCALARS
 from codegen.backends.angles import INCLUDES as ANGLE_INCLUDES
 from codegen.backends.angles import angle_slots
 from codegen.emission.artifact import Artifact
@@ -25,7 +25,7 @@ from codegen.errors import RobotError
 from codegen.names import comment, identifiers, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = [
     "Header",
@@ -63,7 +63,7 @@ def _source(header: Header, emitted: Emitted) -> str:
 
 def emit_real(header: Header, style: Style) -> str:
     """The private header of all kernels: their real type, and its sine and cosine."""
-    backend, names, own = BACKENDS[style.dtype], header.names, style.language(header.c_prefix).own_angles
+    backend, names, own = SCALARS[style.dtype], header.names, style.language(header.c_prefix).own_angles
     angles = render("angles.jinja", **names, f=backend.suffix, **angle_slots(style.dtype)) if own else ""
     return render(
         "real.h.jinja",
@@ -91,7 +91,7 @@ def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
         **header.names,
         kernel=emitted,
         lanes=style.lanes,
-        f=BACKENDS[style.dtype].suffix,
+        f=SCALARS[style.dtype].suffix,
         widths=[width for width in (8, 4, 2, 1) if width < style.lanes],
         swaps=list(_swaps(style.lanes, SHORT // np.dtype(style.dtype).itemsize)),
         arguments=rows,
@@ -122,13 +122,14 @@ def _swaps(lanes: int, short: int) -> Iterator[tuple[int, int, list[int], list[i
         distance *= 2
 
 
-def _header(header: Header, emitted: list[Emitted], sources: str, style: Style) -> str:
+def emit_header(header: Header, emitted: list[Emitted], sources: str, style: Style) -> str:
+    """The header of these kernels; its content hash is that of their sources."""
     identifiers([kernel.algorithm for kernel in emitted])
     real_bytes = np.dtype(style.dtype).itemsize
     return render(
         "header.h.jinja",
         **header.names,
-        real=BACKENDS[style.dtype].real,
+        real=SCALARS[style.dtype].real,
         header=header,
         convention=comment(header.convention),
         gravity=" ".join(f"{component!r}" for component in header.gravity),
@@ -210,34 +211,47 @@ def _sources(header: Header, emitted: list[Emitted], style: Style) -> dict[str, 
     return sources
 
 
-def emit_folder(header: Header, kernels: tuple[AnyKernel, ...], style: Style = SCALAR) -> dict[str, str]:
-    """File name to text, for a folder that builds by itself: headers, sources, CMake, pkg-config, example."""
+def asked(header: Header, kernels: tuple[AnyKernel, ...]) -> tuple[AnyKernel, ...]:
+    """The kernels; RobotError if there are none."""
     if not kernels:
         raise RobotError(f"{header.robot}: no algorithm was asked for; name at least one")
-    emitted = [emit_kernel(header, kernel, style) for kernel in kernels]
+    return kernels
+
+
+def emit_folder(header: Header, kernels: tuple[AnyKernel, ...], style: Style = SCALAR) -> dict[str, str]:
+    """File name to text, for a folder that builds by itself: headers, sources, CMake, pkg-config, example."""
+    emitted = [emit_kernel(header, kernel, style) for kernel in asked(header, kernels)]
     sources = _sources(header, emitted, style)
-    text = _header(header, emitted, "".join(sources.values()), style)
-    slots = {**header.names, "sources": [name for name in sources if name.endswith(".c")]}
+    text = emit_header(header, emitted, "".join(sources.values()), style)
+    compiled, package = [name for name in sources if name.endswith(".c")], f"{header.c_prefix}.pc"
     return {
         f"{header.c_prefix}.h": text,
         **sources,
-        "CMakeLists.txt": render("CMakeLists.txt.jinja", flags=FLAGS, interface=INTERFACE, **slots),
-        f"{header.c_prefix}.pc": render("library.pc.jinja", version=INTERFACE, **slots),
-        "example.c": _example(header, emitted[0], slots),
+        "CMakeLists.txt": emit_cmake(header, compiled, [package]),
+        package: render("library.pc.jinja", version=INTERFACE, **header.names),
+        "example.c": emit_example(header, emitted[0], compiled),
     }
 
 
-def _example(header: Header, kernel: Emitted, slots: dict[str, Any]) -> str:
+def emit_cmake(header: Header, sources: Sequence[str], packages: Sequence[str] = ()) -> str:
+    """What builds and installs a library of these sources; `packages` are files for pkg-config to install."""
+    slots = {"sources": sources, "packages": packages, "flags": FLAGS, "interface": INTERFACE}
+    return render("CMakeLists.txt.jinja", **header.names, **slots)
+
+
+def emit_example(
+    header: Header, kernel: Emitted, sources: Sequence[str], literal: Callable[[float], str] = "{:g}".format
+) -> str:
     """A program that calls one kernel with the usual arguments, all others zero."""
     setup, usual = [], dict(header.usual)
     for argument in kernel.arguments:
         size = max(argument.port.size, 1)
         numbers = islice(cycle(usual.get(argument.port.name, ())), size)
-        values = ", ".join(f"{number:g}" for number in numbers) or "0"
+        values = ", ".join(map(literal, numbers)) or literal(0.0)
         setup.append(f"{argument.name}[{size}] = {{{values}}}")
     first = next(argument for argument in kernel.arguments if argument.written)
-    slots = slots | {"kernel": kernel, "setup": setup, "first": first.name, "length": first.port.size}
-    return render("example.c.jinja", **slots)
+    slots = {"kernel": kernel, "setup": setup, "first": first.name, "length": first.port.size}
+    return render("example.c.jinja", **header.names, sources=sources, **slots)
 
 
 def emit_artifact(header: Header, kernel: AnyKernel, style: Style = SCALAR) -> Artifact:
@@ -252,14 +266,14 @@ def emit_artifacts(header: Header, kernel: AnyKernel, style: Style = SCALAR) -> 
 
 
 def _artifact(header: Header, kernel: AnyKernel, style: Style, emitted: Emitted) -> Artifact:
-    name, real = emitted.symbol, BACKENDS[style.dtype].real
+    name, real = emitted.symbol, SCALARS[style.dtype].real
     declared = ", ".join(a.declaration.replace("T *", f"{real} *") for a in emitted.arguments)
     many = f"size_t n, {emitted.stepped(real)}, {real} *work"
     declarations = f"{emitted.result} {name}({declared});\nvoid {name}_aos({many});\n"
     sources = _sources(header, [emitted], style)
     sources[f"{name}_lanes.c"] = emit_lanes(header, emitted, style)
     shared = f"{header.c_prefix}_real.h"
-    text = _header(header, [emitted], "".join(sources.values()), style)
+    text = emit_header(header, [emitted], "".join(sources.values()), style)
     files = (
         (f"{header.c_prefix}.h", text),
         (f"{name}.c", sources[f"{name}.c"]),

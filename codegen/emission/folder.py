@@ -21,6 +21,8 @@ LIBRARIES = "lib"
 
 _FUNCTION = re.compile(r": (\w+)(?:,| for many states)")
 """What follows the robot in the first line of a kernel's source."""
+_ALL = f"/* {MARK}. Functions of "
+"""How a source begins that holds all kernels."""
 
 
 def about_library(prefix: str) -> str:
@@ -84,21 +86,23 @@ def _outdated_libraries(files: Mapping[str, str | bytes], folder: Path) -> list[
 
 
 def _prefixes(files: Mapping[str, str | bytes]) -> list[str]:
-    return [name.removesuffix("_real.h") for name in files if name.endswith("_real.h")]
+    """The prefix of what is in `files`: that of the first header."""
+    return [name.removesuffix(".h") for name in files if name.endswith(".h")][:1]
 
 
 def _outdated(files: Mapping[str, str | bytes], folder: Path) -> list[Path]:
-    """Kernels of the same prefix that are not among `files`: who compiles prefix_*.c would take them for this robot's.
+    """Kernels of the same prefix that are not among `files`: who compiles prefix*.c would take them for this robot's.
 
-    A file must be called after the function that its first line names, so neither a copy under another name nor the
-    kernel of a robot whose prefix merely begins with this one's is among them.
+    The prefix is that of the first header. A file must be called after the function that its first line names, so a
+    copy under another name is not among them, nor is the kernel of a robot whose prefix merely begins with this one's.
     """
     found = []
     for prefix in _prefixes(files):
-        for path in sorted(folder.glob(f"{prefix}_*.c")):
+        for path in sorted(folder.glob(f"{prefix}*.c")):
             line = _head(path).partition("\n")[0]
             functions = _FUNCTION.findall(line) if line.startswith(f"/* {MARK}. ") else []
             own = {f"{prefix}_{name}{end}.c" for name in functions for end in ("", "_lanes")}
+            own |= {f"{prefix}.c"} if line.startswith(_ALL) else set()
             if path.name in own - set(files) and not path.is_symlink():
                 found.append(path)
     return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from codegen.backends.language import OPERATORS
 from codegen.counting import Count
-from codegen.emission.sheet import ITERATIONS, KEPT, LEFT, Header, Kernel, LoopKernel, Style
+from codegen.emission.sheet import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.emission.stack import stack
 from codegen.emission.statements import statements
 from codegen.emission.text import render
@@ -250,12 +250,12 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         yield replace(emitted, variants=(plain, in_step))
 
 
-def _owners(header: Header, inputs: Sequence[Port]) -> dict[tuple[int, int], str]:
-    """The joints that elements of inputs belong to, by port and element."""
+def owners(header: Header, ports: Sequence[Port]) -> dict[tuple[int, int], JointRow]:
+    """The joints that elements of arguments belong to, by port and element."""
     sizes = {**dict.fromkeys(("q", "q0", "q1"), header.nq), **dict.fromkeys(("v", "a", "tau", "dv"), header.nv)}
     return {
-        (k, element): comment(row.name)
-        for k, port in enumerate(inputs)
+        (k, element): row
+        for k, port in enumerate(ports)
         if port.size == sizes.get(port.name)
         for row in header.joints
         for element in range(*(row.q if port.name.startswith("q") else row.v))
@@ -311,8 +311,9 @@ def _functions(
     lengths: Lengths,
 ) -> Body:
     """One function, or one per part and one under `head` that calls them in order."""
-    macro, owners = header.c_prefix.upper(), _owners(header, program.graph.inputs)
-    parts, workspace = statements(program.graph, [a.name for a in given], language, lengths, program.packs, owners)
+    macro = header.c_prefix.upper()
+    named = {place: comment(row.name) for place, row in owners(header, program.graph.inputs).items()}
+    parts, workspace = statements(program.graph, [a.name for a in given], language, lengths, program.packs, named)
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
     public = f"{head}({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from codegen.backends import BACKENDS, Language
+from codegen.backends import SCALARS, Language
 from codegen.counting import Count, count
 from codegen.emission.cuts import Lengths
 from codegen.graph import STATUS, Port
@@ -54,7 +54,7 @@ class Style:
 
     def language(self, prefix: str) -> Language:
         """The C that this style is written in, with this prefix."""
-        return Language(BACKENDS[self.dtype], prefix, self.trig)
+        return Language(SCALARS[self.dtype], prefix, self.trig)
 
 
 @dataclass(frozen=True, slots=True)

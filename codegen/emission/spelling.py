@@ -36,7 +36,7 @@ def spelling(graph: Graph, names: Sequence[str], language: Language, layout: Lay
     """The names of all values of a kernel whose arguments have these names."""
     text = _operands(graph, names, language, layout)
     literal = tuple(value.op == CONST for value in graph.values)
-    return Spelling(tuple(text), literal, _targets(graph, names), *_angles(layout, text))
+    return Spelling(tuple(text), literal, targets(graph, names), *_angles(layout, text))
 
 
 def _operands(graph: Graph, names: Sequence[str], language: Language, layout: Layout) -> list[str]:
@@ -58,12 +58,13 @@ def _operands(graph: Graph, names: Sequence[str], language: Language, layout: La
     return text
 
 
-def _targets(graph: Graph, names: Sequence[str]) -> dict[int, list[str]]:
-    targets: dict[int, list[str]] = {}
+def targets(graph: Graph, names: Sequence[str]) -> dict[int, list[str]]:
+    """By values: the elements of arguments with these names where results are stored."""
+    found: dict[int, list[str]] = {}
     for name, result in zip(names[len(graph.inputs) :], graph.results, strict=True):
         for element, index in enumerate(result):
-            targets.setdefault(index, []).append(f"{name}[{element}]")
-    return targets
+            found.setdefault(index, []).append(f"{name}[{element}]")
+    return found
 
 
 def _angles(layout: Layout, text: Sequence[str]) -> tuple[dict[int, str], dict[str, str]]:

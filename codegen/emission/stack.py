@@ -28,8 +28,8 @@ ROUND = 3 * 16
 WIDTHS = {"P2": 2, "P4": 4}
 """Reals of small vectors."""
 
-_MADE = re.compile(r"const (T|P2|P4) (\w+) = ")
-_NAME = re.compile(r"\b[tg]\d+\b")
+_MADE = re.compile(r"const (T|P2|P4|double|float) (\w+) = ")
+_NAME = re.compile(r"\b[A-Za-z]\w*\b")
 _NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[+-]?\d+)?")
 _ANGLES = re.compile(r"_angles\(.*_BLOCKS\((\d+)\)\);")
 

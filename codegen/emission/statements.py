@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from codegen.emission.spelling import Spelling
     from codegen.graph import Graph
 
-_START = -1
+START = -1
+"""The unit after which results are stored that wait for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +52,24 @@ def statements(
     port and element: a comment tells where each comes in first.
     """
     plan = layout(graph, packs, language.own_angles, lengths)
-    words, due = spelling(graph, names, language, plan), _due(graph, plan)
-    parts, entering = [], _entering(graph, plan, owners or {})
+    words, stored = spelling(graph, names, language, plan), due(graph, plan)
+    parts, firsts = [], entering(graph, plan, owners or {})
     for number, units in enumerate(plan.parts):
-        writer = _Writer(graph, plan, words, language, entering)
+        writer = _Writer(graph, plan, words, language, firsts)
         if len(plan.parts) > 1:
             writer.say(f"Part {number + 1} of {len(plan.parts)}.")
         if number == 0:
-            writer.store(due.get(_START, ()))
+            writer.store(stored.get(START, ()))
         for index in units:
             writer.make(index)
-            writer.store(due.get(index, ()))
+            writer.store(stored.get(index, ()))
         parts.append(_part(writer.lines, names, len(graph.inputs), whole=len(plan.parts) == 1))
     return tuple(parts), plan.workspace
 
 
-def _entering(graph: Graph, plan: Layout, owners: Mapping[tuple[int, int], str]) -> dict[int, list[str]]:
+def entering(graph: Graph, plan: Layout, owners: Mapping[tuple[int, int], str]) -> dict[int, list[str]]:
     """By units: whose coordinates, or sines and cosines of them, no unit before has computed with."""
-    entering: dict[int, list[str]] = {}
+    firsts: dict[int, list[str]] = {}
     known: set[str] = set()
     for unit in (unit for units in plan.parts for unit in units if graph.values[unit].op not in PAIR):
         for arg in (arg for index in plan.unit(unit) for arg in graph.values[index].args):
@@ -77,21 +78,21 @@ def _entering(graph: Graph, plan: Layout, owners: Mapping[tuple[int, int], str])
             owner = owners.get((value.port, value.element), "") if value.op == INPUT else ""
             if owner and owner not in known:
                 known.add(owner)
-                entering.setdefault(unit, []).append(owner)
-    return entering
+                firsts.setdefault(unit, []).append(owner)
+    return firsts
 
 
-def _due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
+def due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
     """By the unit after which they are stored: results. None is stored while an input is left to read."""
-    values, due = graph.values, {plan.free: list[int]()}
+    values, stored = graph.values, {plan.free: list[int]()}
     results = {index for result in graph.results for index in result}
-    waiting = plan.free != _START
-    due[plan.free] += [index for index in sorted(results) if values[index].op in (CONST, INPUT)]
+    waiting = plan.free != START
+    stored[plan.free] += [index for index in sorted(results) if values[index].op in (CONST, INPUT)]
     for unit in (unit for units in plan.parts for unit in units):
         own = [index for index in plan.unit(unit) if index in results]
-        due.setdefault(plan.free if waiting else unit, []).extend(own)
+        stored.setdefault(plan.free if waiting else unit, []).extend(own)
         waiting = waiting and unit != plan.free
-    return due
+    return stored
 
 
 def _part(lines: Sequence[str], names: Sequence[str], inputs: int, *, whole: bool) -> Part:
@@ -111,16 +112,16 @@ def _row(elements: Sequence[str]) -> str:
     return f"{{{', '.join(elements)}}}"
 
 
-def _runs(targets: Sequence[str]) -> list[list[str]]:
+def runs(targets: Sequence[str]) -> list[list[str]]:
     """Elements of arrays, neighbours together."""
-    runs: list[list[str]] = []
+    found: list[list[str]] = []
     for target in targets:
         array, _, at = target.rstrip("]").partition("[")
-        if runs and runs[-1][-1] == f"{array}[{int(at) - 1}]":
-            runs[-1].append(target)
+        if found and found[-1][-1] == f"{array}[{int(at) - 1}]":
+            found[-1].append(target)
         else:
-            runs.append([target])
-    return runs
+            found.append([target])
+    return found
 
 
 class _Writer:
@@ -164,7 +165,7 @@ class _Writer:
                 text = copy
             targets = self.words.targets[index]
             if self.words.literal[index]:
-                stores += [self._filled(run, index) for run in _runs(targets)]
+                stores += [self._filled(run, index) for run in runs(targets)]
             else:
                 stores += [f"{target} = {text};" for target in targets]
         self.lines += stores

@@ -91,6 +91,14 @@ def test_force_removes_sources_of_an_earlier_generation_and_nothing_else(rigidc:
     assert str(out / "iiwa_rnea.c") in listed
 
 
+def test_a_backend_is_chosen_by_its_name(rigidc: Run, tmp_path: Path) -> None:
+    argv = ("generate", "iiwa", "-a", "rnea,crba", "-o", tmp_path / "iiwa", "--backend")
+    rigidc(*argv, "c_portable")
+    assert {path.name for path in (tmp_path / "iiwa").iterdir()} == {"CMakeLists.txt", "example.c", "iiwa.c", "iiwa.h"}
+    assert "'cobol': choose one of c, c_portable" in rigidc(*argv, "cobol", "--force", code=2)
+    assert "leave lanes out" in rigidc(*argv, "c_portable", "--lanes", "4", "--force", code=2)
+
+
 def test_generate_of_a_group_of_which_nothing_suits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     light = tmp_path / "light.urdf"
     links = '<link name="a"/><link name="b"/>'

@@ -1,0 +1,47 @@
+"""The files: a header, a source with all functions, CMakeLists.txt and an example."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codegen.backends import SCALARS
+from codegen.backends.c_portable.functions import emitted
+from codegen.backends.c_portable.lines import fitted
+from codegen.backends.c_portable.spelling import Words
+from codegen.emission.cuts import Lengths
+from codegen.emission.emit import asked, emit_cmake, emit_example, emit_header
+from codegen.emission.text import render
+from codegen.errors import RobotError
+
+if TYPE_CHECKING:
+    from codegen.emission.kernels import AnyKernel
+    from codegen.emission.sheet import Header, Style
+
+LENGTHS = Lengths(whole=10_000, part=2_000, in_step=2_000)
+"""A function is read best in one piece; of more statements than this, compilers are several times faster with parts."""
+
+
+def style(wanted: Style) -> Style:
+    """The style in which it is written: with the C library's sines and cosines, and lengths of its own.
+
+    RobotError if it is to have lanes.
+    """
+    if wanted.lanes > 1:
+        raise RobotError("the backend c_portable has functions of one state only; leave lanes out, or take backend c")
+    return replace(wanted, trig="libm", lengths=LENGTHS)
+
+
+def folder(header: Header, kernels: tuple[AnyKernel, ...], style: Style) -> dict[str, str]:
+    """File name to text, for a folder that builds by itself."""
+    if header.c_prefix.lower() == "example":
+        raise RobotError("example.c is the example program; choose another prefix than 'example'")
+    words, source = Words(SCALARS[style.dtype]), f"{header.c_prefix}.c"
+    functions = [emitted(header, kernel, words, style.lengths) for kernel in asked(header, kernels)]
+    text = fitted(render("portable.c.jinja", **header.names, kernels=functions))
+    return {
+        f"{header.c_prefix}.h": fitted(emit_header(header, functions, text, style)),
+        source: text,
+        "CMakeLists.txt": emit_cmake(header, [source]),
+        "example.c": fitted(emit_example(header, functions[0], [source], words.literal)),
+    }

@@ -1,0 +1,99 @@
+"""The functions of a kernel: one, or one for each part and one that calls them, or those of an iteration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codegen.backends.c_portable.statements import statements
+from codegen.emission.kernels import Call, Emitted, Function, Variant, arguments, symbol
+from codegen.emission.sheet import ITERATIONS, LEFT, LoopKernel
+from codegen.emission.text import render
+from codegen.graph import STATUS
+
+if TYPE_CHECKING:
+    from codegen.backends.c_portable.spelling import Words
+    from codegen.emission.cuts import Lengths
+    from codegen.emission.kernels import AnyKernel, Argument
+    from codegen.emission.sheet import Header
+    from codegen.graph import Graph
+
+
+def emitted(header: Header, kernel: AnyKernel, words: Words, lengths: Lengths) -> Emitted:
+    """The C text of a kernel."""
+    name, given = symbol(header, kernel), arguments(kernel)
+    head = f"{'int' if kernel.can_fail else 'void'} {name}"
+    if isinstance(kernel, LoopKernel):
+        functions, workspace = _loop(header, kernel, name, head, words, lengths)
+    else:
+        functions, workspace = _functions(header, kernel.graph, name, head, words, lengths)
+    *inner, public = functions
+    status = [f"return (int){a.name}[0];" for a in given if a.port == STATUS]
+    whole = (*inner, Function(public.head, (*public.lines, *status)))
+    return Emitted(
+        symbol=name,
+        algorithm=kernel.name,
+        about=kernel.about,
+        arguments=given,
+        variants=(Variant(whole, workspace),),
+        helpers=(),
+        calls=(),
+        turns=1,
+        can_fail=kernel.can_fail,
+        count=kernel.count,
+        written=kernel.written,
+        folded=kernel.folded,
+    )
+
+
+def _declared(argument: Argument, words: Words) -> str:
+    return argument.declaration.replace("T *", f"{words.real} *")
+
+
+def _functions(
+    header: Header, graph: Graph, name: str, head: str, words: Words, lengths: Lengths
+) -> tuple[list[Function], int]:
+    """One function under `head`, or one for each part and then the one that calls them in order; their workspace."""
+    given = arguments(graph)
+    parts, workspace = statements(graph, header, given, words, lengths)
+    declared = {a.name: _declared(a, words) for a in given} | {"w": f"{words.real} *w"}
+    public = f"{head}({', '.join(declared[a.name] for a in given)})"
+    unused = [f"(void){a.name};" for a in given if all(a.name in part.unused for part in parts)]
+    if len(parts) == 1:
+        return [Function(public, (*unused, *parts[0].lines))], workspace
+    called = [(f"{name}_part_{k + 1}", part) for k, part in enumerate(parts)]
+    inner = [
+        Function(f"static void {own}({', '.join(declared[a] for a in part.names)})", part.lines) for own, part in called
+    ]
+    calls = [str(Call(own, part.names)) for own, part in called]
+    return [*inner, Function(public, (f"{words.real} w[{workspace}];", *unused, *calls))], workspace
+
+
+def _loop(
+    header: Header, kernel: LoopKernel, name: str, head: str, words: Words, lengths: Lengths
+) -> tuple[list[Function], int]:
+    """The functions of an iteration's stages, the one under `head` that runs them, and the reals that all keep."""
+    functions: list[Function] = []
+    kept = 0
+    for stage, graph in zip(("prepare", "step", "finish"), kernel.graphs, strict=True):
+        own, workspace = _functions(header, graph, f"{name}_{stage}", f"static void {name}_{stage}", words, lengths)
+        functions += own
+        kept = max(kept, workspace)
+    given = arguments(kernel)
+    work, state = (port.size for port in kernel.stages.prepare.outputs)
+    inputs = [a.name for a in given[: len(kernel.inputs)]]
+    called = {a.port.name: a.name for a in given[len(kernel.inputs) :]}
+    text = render(
+        "portable_loop.jinja",
+        symbol=name,
+        real=words.real,
+        work=max(work, 1),
+        state=max(state, 1),
+        inputs=inputs[:-2],
+        tolerance=inputs[-2],
+        most=inputs[-1],
+        outputs=[called[port.name] for port in kernel.stages.finish.outputs],
+        iterations=called[ITERATIONS.name],
+        residual=called[LEFT.name],
+    )
+    public = f"{head}({', '.join(_declared(a, words) for a in given)})"
+    return [*functions, Function(public, tuple(text.splitlines()))], work + 2 * state + 1 + kept

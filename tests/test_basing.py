@@ -26,6 +26,7 @@ def own_frame(model, algorithm, **given):
     return graphs(model, algorithm, **given, without=["base_frame"])[1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("algorithm", besides(("aba",), BASED))
 def test_fewer_operations_and_the_same_results(algorithm):
     model, rng = codegen.load("talos"), np.random.default_rng(0)

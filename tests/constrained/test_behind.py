@@ -102,6 +102,7 @@ def test_units_of_length_are_offsets():
     assert sum(1.0 in DM(p).nonzeros() for p in shifts) >= 15
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("algorithm", "saved"), besides([("efpa", 200)], [("pv_osimr", 200), ("caba_osim", 200), ("efpa", 200)])
 )

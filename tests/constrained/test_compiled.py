@@ -77,6 +77,7 @@ def spatially_held(given):
     return np.array(wanted)
 
 
+@pytest.mark.thorough
 def test_auto_takes_the_cheapest():
     robot = codegen.load("iiwa")
     choice = codegen.auto(robot, contacts=["lbr_iiwa_link_7:3"])

@@ -99,7 +99,7 @@ def test_loops_are_carried_along():
     np.testing.assert_allclose(found, W, rtol=0, atol=1e-11 * np.abs(W).max())
 
 
-@pytest.mark.parametrize("algorithm", REROOTED)
+@pytest.mark.parametrize("algorithm", besides(REROOTED[::3], REROOTED))
 @pytest.mark.parametrize(
     ("robot", "texts"),
     besides(

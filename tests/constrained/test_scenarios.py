@@ -24,7 +24,7 @@ import codegen
 from codegen.interpret import interpret
 from codegen.oracle import constrained
 
-SOON = ("iiwa H6", "solo12 F3^2", "mini_cheetah", "go1 on a stand", "iiwa in flight")
+SOON = ("iiwa H6", "solo12 F3^2", "mini_cheetah")
 HUMANOIDS = ("talos F6^2", "tello_humanoid")  # quick for a few algorithms
 ALL = [*PAPER, *FIXED, *LOOPED]
 CASES = besides(SOON, ALL)

@@ -86,6 +86,7 @@ def test_one_contact_shares_nothing():
     assert split(iiwa, (iiwa.contact("lbr_iiwa_link_7"),)) == ((), ([0, 1, 2, 3, 4, 5],))
 
 
+@pytest.mark.thorough
 def test_multipliers_nested_in_the_tree_fill_in_less(monkeypatch):
     """Right above the joints that a contact alone loads they meet few others; above the whole tree, all of them.
 

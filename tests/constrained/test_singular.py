@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scenarios import DUAL, PRIMAL, problem, with_corners, worst
-from thorough import besides, diagonal
+from thorough import besides
 
 import codegen
 from codegen.interpret import interpret
@@ -33,7 +35,10 @@ def redundant(robot, foot):
 
 @pytest.mark.parametrize(
     ("foot", "algorithm"),
-    diagonal([("talos", "left_sole_link"), ("tello_humanoid", "left-foot")], PROXIMAL),
+    besides(
+        [(("talos", "left_sole_link"), "prox_kkt"), (("tello_humanoid", "left-foot"), "constrained_aba")],
+        [*product([("talos", "left_sole_link"), ("tello_humanoid", "left-foot")], PROXIMAL)],
+    ),
     ids=lambda part: part if isinstance(part, str) else part[0],
 )
 def test_four_points_and_a_weld_at_rest(foot, algorithm):

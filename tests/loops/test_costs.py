@@ -112,6 +112,7 @@ def exponent(kind: str, algorithm: str, lengths: tuple[int, ...]) -> float:
     return float(np.polyfit(np.log(np.array(lengths[2:]) - lengths[1]), np.log(added), 1)[0])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kind", "algorithm"), besides([("geared_chain", "aba")], [*product(KINDS, ["rnea", "aba", "efpa"])])
 )

@@ -64,6 +64,7 @@ def stated(tmp_path_factory: pytest.TempPathFactory) -> Model:
     return model
 
 
+@pytest.mark.thorough
 def test_the_closed_forms_are_the_same_robot(build: Callable[..., Any], stated: Model) -> None:
     bundled = codegen.load("tello_humanoid")
     assert stated.nv == bundled.nv

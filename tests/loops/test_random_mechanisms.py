@@ -75,7 +75,7 @@ def test_dynamics_with_wrenches_everywhere(seed: int, algorithm: str) -> None:
     compare(model, algorithm, **options.get(algorithm, {}))
 
 
-@pytest.mark.parametrize("algorithm", SIDE)
+@pytest.mark.parametrize("algorithm", besides(SIDE[::2], SIDE))
 @pytest.mark.parametrize("seed", besides([3], SEEDS[::3]))
 def test_the_other_algorithms(seed: int, algorithm: str) -> None:
     compare(random_model(seed), algorithm)
@@ -86,7 +86,7 @@ def test_each_kind_of_loop_alone(module: Callable[[Builder], None]) -> None:
     made = Builder(7)
     module(made)
     model = made.model(module.__name__, "floating", "pinocchio")
-    for algorithm in ("rnea", "aba", "crba", "jacobian", "project", "integrate", "difference"):
+    for algorithm in ("rnea", "aba", "project", "integrate", "difference"):
         compare(model, algorithm)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 COMMITTED = baseline.read()
 WORK = baseline.work()
-SMALL = 700
+SMALL = 300
 LARGE = ("talos", "aba"), ("tello_humanoid", "rnea"), ("talos F6^2", "constrained_aba")
 
 

@@ -70,6 +70,7 @@ def test_exponents(counted):
     assert grows["ltl_osim"] > 1.4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("algorithm", "most"), besides([("pv_osimr", 2.2)], [("caba_osim", 2.2), ("pv_osimr", 2.2)]))
 def test_exponents_with_every_link_held(counted, algorithm, most):
     """O(n + m^2), where passing every row through every joint takes the third power."""

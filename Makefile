@@ -70,7 +70,7 @@ bench: $(VENV)/.benching
 	@$(BIN)/python -m opcount.bench $(BENCH) --out build/bench
 
 docs: $(VENV)/.documenting
-	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --fresh-env -c docs codegen/guide build/docs
+	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --fresh-env -c .docs codegen/guide build/docs
 	@echo "build/docs/index.html"
 
 goldens: $(VENV)/.installed

@@ -97,8 +97,8 @@ MUTANTS = (
     Mutant(
         "two elements of a gathered vector swapped",
         "codegen/emission/statements.py",
-        'listed = ", ".join(self.words.text[member] for member in members)',
-        'listed = ", ".join(self.words.text[member] for member in (*members[1::-1], *members[2:]))',
+        'listed = ", ".join(map(self._single, members))',
+        'listed = ", ".join(map(self._single, (*members[1::-1], *members[2:])))',
         ("tests/test_packing.py",),
     ),
     Mutant(

@@ -123,7 +123,7 @@ def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
     """As `make docs` builds it; broken links are warnings."""
     for name in ("sphinx", "myst_parser", "furo"):
         pytest.importorskip(name, reason="the extra [docs] is not installed")
-    options = ("--fail-on-warning", "--keep-going", "--quiet", "-c", "docs", "codegen/guide")
+    options = ("--fail-on-warning", "--keep-going", "--quiet", "-c", ".docs", "codegen/guide")
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", *options, tmp_path], cwd=ROOT, capture_output=True, text=True
     )

@@ -53,7 +53,7 @@ _ROUNDS = 8
 def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT, order: tuple[Pass, ...] = ORDER) -> Graph:
     """The graph after the passes, again and again until none changes it (eight rounds at most), and then in order.
 
-    No pass finds more to do in its own result, or where only dead values have gone.
+    No pass finds more to do in its own result. Where dead values have gone, what they used may have one user left.
     """
     verify(graph)
     settled: set[Pass] = set()  # what has nothing to do on this very graph
@@ -61,7 +61,7 @@ def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT, order: tuple[Pass, ...
         if step not in settled:
             after = step(graph)
             if after is not graph:
-                graph, settled = after, settled if step is drop_dead else set()
+                graph, settled = after, set()
             settled.add(step)
     verify(graph)
     for step in order:

@@ -225,6 +225,18 @@ def test_reciprocals_change_the_last_places_only(graph: Graph) -> None:
         np.testing.assert_allclose(interpret(after, x)[0], interpret(graph, x)[0], rtol=1e-10)
 
 
+def test_what_dead_values_leave_is_simplified() -> None:
+    """Doubled twice is times four once nothing else uses the first double."""
+    b = Build()
+    double = b._put(Value("add", (0, 0)))
+    result = b._put(Value("twice", (double,)))
+    b._put(Value("acos", (double,)))
+    graph = b.graph(result)
+    after = passes.run(graph, order=())
+    assert count(after).total == 1
+    assert passes.run(after, order=()) == after
+
+
 @settings(max_examples=100, deadline=None)
 @given(graph=graphs())
 def test_run_reaches_a_fixpoint_and_never_costs(graph: Graph) -> None:

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from codegen.algorithms import ALGORITHMS
-    from codegen.contacts import contact_wrenches
-    from codegen.description import bundled, load
+    from codegen.description import bundled
     from codegen.errors import BuildError, RobotError, SingularError
     from codegen.model import Contact, Frame, Model
+    from codegen.model.wrenches import contact_wrenches
     from codegen.pipeline import auto, build, generate, graphs
+    from codegen.robot import Robot, load
 
 __all__ = [
     "ALGORITHMS",
@@ -27,6 +28,7 @@ __all__ = [
     "Contact",
     "Frame",
     "Model",
+    "Robot",
     "RobotError",
     "SingularError",
     "auto",
@@ -41,18 +43,19 @@ __all__ = [
 _HOMES = {
     "ALGORITHMS": "algorithms",
     "BuildError": "errors",
-    "Contact": "model",
+    "Contact": "model.contacts",
     "Frame": "model",
     "Model": "model",
+    "Robot": "robot",
     "RobotError": "errors",
     "SingularError": "errors",
     "auto": "pipeline",
     "build": "pipeline",
     "bundled": "description",
-    "contact_wrenches": "contacts",
+    "contact_wrenches": "model.wrenches",
     "generate": "pipeline",
     "graphs": "pipeline",
-    "load": "description",
+    "load": "robot",
 }
 
 

@@ -12,36 +12,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from codegen.algorithms import ALGORITHMS, concerning, optional
-from codegen.backends import SCALARS, TRIG
-from codegen.backends.registry import BACKENDS, Backend
-from codegen.cache import cached
-from codegen.choice import AUTO, Choice, cheapest, resolved, stand_in
-from codegen.compiler import Toolchain, toolchain
-from codegen.contacts import contact_of
-from codegen.counting import count
+from codegen.backends import BACKENDS, Backend
+from codegen.build.cache import cached
+from codegen.build.compiler import Toolchain, toolchain
+from codegen.build.library import Library, compiled, library
 from codegen.emission.cuts import SHORT
 from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
 from codegen.emission.sheet import LANES, MOST, TOLERANCE, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.errors import RobotError
-from codegen.legend import closure_notes, contact_lines, folded
-from codegen.library import Library, compiled, library
+from codegen.ir.counting import count
+from codegen.ir.staging import staged
+from codegen.kinematic_loops import states
+from codegen.languages import SCALARS, TRIG
 from codegen.lowering import checked
 from codegen.model import Contact
+from codegen.model.contacts import contact_of
 from codegen.passes import run
 from codegen.progress import doing, each
-from codegen.staging import staged
-from codegen.task import Task, trace, trace_iteration
-from codegen.twins import limbs
+from codegen.task.auto_select import AUTO, Choice, cheapest, resolved, stand_in
+from codegen.task.header_notes import closure_notes, contact_lines, folded
+from codegen.task.limb_symmetry import limbs
+from codegen.tracing.task import Task, trace, trace_iteration
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
 
+    from codegen.build.runtime import Function
     from codegen.emission.artifact import Artifact
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
     from codegen.model import Model
-    from codegen.runtime import Function
 
 CONVENTIONS = {
     "pinocchio": "Quaternions are (x, y, z, w). A floating base has q = (position, quaternion) and "
@@ -103,7 +104,7 @@ def _task(
     dtype: str = "float64",
     without: Sequence[str] = (),
 ) -> Task:
-    """The task of these options; a contact may be a text (see `codegen.contacts`)."""
+    """The task of these options; a contact may be a text (see `codegen.model.contacts`)."""
     if not robot.nv:
         raise RobotError(
             f"{robot.name}: nothing moves; let a joint move, or the base float (base='floating', --floating)"
@@ -175,7 +176,7 @@ def build(
     `frames` are those of fk and jacobian (default: the tips), `external` the frames on which external wrenches
     act (rows of the argument f_ext), `parameters` the numbers that stay arguments: `gravity`, `payload:FRAME`,
     `offset:JOINT`, and of algorithms with contacts `k`, `mu`, `lam0`, `R`, `weight`, `kp`, `kd`, `target_velocity`.
-    `contacts` are the held frames (`Model.contact`, or texts as `codegen.contacts` has them; default: all six rows of
+    `contacts` are the held frames (`Robot.contact`, or texts as `codegen.model.contacts` says; default: all six rows of
     every tip, and none for `auto`; algorithms on contacts refuse an empty list); those with a gain kp add their target
     poses to the arguments. `iterations` the steps of a proximal algorithm; None leaves them to the arguments `tol` and
     `max_iter`, and `iterations` and `residual` come out. `without` names steps of the lowering (`codegen.lowering`) to
@@ -324,7 +325,7 @@ def kernel(task: Task) -> Kernel | LoopKernel:
 
 def _usual(model: Model, dtype: str) -> tuple[tuple[str, tuple[float, ...]], ...]:
     """Arguments at which a function may be tried: the neutral configuration, no feedback, five steps at most."""
-    neutral = tuple(float(x) for x in model.neutral())
+    neutral = tuple(float(x) for x in states.neutral(model))
     within = 1e-3 if dtype == "float32" else 1e-9
     numbers = {**optional(model, dtype), "weight": 1.0, TOLERANCE.name: within, MOST.name: 5.0}
     return (

@@ -4,12 +4,12 @@
     opcount.count("talos", "aba").total                      # as emitted: the operators of the C file
     opcount.count("talos", "aba", stage="written").total     # as the algorithm's expressions stand
 
-An operation is any instruction but an input, an output or a constant; `codegen.counting` defines the classes.
+An operation is any instruction but an input, an output or a constant; `codegen.ir.counting` defines the classes.
 """
 
 from __future__ import annotations
 
-from codegen.counting import Count
+from codegen.ir.counting import Count
 from opcount.count import count
 
 __all__ = ["Count", "count"]

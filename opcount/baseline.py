@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 from codegen.algorithms import ALGORITHMS
 from codegen.cli.table import Cell, Table
-from codegen.description import bundled, load
+from codegen.description import bundled
 from codegen.errors import UnsuitedError
-from codegen.operations import KINDS
+from codegen.ir.operations import KINDS
 from codegen.progress import each, shown
+from codegen.robot import load
 from opcount.count import STAGES, both
 from opcount.studies.measured import PAPER, Held
 

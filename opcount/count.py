@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from codegen import description, pipeline
-from codegen.counting import Count
-from codegen.counting import count as count_graph
+from codegen import pipeline
+from codegen.ir.counting import Count
+from codegen.ir.counting import count as count_graph
+from codegen.robot import load
 
 if TYPE_CHECKING:
     from codegen.model import Model
@@ -29,6 +30,6 @@ def count(robot: Model | str, algorithm: str, *, stage: Stage = "emitted", **opt
 
 def both(robot: Model | str, algorithm: str, **options: Any) -> dict[Stage, Count]:
     """The counts of both stages from one tracing; see `count`."""
-    model = description.load(robot) if isinstance(robot, str) else robot
+    model = load(robot) if isinstance(robot, str) else robot
     graphs = pipeline.graphs(model, algorithm, **options)
     return {stage: count_graph(graph) for stage, graph in zip(STAGES, graphs, strict=True)}

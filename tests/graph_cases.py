@@ -8,10 +8,10 @@ import casadi
 import numpy as np
 from hypothesis import strategies as st
 
-from codegen.counting import count
 from codegen.emission.sheet import Header, JointRow, Kernel
-from codegen.graph import Graph, Port, Value, from_casadi
-from codegen.operations import CONST, INPUT, OPERATIONS
+from codegen.ir.counting import count
+from codegen.ir.graph import Graph, Port, Value, from_casadi
+from codegen.ir.operations import CONST, INPUT, OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

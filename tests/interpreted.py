@@ -16,21 +16,21 @@ import numpy as np
 
 import codegen
 from codegen import passes, pipeline
-from codegen.choice import resolved
-from codegen.counting import count
 from codegen.emission.sheet import LoopKernel
 from codegen.errors import SingularError
-from codegen.graph import STATUS
-from codegen.interpret import interpret
-from codegen.staging import staged
-from codegen.task import Task, trace, trace_iteration
+from codegen.ir.counting import count
+from codegen.ir.graph import STATUS
+from codegen.ir.interpreter import interpret
+from codegen.ir.staging import staged
+from codegen.task.auto_select import resolved
+from codegen.tracing.task import Task, trace, trace_iteration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from codegen.graph import Graph, Port
+    from codegen.ir.graph import Graph, Port
 
     Array = NDArray[np.float64]
     Compute = Callable[..., tuple[Array, ...]]
@@ -40,7 +40,7 @@ LARGE = 1500  # values of a graph from which on passes take longer than all else
 
 @dataclass(frozen=True, slots=True)
 class Interpreted:
-    """Called as a `codegen.runtime.Function` is, with arrays in order; batches of states iterate one by one."""
+    """Called as a `codegen.build.runtime.Function` is, with arrays in order; batches of states iterate one by one."""
 
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]

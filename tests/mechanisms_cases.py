@@ -10,6 +10,7 @@ import numpy as np
 
 from codegen.geometry import Inertia, Pose, mat3, skew, vec3
 from codegen.model import Body, Convention, Frame, Joint, Model, Node
+from codegen.robot import Robot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +52,7 @@ def mechanism(
         bodies.append(Body(f"body{index}", parent, joint, placement, inertia(rng)))
         frames += [Frame(f"body{index}", index), Frame(f"tool{index}", index, pose(rng))]
     nodes = tuple(Node((index,), body.parent) for index, body in enumerate(bodies))
-    return Model(f"random_{seed}", tuple(bodies), nodes, tuple(frames), convention=convention)
+    return Robot(f"random_{seed}", tuple(bodies), nodes, tuple(frames), convention=convention)
 
 
 def about(axis: NDArray[np.float64], angle: float) -> NDArray[np.float64]:

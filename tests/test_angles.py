@@ -11,11 +11,11 @@ import pytest
 from compilers import COMPILERS
 from graph_cases import header, kernel
 
-from codegen.compiler import compile_extension, toolchain
+from codegen.build.compiler import compile_extension, toolchain
+from codegen.build.runtime import Function, load
 from codegen.emission.emit import Style, emit_artifact
-from codegen.graph import Graph, Port, Value
-from codegen.operations import INPUT
-from codegen.runtime import Function, load
+from codegen.ir.graph import Graph, Port, Value
+from codegen.ir.operations import INPUT
 
 if TYPE_CHECKING:
     from pathlib import Path

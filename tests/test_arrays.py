@@ -11,9 +11,9 @@ from graph_cases import header, kernel, pendulum, pendulum_by_hand
 import codegen
 from codegen import passes
 from codegen.arrays import array_of
-from codegen.compiler import compile_extension, toolchain
+from codegen.build.compiler import compile_extension, toolchain
+from codegen.build.runtime import Function, load
 from codegen.emission.emit import Style, emit_artifact
-from codegen.runtime import Function, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable

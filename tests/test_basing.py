@@ -10,9 +10,9 @@ from thorough import besides
 
 import codegen
 from codegen.algorithms import ALGORITHMS
-from codegen.counting import count
 from codegen.geometry import Pose, axis_rotation, mat3
-from codegen.interpret import interpret
+from codegen.ir.counting import count
+from codegen.ir.interpreter import interpret
 from codegen.lowering.base_frame import ReframedBase, based
 from codegen.pipeline import graphs
 

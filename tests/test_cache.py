@@ -15,16 +15,16 @@ import pytest
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 from thorough import besides
 
-from codegen import cache
-from codegen.compiler import toolchain
+from codegen.build import cache
+from codegen.build.compiler import toolchain
 from codegen.emission.emit import emit_artifact
 from codegen.errors import BuildError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from codegen.build.runtime import Function
     from codegen.emission.artifact import Artifact
-    from codegen.runtime import Function
 
 Q, V = np.array([0.3, -1.2]), np.array([0.7, 2.0])
 H = pendulum_by_hand(Q, V)[1]
@@ -92,7 +92,7 @@ def test_entries_and_clear(root: Path) -> None:
 SWEEP = """
 import sys; sys.path[:0] = sys.argv[2:]
 from pathlib import Path
-from codegen.unfinished import sweep
+from codegen.build.build_lock import sweep
 sweep(Path(sys.argv[1]))
 """
 
@@ -208,7 +208,7 @@ RACE = """
 import sys; sys.path[:0] = sys.argv[1:]
 import numpy as np
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
-from codegen.cache import cached
+from codegen.build.cache import cached
 from codegen.emission.emit import emit_artifact
 q, v = np.array([0.3, -1.2]), np.array([0.7, 2.0])
 print("ready", flush=True)

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import codegen
-from codegen.compiler import compile_extension, toolchain
+from codegen.build.compiler import compile_extension, toolchain
+from codegen.build.runtime import load
 from codegen.emission.cuts import CALL, HUGE, Lengths, cuts
 from codegen.emission.emit import Style, emit_artifact
-from codegen.interpret import interpret
-from codegen.runtime import load
+from codegen.ir.interpreter import interpret
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import codegen
-from codegen.frames import canonical
 from codegen.geometry import Inertia, axis_rotation, axis_turns, mat3, vec3
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.lowering.regroup_inertias import LEAST, regrouped
-from codegen.task import Task, trace
+from codegen.model.canonical_frames import canonical
+from codegen.tracing.task import Task, trace
 
 PRECISION = 50
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from casadi import DM, SX, is_equal, vertcat
 
-from codegen.direct import direct_operators
+from codegen.tracing.casadi_operators import direct_operators
 
 if TYPE_CHECKING:
     from collections.abc import Callable

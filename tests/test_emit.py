@@ -22,14 +22,14 @@ from thorough import diagonal
 
 import codegen
 from codegen import passes
-from codegen.backends import SCALARS
-from codegen.counting import Count, count
 from codegen.emission.cuts import Lengths
 from codegen.emission.emit import Style, arguments, emit_artifact, emit_folder, emit_source, write_folder
 from codegen.errors import RobotError
-from codegen.graph import Graph, Port, Value
-from codegen.interpret import interpret
-from codegen.operations import CONST, INPUT, KINDS
+from codegen.ir.counting import Count, count
+from codegen.ir.graph import Graph, Port, Value
+from codegen.ir.interpreter import interpret
+from codegen.ir.operations import CONST, INPUT, KINDS
+from codegen.languages import SCALARS
 
 PENDULUM = passes.run(pendulum())
 LITERAL = re.compile(r"\(-[0-9.]+(?:e[+-]?\d+)?f?\)|(?<![\w.])[0-9]+\.?[0-9]*(?:e[+-]?\d+)?f?(?![\w.\]])")

@@ -10,11 +10,11 @@ import pytest
 from graph_cases import one_of_each, pendulum, pendulum_by_hand
 from work import calls
 
-from codegen.counting import Count, count
 from codegen.errors import RobotError
-from codegen.graph import Graph, Port, Value, from_casadi, verify
-from codegen.interpret import interpret
-from codegen.operations import CONST, INPUT, OPERATIONS
+from codegen.ir.counting import Count, count
+from codegen.ir.graph import Graph, Port, Value, from_casadi, verify
+from codegen.ir.interpreter import interpret
+from codegen.ir.operations import CONST, INPUT, OPERATIONS
 
 LIVE = {"live_variables": False}
 

@@ -16,12 +16,12 @@ from trees import symbolic_tree
 import codegen
 from codegen import pipeline
 from codegen.algorithms import ALGORITHMS
-from codegen.counting import count
-from codegen.frames import canonical
 from codegen.geometry import axis_rotation, axis_turns
-from codegen.interpret import interpret
+from codegen.ir.counting import count
+from codegen.ir.interpreter import interpret
 from codegen.lowering.link_axes import _along_first_moment
 from codegen.lowering.regroup_inertias import regrouped
+from codegen.model.canonical_frames import canonical
 from codegen.oracle import ORACLE
 from codegen.pipeline import graphs
 from codegen.spatial import AxisTurn

@@ -16,11 +16,12 @@ from mechanisms_cases import ALL_TYPES, error, mechanism, state
 from pinocchio_peer import pinocchio_model, positions, se3
 
 import codegen
-from codegen.description import assemble, json_format, load, write_json
+from codegen.description import json_format, write_json
 from codegen.description.describing import described
 from codegen.errors import RobotError
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE
+from codegen.robot import Robot, load
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,7 +150,7 @@ def hand(*loops: dict[str, object]) -> Model:
     joints = [{"name": c, "type": "revolute", "parent": p, "child": c, "axis": [0, 1, 0]} for p, c in pairs]
     named = [{"name": f"loop{n}", **loop} for n, loop in enumerate(loops)]
     data = {"format": "rigidc-robot-1", "name": "hand", "links": links, "joints": joints, "loops": named}
-    return assemble(json_format.read(json.dumps(data), Path("hand.json")))
+    return Robot.assembled(json_format.read(json.dumps(data), Path("hand.json")))
 
 
 def test_followers_take_their_leader_along() -> None:

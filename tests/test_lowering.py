@@ -10,19 +10,19 @@ import pytest
 from mechanisms_cases import error
 
 import codegen
-from codegen.counting import count
 from codegen.errors import RobotError
-from codegen.interpret import interpret
+from codegen.ir.counting import count
+from codegen.ir.interpreter import interpret
 from codegen.lowering import ALL, LOWERING, checked
 from codegen.oracle import ORACLE
 from codegen.pipeline import task
-from codegen.stages import STATED, stages
-from codegen.task import trace
+from codegen.task.stages import STATED, stages
+from codegen.tracing.task import trace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from codegen.task import Task
+    from codegen.tracing.task import Task
 
 FEET = ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3")
 WORLD = tuple(f"{foot}:in=world" for foot in FEET)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from codegen import mechanisms
-from codegen.description import load
+from codegen.description import mechanisms
 from codegen.errors import RobotError
 from codegen.oracle.loops import closed
+from codegen.robot import Robot, load
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from codegen.description import Description
     from codegen.model import Model
+
+
+def made(describe: Callable[..., Description], *given: Any, **named: Any) -> Robot:
+    """The robot of a mechanism."""
+    return Robot.assembled(describe(*given, **named))
 
 
 def _depths(model: Model) -> list[int]:
@@ -25,16 +33,16 @@ def _depths(model: Model) -> list[int]:
 
 
 def test_chain() -> None:
-    model = mechanisms.chain(20)
+    model = made(mechanisms.describe_chain, 20)
     assert [body.parent for body in model.bodies] == list(range(-1, 19))
     assert {body.joint.axis for body in model.bodies} == {(0.0, 0.0, 1.0)}
     assert model.frame("tip").body == 19
-    axes = [body.joint.axis for body in mechanisms.chain(4, "alternate").bodies]
+    axes = [body.joint.axis for body in made(mechanisms.describe_chain, 4, "alternate").bodies]
     assert axes == [(0.0, 0.0, 1.0), (0.0, 1.0, 0.0)] * 2
 
 
 def test_geared_and_belt_chains() -> None:
-    geared, belt = mechanisms.geared_chain(3, "alternate"), mechanisms.belt_chain(5)
+    geared, belt = made(mechanisms.describe_geared_chain, 3, "alternate"), made(mechanisms.describe_belt_chain, 5)
     assert (geared.nv, [len(node.bodies) for node in geared.nodes]) == (3, [2, 2, 2])
     assert (belt.nv, [len(node.bodies) for node in belt.nodes]) == (5, [4, 4, 2])
     assert geared.frame("tip").body == belt.frame("tip").body - 4
@@ -51,7 +59,7 @@ def test_geared_and_belt_chains() -> None:
 
 @pytest.mark.parametrize("depth", [1, 2, 4])
 def test_binary_tree(depth: int) -> None:
-    model = mechanisms.binary_tree(depth)
+    model = made(mechanisms.describe_binary_tree, depth)
     assert model.nv == 3 * (2**depth - 1)
     assert len(model.tips) == 2 ** (depth - 1)
     assert max(_depths(model)) == 3 * depth
@@ -63,18 +71,18 @@ def test_binary_tree(depth: int) -> None:
 
 
 def test_stem() -> None:
-    model = mechanisms.stem(50, 4, 10)
+    model = made(mechanisms.describe_stem, 50, 4, 10)
     assert model.floating
     assert len(model.bodies) == 50 + 2 * 4 * 10
     assert len(model.tips) == 8
     depths = _depths(model)
     assert Counter(depths[model.frame(f"tip{i}").body] for i in range(8)) == {11: 4, 60: 4}
-    assert mechanisms.stem(1, 1).tips == ("near0_6", "far0_6")
+    assert made(mechanisms.describe_stem, 1, 1).tips == ("near0_6", "far0_6")
 
 
 @pytest.mark.parametrize("floating", [False, True])
 def test_random_tree_has_every_joint_off_its_axes(floating: bool) -> None:
-    model = mechanisms.random_tree(3, 15, floating=floating)
+    model = made(mechanisms.describe_random_tree, 3, 15, floating=floating)
     types = [body.joint.type for body in model.bodies[floating:]]
     assert Counter(types) == dict.fromkeys(mechanisms.JOINT_TYPES, 3)
     for body in model.bodies[floating:]:
@@ -90,14 +98,14 @@ def test_random_tree_has_every_joint_off_its_axes(floating: bool) -> None:
 @pytest.mark.parametrize(
     ("name", "made"),
     [
-        ("chain:5", mechanisms.chain(5)),
-        ("chain:5,alternate", mechanisms.chain(5, "alternate")),
-        ("chain:5,z,7", mechanisms.chain(5, "z", 7)),
-        ("binary_tree:3", mechanisms.binary_tree(3)),
-        ("binary_tree:3,2,1", mechanisms.binary_tree(3, 2, 1)),
-        ("stem:6,2", mechanisms.stem(6, 2)),
-        ("stem:6,2,3", mechanisms.stem(6, 2, 3)),
-        ("random_tree:4,9", mechanisms.random_tree(4, 9)),
+        ("chain:5", made(mechanisms.describe_chain, 5)),
+        ("chain:5,alternate", made(mechanisms.describe_chain, 5, "alternate")),
+        ("chain:5,z,7", made(mechanisms.describe_chain, 5, "z", 7)),
+        ("binary_tree:3", made(mechanisms.describe_binary_tree, 3)),
+        ("binary_tree:3,2,1", made(mechanisms.describe_binary_tree, 3, 2, 1)),
+        ("stem:6,2", made(mechanisms.describe_stem, 6, 2)),
+        ("stem:6,2,3", made(mechanisms.describe_stem, 6, 2, 3)),
+        ("random_tree:4,9", made(mechanisms.describe_random_tree, 4, 9)),
     ],
 )
 def test_names(name: str, made: Model) -> None:
@@ -106,7 +114,7 @@ def test_names(name: str, made: Model) -> None:
 
 
 def test_seeds_differ_and_bases_can_be_exchanged() -> None:
-    assert mechanisms.chain(3).bodies != mechanisms.chain(3, seed=1).bodies
+    assert made(mechanisms.describe_chain, 3).bodies != made(mechanisms.describe_chain, 3, seed=1).bodies
     assert load("chain:3", base="floating").nv == 9
     assert load("stem:3,1,1", base="fixed").nv == 4
 

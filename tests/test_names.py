@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codegen.errors import RobotError
-from codegen.names import RESERVED, comment, identifier, identifiers, string
+from codegen.ir.names import RESERVED, comment, identifier, identifiers, string
 
 if TYPE_CHECKING:
     from pathlib import Path

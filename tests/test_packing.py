@@ -17,18 +17,18 @@ from thorough import besides, diagonal
 
 import codegen
 from codegen import packing
-from codegen.contacts import contact_of
-from codegen.counting import count
 from codegen.emission.cuts import Lengths
 from codegen.emission.emit import emit_artifacts, emit_folder
 from codegen.emission.sheet import Kernel, Style
-from codegen.graph import Graph, Port, Value, verify
-from codegen.interpret import interpret
-from codegen.operations import CONST, INPUT, OPERATIONS
+from codegen.ir.counting import count
+from codegen.ir.graph import Graph, Port, Value, verify
+from codegen.ir.interpreter import interpret
+from codegen.ir.operations import CONST, INPUT, OPERATIONS
+from codegen.model.contacts import contact_of
 from codegen.packing.signs import Signs, value
 from codegen.pipeline import kernel
-from codegen.task import Task
-from codegen.twins import limbs
+from codegen.task.limb_symmetry import limbs
+from codegen.tracing.task import Task
 
 ROBOTS = ("go1", "solo12", "talos_reduced", "mini_cheetah", "tello_humanoid")
 

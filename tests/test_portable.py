@@ -19,22 +19,22 @@ from thorough import chosen, diagonal
 
 import codegen
 from codegen import passes, pipeline
-from codegen.backends import SCALARS
+from codegen.backends import BACKENDS
 from codegen.backends.c_portable import files, folder
 from codegen.backends.c_portable import style as styled
 from codegen.backends.c_portable.lines import WIDTH, fitted
-from codegen.backends.registry import BACKENDS
-from codegen.contacts import contact_of
-from codegen.counting import Count, count
 from codegen.emission.cuts import Lengths
 from codegen.emission.emit import Style, emit_folder
 from codegen.emission.folder import write_folder
 from codegen.emission.sheet import LoopKernel
 from codegen.errors import RobotError
-from codegen.graph import Graph, Port, Value
-from codegen.interpret import interpret
-from codegen.operations import INPUT, KINDS
-from codegen.task import Task
+from codegen.ir.counting import Count, count
+from codegen.ir.graph import Graph, Port, Value
+from codegen.ir.interpreter import interpret
+from codegen.ir.operations import INPUT, KINDS
+from codegen.languages import SCALARS
+from codegen.model.contacts import contact_of
+from codegen.tracing.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,14 +16,14 @@ from work import calls
 
 import codegen
 from codegen import passes
-from codegen.compiler import compile_extension, toolchain
-from codegen.counting import Count, count
+from codegen.build.compiler import compile_extension, toolchain
+from codegen.build.runtime import Function, load
 from codegen.emission.artifact import Artifact
 from codegen.emission.emit import Style, emit_artifact
 from codegen.errors import BuildError
-from codegen.graph import Graph, Port, Value
-from codegen.operations import CONST, INPUT
-from codegen.runtime import Function, load
+from codegen.ir.counting import Count, count
+from codegen.ir.graph import Graph, Port, Value
+from codegen.ir.operations import CONST, INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable

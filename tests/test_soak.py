@@ -14,9 +14,9 @@ from soak.shrinking import shrunk, trouble_of
 from soak.verdict import judged
 from soak.working import written
 
-from codegen.description import assemble
 from codegen.oracle import ORACLE, loops
-from codegen.tree import Tree
+from codegen.recursions.tree import Tree
+from codegen.robot import Robot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,5 +88,5 @@ def test_energy_alone_tells_a_dropped_rotor_and_a_loop_that_opens() -> None:
 
 def test_what_is_refused_is_no_fault() -> None:
     drawn = linkage()
-    outcome = judged(assemble(drawn.description), Run("approximate_aba", 1, 1))
+    outcome = judged(Robot.assembled(drawn.description), Run("approximate_aba", 1, 1))
     assert (outcome.trouble, outcome.tally["refused"]) == ("", 1)

@@ -8,11 +8,11 @@ from thorough import besides
 
 import codegen
 from codegen import passes
-from codegen.counting import count
-from codegen.interpret import interpret
+from codegen.ir.counting import count
+from codegen.ir.interpreter import interpret
+from codegen.ir.staging import Staged, staged
 from codegen.model import Model
-from codegen.staging import Staged, staged
-from codegen.task import Task, trace, trace_iteration
+from codegen.tracing.task import Task, trace, trace_iteration
 
 PROXIMAL = ("constrained_aba", "prox_pv", "prox_ltl", "prox_ltls", "prox_kkt")
 

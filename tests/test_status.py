@@ -14,12 +14,12 @@ from thorough import besides
 
 import codegen
 from codegen.algorithms.integrate import SMALL
-from codegen.graph import Graph, Port, from_casadi
-from codegen.interpret import interpret
+from codegen.ir.graph import Graph, Port, from_casadi
+from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE
 from codegen.oracle.loops import closed
 from codegen.spatial import Square, semidefinite_ldl
-from codegen.status import with_status
+from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable

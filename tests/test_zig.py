@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import codegen
-from codegen import cache, storage, zig
 from codegen.__main__ import main
-from codegen.compiler import toolchain
+from codegen.build import cache, storage, zig
+from codegen.build.compiler import toolchain
+from codegen.build.library import library
 from codegen.emission.cuts import SHORT
 from codegen.emission.flags import FLAGS
 from codegen.errors import BuildError, RobotError
-from codegen.library import library
 from codegen.oracle import ORACLE
 
 needs_zig = pytest.mark.skipif(not zig.wheel(), reason="needs the wheel ziglang")

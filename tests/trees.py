@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from codegen.lowering.problem import Determined, Swept
     from codegen.model import Contact, Model
-    from codegen.tree import Tree
+    from codegen.recursions.tree import Tree
 
 
 def symbolic_tree(

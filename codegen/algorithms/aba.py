@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from casadi import SX, vertcat
 
-from codegen.algorithms.motion import forces, resting
+from codegen.recursions.motion import forces, resting
+from codegen.recursions.tree import Tree
 from codegen.spatial import freed, zeros
-from codegen.tree import Tree
 
 
 def aba(tree: Tree, v: SX, tau: SX, f_ext: SX) -> SX:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.behind import behind
-from codegen.algorithms.bundling import mixed, worth_bundling
-from codegen.algorithms.reduced import reduced
-from codegen.algorithms.streams import gathered
-from codegen.algorithms.sweeps import articulated, stiffened
+from codegen.recursions.bundling import mixed, worth_bundling
+from codegen.recursions.force_propagators import gathered
+from codegen.recursions.parent_side_osim import behind
+from codegen.recursions.reduced import reduced
+from codegen.recursions.sweeps import articulated, stiffened
+from codegen.recursions.tree import Tree
 from codegen.spatial import diagonal, mirrored
-from codegen.tree import Tree
 
 
 def caba_osim(tree: Tree, mu: SX) -> SX:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.sweeps import articulated, pushed, rolled_out, seen, stiffened, transmitted
+from codegen.recursions.sweeps import articulated, pushed, rolled_out, seen, stiffened, transmitted
+from codegen.recursions.tree import Tree
 from codegen.spatial import zeros
-from codegen.tree import Tree
 
 
 def caba_osimf(tree: Tree, b: SX, mu: SX) -> SX:

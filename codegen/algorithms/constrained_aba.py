@@ -2,7 +2,7 @@
 
 Sathya and Carpentier 2024 (hal-04443056), Algorithms 1 to 3: ABA on link inertias H + mu K'K and forces K'(mu k + lam);
 each further iteration sweeps only nodes that carry contacts, homogeneously. Singular constraints converge to the
-least-squares solution. Joints that contacts lead (`codegen.algorithms.led`) are left out beforehand, and follow from
+least-squares solution. Joints that contacts lead (`codegen.elimination.links`) are left out beforehand, and follow from
 the first iteration on. Gravity enters through the resting motion, as upward acceleration of the world.
 """
 
@@ -13,11 +13,12 @@ from functools import partial
 
 from casadi import SX
 
-from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.leading import Found, Nodes, Rest, held_in_steps
-from codegen.algorithms.sweeps import articulated, pushed, rolled_out, seen, stiffened, transmitted
+from codegen.elimination.eliminate import held_in_steps
+from codegen.recursions.iteration import Iteration
+from codegen.recursions.reduced_problem import Found, Nodes, Rest
+from codegen.recursions.sweeps import articulated, pushed, rolled_out, seen, stiffened, transmitted
+from codegen.recursions.tree import Tree
 from codegen.spatial import zeros
-from codegen.tree import Tree
 
 Moved = tuple[Nodes, Nodes]  # accelerations of joints and of bodies
 

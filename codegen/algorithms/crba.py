@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from casadi import SX, horzcat
 
+from codegen.recursions.tree import Tree
 from codegen.spatial import mirrored
-from codegen.tree import Tree
 
 
 def crba(tree: Tree) -> SX:

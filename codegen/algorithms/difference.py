@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from casadi import SX, vertcat
 
+from codegen.recursions.tree import Tree
 from codegen.spatial import zeros
-from codegen.tree import Tree
 
 
 def difference(tree: Tree, q1: SX) -> SX:

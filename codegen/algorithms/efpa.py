@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.delassus import assembled
-from codegen.algorithms.sweeps import articulated
+from codegen.recursions.delassus import assembled
+from codegen.recursions.sweeps import articulated
+from codegen.recursions.tree import Tree
 from codegen.spatial import zeros
-from codegen.tree import Tree
 
 NEAR = 12  # freedoms between a meeting and the root: accelerations on the way there and back cost more than y' D^-1 y
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from casadi import SX, vertcat
 
 from codegen.recursions.poses import velocities, world_poses
+from codegen.recursions.tree import Tree
 from codegen.spatial import constant, cross3
-from codegen.tree import Tree
 
 
 def fk(tree: Tree, v: SX) -> tuple[SX, SX, SX]:

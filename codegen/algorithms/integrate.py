@@ -10,8 +10,8 @@ from __future__ import annotations
 from casadi import SX, sumsqr, vertcat
 
 from codegen.algorithms.project import closed
+from codegen.recursions.tree import Tree
 from codegen.spatial import divisor
-from codegen.tree import Tree
 
 SMALL = 1e-4  # rad, m: from here the step is right to the square of this
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from casadi import SX, vertcat
 
 from codegen.recursions.poses import world_poses
+from codegen.recursions.tree import Tree
 from codegen.spatial import skew3, zeros
-from codegen.tree import Tree
 
 
 def jacobian(tree: Tree) -> SX:

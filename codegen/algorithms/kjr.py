@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.delassus import assembled
-from codegen.algorithms.sweeps import articulated, carried
+from codegen.recursions.delassus import assembled
+from codegen.recursions.sweeps import articulated, carried
+from codegen.recursions.tree import Tree
 from codegen.spatial import yielding, zeros
-from codegen.tree import Tree
 
 
 def kjr(tree: Tree) -> SX:

@@ -10,8 +10,8 @@ from casadi import SX, vertcat
 
 from codegen.algorithms.crba import crba
 from codegen.algorithms.rnea import rnea
+from codegen.recursions.tree import Tree, opened
 from codegen.spatial import ltdl, semidefinite_ldl, zeros
-from codegen.tree import Tree, opened
 
 
 def lagrange_fd(tree: Tree, v: SX, tau: SX, f_ext: SX) -> SX:

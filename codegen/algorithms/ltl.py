@@ -9,10 +9,10 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.algorithms.crba import crba
-from codegen.algorithms.motion import resting
 from codegen.algorithms.rnea import inverse
+from codegen.recursions.motion import resting
+from codegen.recursions.tree import Tree
 from codegen.spatial import ltdl
-from codegen.tree import Tree
 
 
 def ltl(tree: Tree, v: SX, tau: SX, f_ext: SX) -> SX:

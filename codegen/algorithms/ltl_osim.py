@@ -13,11 +13,11 @@ from collections.abc import Mapping
 
 from casadi import SX
 
-from codegen.algorithms.behind import behind
-from codegen.algorithms.delassus import by_joints
-from codegen.algorithms.sweeps import Articulated, articulated
+from codegen.recursions.delassus import by_joints
+from codegen.recursions.parent_side_osim import behind
+from codegen.recursions.sweeps import Articulated, articulated
+from codegen.recursions.tree import Held, Tree
 from codegen.spatial import zeros
-from codegen.tree import Held, Tree
 
 Factors = Mapping[tuple[int, int], SX]
 """By nodes (j, i): U_j l'^-1 d^-1 of D_j = l d l', as forces (6 k x n_j) on an inner node i, where S_i' makes L_ji' l.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from casadi import SX, sparsify, vertcat
 
+from codegen.recursions.tree import Tree
 from codegen.spatial import freed, mirrored, zeros
-from codegen.tree import Tree
 
 
 def minverse(tree: Tree) -> SX:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from casadi import SX, Function, sqrt, sumsqr, vertcat
 
-from codegen.loops import Spanning
+from codegen.kinematic_loops.constraints import Spanning
+from codegen.recursions.tree import Tree
 from codegen.spatial import zeros
-from codegen.tree import Tree
 
 STEPS = 8
 

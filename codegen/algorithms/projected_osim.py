@@ -9,8 +9,8 @@ from __future__ import annotations
 from casadi import SX, horzcat
 
 from codegen.algorithms.crba import crba
+from codegen.recursions.tree import Tree, opened
 from codegen.spatial import ltdl, zeros
-from codegen.tree import Tree, opened
 
 
 def projected_osim(tree: Tree) -> SX:

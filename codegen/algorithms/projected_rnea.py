@@ -9,7 +9,7 @@ from __future__ import annotations
 from casadi import SX, vertcat
 
 from codegen.algorithms.rnea import rnea
-from codegen.tree import Tree, opened
+from codegen.recursions.tree import Tree, opened
 
 
 def projected_rnea(tree: Tree, v: SX, a: SX, f_ext: SX) -> SX:

@@ -10,8 +10,8 @@ from casadi import SX
 
 from codegen.algorithms.crba import crba
 from codegen.algorithms.projected_rnea import projected_rnea
+from codegen.recursions.tree import Tree, opened
 from codegen.spatial import ltdl, zeros
-from codegen.tree import Tree, opened
 
 
 def projection_fd(tree: Tree, v: SX, tau: SX, f_ext: SX) -> SX:

@@ -5,7 +5,7 @@ Carpentier, Budhiraja, Mansard, Proximal and sparse resolution of constrained dy
 sparsity: there all at the root, here each above the joints that it alone loads, if they can follow it. (There, mu
 multiplies the identity; here it is the penalty, as in the 2024 paper.) The matrix itself is not needed: its pivots are
 D of articulated inertias, stiffer by the constraints that went before, and of constraints what their joints yield; its
-factors are applied by sweeps. Joints that contacts lead are left out beforehand (`codegen.algorithms.led`). Gravity
+factors are applied by sweeps. Joints that contacts lead are left out beforehand (`codegen.elimination.links`). Gravity
 enters through the resting motion.
 """
 
@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from casadi import SX, horzcat, vertcat
 
-from codegen.algorithms.held_rows import drawn
-from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.leading import Found, Nodes, Rest, held_in_steps
-from codegen.algorithms.sweeps import joint_forces, seen
+from codegen.elimination.eliminate import held_in_steps
+from codegen.recursions.early_elimination import drawn
+from codegen.recursions.iteration import Iteration
+from codegen.recursions.reduced_problem import Found, Nodes, Rest
+from codegen.recursions.sweeps import joint_forces, seen
+from codegen.recursions.tree import Tree
 from codegen.spatial import LDL, FreeJoint, diagonal, freed, ldl, zeros
-from codegen.tree import Tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,23 +2,24 @@
 
 Sathya and Carpentier 2024 (hal-04443056), eq. 13 (Carpentier, Budhiraja, Mansard, RSS 2021): the Delassus matrix by
 LTL-OSIM, and (W + 1/mu) lam+ = missing + lam / mu, by the motions of joints that contacts share
-(`codegen.algorithms.shared`), without the joints that contacts lead (`codegen.algorithms.led`). The factors of M are
-those of articulated inertias (`codegen.algorithms.ltl_osim`), and solve with it by sweeps. Gravity enters through the
-resting motion.
+(`codegen.recursions.damped_dual`), without the joints that contacts lead (`codegen.elimination.links`). The factors of
+M are those of articulated inertias (`codegen.algorithms.ltl_osim`), and solve with it by sweeps. Gravity enters through
+the resting motion.
 """
 
 from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.delassus import by_joints
-from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.leading import Rest, held_in_steps
 from codegen.algorithms.ltl_osim import factors, half
-from codegen.algorithms.shared import by_streams, split
-from codegen.algorithms.streams import Streams
-from codegen.algorithms.sweeps import articulated
-from codegen.tree import Tree
+from codegen.elimination.eliminate import held_in_steps
+from codegen.recursions.damped_dual import by_streams, split
+from codegen.recursions.delassus import by_joints
+from codegen.recursions.force_propagators import Streams
+from codegen.recursions.iteration import Iteration
+from codegen.recursions.reduced_problem import Rest
+from codegen.recursions.sweeps import articulated
+from codegen.recursions.tree import Tree
 
 
 def prox_ltl(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:

@@ -4,7 +4,7 @@ Sathya and Carpentier 2024 (hal-04443056), eq. 16 and 24: M + mu J'J = L' D L, f
 lam+ = lam + mu (k - J a). The factors are those of articulated inertias over links with mu K'K added to them
 (`codegen.algorithms.ltl_osim`), so that the matrix is not formed, nor is J: J a and J' lam are sweeps, of which the
 solves with L are part; where its rows end, articulated joints let forces through. Joints that contacts lead
-(`codegen.algorithms.led`) are left out beforehand. Gravity enters through the resting motion.
+(`codegen.elimination.links`) are left out beforehand. Gravity enters through the resting motion.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from functools import partial
 from casadi import SX
 
 from codegen.algorithms.constrained_aba import pushing
-from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.leading import Nodes, Rest, held_in_steps
 from codegen.algorithms.ltl_osim import Factors, factors
-from codegen.algorithms.sweeps import Articulated, articulated, stiffened
+from codegen.elimination.eliminate import held_in_steps
+from codegen.recursions.iteration import Iteration
+from codegen.recursions.reduced_problem import Nodes, Rest
+from codegen.recursions.sweeps import Articulated, articulated, stiffened
+from codegen.recursions.tree import Tree
 from codegen.spatial import zeros
-from codegen.tree import Tree
 
 
 def prox_ltls(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:

@@ -1,23 +1,24 @@
 """proxPV: constrained forward dynamics by the Popov-Vereshchagin sweeps around a proximal dual solver.
 
 Sathya and Carpentier 2024 (hal-04443056), Algorithm 4: (W + 1/mu) lam+ = missing + lam / mu, factorised once, by the
-motions of joints that contacts share (`codegen.algorithms.shared`). Singular constraints converge to the least-squares
-solution. Joints that contacts lead (`codegen.algorithms.led`) are left out beforehand. Gravity enters through the
-resting motion.
+motions of joints that contacts share (`codegen.recursions.damped_dual`). Singular constraints converge to the
+least-squares solution. Joints that contacts lead (`codegen.elimination.links`) are left out beforehand. Gravity
+enters through the resting motion.
 """
 
 from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.bundling import worth_bundling
-from codegen.algorithms.iteration import Iteration
-from codegen.algorithms.leading import Rest, held_in_steps
-from codegen.algorithms.reduced import reduced
-from codegen.algorithms.shared import by_streams, split
-from codegen.algorithms.streams import gathered
-from codegen.algorithms.sweeps import articulated
-from codegen.tree import Tree
+from codegen.elimination.eliminate import held_in_steps
+from codegen.recursions.bundling import worth_bundling
+from codegen.recursions.damped_dual import by_streams, split
+from codegen.recursions.force_propagators import gathered
+from codegen.recursions.iteration import Iteration
+from codegen.recursions.reduced import reduced
+from codegen.recursions.reduced_problem import Rest
+from codegen.recursions.sweeps import articulated
+from codegen.recursions.tree import Tree
 
 
 def prox_pv(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:

@@ -2,21 +2,21 @@
 
 Popov, Vereshchagin, Zenkevich; Sathya, Bruyninckx, Decre, Pipeleers 2023 (arXiv 2310.03676); Sathya and Carpentier 2024
 (hal-04443056), Algorithm 4 without its proximal loop: O(n + m^2 d + m^3), without the joints that contacts lead
-(`codegen.algorithms.led`). The constraints must be independent; rows that depend on others are left out, and the status
-tells. Gravity enters through the resting motion, as upward acceleration of the world.
+(`codegen.elimination.links`). The constraints must be independent; rows that depend on others are left out, and the
+status tells. Gravity enters through the resting motion, as upward acceleration of the world.
 """
 
 from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.bundling import worth_bundling
-from codegen.algorithms.leading import held_exactly
-from codegen.algorithms.reduced import reduced
-from codegen.algorithms.rooted import by_branches
-from codegen.algorithms.streams import gathered
-from codegen.algorithms.sweeps import accelerated, articulated, transmitted
-from codegen.tree import Tree
+from codegen.elimination.eliminate import held_exactly
+from codegen.recursions.branch_solver import by_branches
+from codegen.recursions.bundling import worth_bundling
+from codegen.recursions.force_propagators import gathered
+from codegen.recursions.reduced import reduced
+from codegen.recursions.sweeps import accelerated, articulated, transmitted
+from codegen.recursions.tree import Tree
 
 
 def pv(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> tuple[SX, SX]:

@@ -5,17 +5,17 @@ A joint that yields to its rows, y = S' K', lets as many combinations of them fo
 Q turns the rows so that just these couple; they become stiffness on the parent, the others go on. Of each branch one
 that couples waits a joint longer, as the first may yield next to nothing. The constraints must be independent; rows
 that nothing follows, up to the root, are left out there, and the status tells. Joints that contacts lead
-(`codegen.algorithms.led`) are left out beforehand. Gravity enters through the resting motion.
+(`codegen.elimination.links`) are left out beforehand. Gravity enters through the resting motion.
 """
 
 from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.held_rows import Rows, let_go
-from codegen.algorithms.leading import held_exactly
+from codegen.elimination.eliminate import held_exactly
+from codegen.recursions.early_elimination import Rows, let_go
+from codegen.recursions.tree import Tree
 from codegen.spatial import HUGE, freed, zeros
-from codegen.tree import Tree
 
 
 def pv_early(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> tuple[SX, SX]:

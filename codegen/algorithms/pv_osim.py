@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.behind import behind
-from codegen.algorithms.delassus import by_joints
-from codegen.algorithms.sweeps import articulated, joint_forces
-from codegen.tree import Tree
+from codegen.recursions.delassus import by_joints
+from codegen.recursions.parent_side_osim import behind
+from codegen.recursions.sweeps import articulated, joint_forces
+from codegen.recursions.tree import Tree
 
 
 def pv_osim(tree: Tree) -> SX:

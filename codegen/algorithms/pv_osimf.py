@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from casadi import SX, horzcat
 
-from codegen.algorithms.delassus import by_joints
-from codegen.algorithms.sweeps import articulated, joint_forces
+from codegen.recursions.delassus import by_joints
+from codegen.recursions.sweeps import articulated, joint_forces
+from codegen.recursions.tree import Tree
 from codegen.spatial import ldl, semidefinite_ldl
-from codegen.tree import Tree
 
 
 def pv_osimf(tree: Tree, b: SX) -> SX:

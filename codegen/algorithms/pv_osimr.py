@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.behind import behind
-from codegen.algorithms.bundling import worth_bundling
-from codegen.algorithms.reduced import reduced
-from codegen.algorithms.streams import gathered
-from codegen.algorithms.sweeps import articulated
-from codegen.tree import Tree
+from codegen.recursions.bundling import worth_bundling
+from codegen.recursions.force_propagators import gathered
+from codegen.recursions.parent_side_osim import behind
+from codegen.recursions.reduced import reduced
+from codegen.recursions.sweeps import articulated
+from codegen.recursions.tree import Tree
 
 
 def pv_osimr(tree: Tree) -> SX:

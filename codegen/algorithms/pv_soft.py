@@ -9,7 +9,7 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.algorithms.constrained_aba import constrained_aba
-from codegen.tree import Tree
+from codegen.recursions.tree import Tree
 
 
 def pv_soft(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX) -> tuple[SX, ...]:

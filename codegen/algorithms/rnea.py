@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from casadi import SX, vertcat
 
-from codegen.algorithms.motion import Motion, forces, motions
-from codegen.tree import Tree
+from codegen.recursions.motion import Motion, forces, motions
+from codegen.recursions.tree import Tree
 
 
 def rnea(tree: Tree, v: SX, a: SX, f_ext: SX) -> SX:

@@ -1,14 +1,30 @@
-"""Target languages: `c_scalar` and `language` spell what emission writes, `registry` lists what writes folders.
-
-Emission stands on the first two, backends with a printer of their own (`c_portable`) on emission.
-"""
+"""All backends: each writes a folder of its own kind from the same graphs. To add one, add its line here."""
 
 from __future__ import annotations
 
-from codegen.backends.c_scalar import FLOAT32, FLOAT64, Scalar
-from codegen.backends.language import TRIG, Language
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-__all__ = ["SCALARS", "TRIG", "Language", "Scalar"]
+from codegen.backends import c_portable
+from codegen.emission.emit import emit_folder
 
-SCALARS: dict[str, Scalar] = {scalar.dtype: scalar for scalar in (FLOAT64, FLOAT32)}
-"""Real types by NumPy dtype name."""
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from codegen.emission.kernels import AnyKernel
+    from codegen.emission.sheet import Header, Style
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """What a backend is: in which style it writes what is wanted (or refuses it), and the files, name to text."""
+
+    style: Callable[[Style], Style]
+    folder: Callable[[Header, tuple[AnyKernel, ...], Style], dict[str, str]]
+
+
+BACKENDS: dict[str, Backend] = {
+    "c": Backend(lambda wanted: wanted, emit_folder),
+    "c_portable": Backend(c_portable.style, c_portable.folder),
+}
+"""By name; the first is what is taken where none is named."""

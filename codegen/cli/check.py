@@ -34,6 +34,7 @@ from codegen.cli.options import (
 )
 from codegen.cli.table import Table
 from codegen.errors import RobotError, UnsuitedError
+from codegen.model.contacts import whole_tips
 from codegen.progress import doing, each
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from codegen.model import Model
-    from codegen.runtime import Function
+    from codegen.build.runtime import Function
+    from codegen.robot import Robot
 
 EXAMPLES = """\
   rigidc check talos
@@ -120,7 +121,7 @@ def tolerance(name: str, dtype: str) -> float:
     return DIRECT if entry.group == "delassus" else TOLERANCE[dtype]
 
 
-def _measured(robot: Model, name: str, states: int, seed: int, options: dict[str, Any]) -> float:
+def _measured(robot: Robot, name: str, states: int, seed: int, options: dict[str, Any]) -> float:
     """`worst_error`; UnsuitedError where the oracle finds no answer."""
     import numpy as np
 
@@ -133,15 +134,16 @@ def _measured(robot: Model, name: str, states: int, seed: int, options: dict[str
         ) from None
 
 
-def worst_error(robot: Model, name: str, states: int, seed: int, options: dict[str, Any]) -> float:
+def worst_error(robot: Robot, name: str, states: int, seed: int, options: dict[str, Any]) -> float:
     """The largest relative error of a compiled algorithm over `states` random states; infinite for a NaN.
 
     UnsuitedError if an algorithm on contacts is off where its status says that it left out dependent rows.
     """
     import numpy as np
 
-    from codegen import contacts, pipeline
+    from codegen import pipeline
     from codegen.algorithms import ALGORITHMS, BEHIND, optional
+    from codegen.model import contacts
     from codegen.oracle import ORACLE
 
     function = pipeline.build(robot, name, **options).with_status()
@@ -169,7 +171,7 @@ def worst_error(robot: Model, name: str, states: int, seed: int, options: dict[s
     return worst
 
 
-def _unheld(robot: Model, state: dict[str, Any], given: dict[str, Any], parameters: dict[str, Any]) -> float:
+def _unheld(robot: Robot, state: dict[str, Any], given: dict[str, Any], parameters: dict[str, Any]) -> float:
     """The largest joint acceleration that there would be without the contacts."""
     import numpy as np
 
@@ -182,7 +184,7 @@ def _unheld(robot: Model, state: dict[str, Any], given: dict[str, Any], paramete
 
 
 def draw(
-    robot: Model, function: Function, name: str, options: dict[str, Any], states: int, seed: int
+    robot: Robot, function: Function, name: str, options: dict[str, Any], states: int, seed: int
 ) -> tuple[tuple[str, ...], tuple[NDArray[np.float64], ...], tuple[bool, ...]]:
     """Names and values of the inputs at random states, and at which of these all outputs are unique.
 
@@ -195,7 +197,7 @@ def draw(
     if ALGORITHMS[name].group != "constrained":
         inputs, values = arguments(robot, function, options, states, seed)
         return inputs, values, (True,) * states
-    held = options["contacts"] or tuple(robot.contact(tip) for tip in robot.tips)
+    held = options["contacts"] or whole_tips(robot)
     inputs, values = arguments(robot, function, options, TRIES * states, seed)
     kept, unique = [], []
     for n, q in enumerate(values[0]):

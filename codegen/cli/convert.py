@@ -34,12 +34,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the JSON."""
-    from codegen.description import assemble, read, write_json
+    from codegen.description import read, write_json
     from codegen.description.describing import described
     from codegen.description.merge import based
+    from codegen.robot import Robot
 
     description = read(args.robot)
-    whole = assemble(description, args.base)
+    whole = Robot.assembled(description, args.base)
     left = reduced(args, whole)
     text = write_json(based(description, args.base) if left is whole else described(left))
     if args.output:

@@ -25,14 +25,14 @@ from codegen.cli.options import (
     unless_unsuited,
 )
 from codegen.cli.table import Cell, Table
-from codegen.operations import KINDS
+from codegen.ir.operations import KINDS
 from codegen.progress import each
 
 if TYPE_CHECKING:
     import argparse
 
-    from codegen.counting import Count
-    from codegen.model import Model
+    from codegen.ir.counting import Count
+    from codegen.robot import Robot
 
 EXAMPLES = """\
   rigidc count iiwa solo12 -a rnea -a aba --json
@@ -70,11 +70,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def counted(every: bool, robot: Model, algorithm: str, options: dict[str, Any]) -> list[tuple[str, Count]]:
+def counted(every: bool, robot: Robot, algorithm: str, options: dict[str, Any]) -> list[tuple[str, Count]]:
     """Stages and their counts: as written and as emitted, or after every step and pass."""
     from codegen import pipeline
-    from codegen.counting import count
-    from codegen.stages import stages
+    from codegen.ir.counting import count
+    from codegen.task.stages import stages
 
     if every:
         return list(stages(pipeline.task(robot, algorithm, **options)))

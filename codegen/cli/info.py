@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
 
     from codegen.geometry import Vec3
-    from codegen.model import Model
+    from codegen.robot import Robot
 
 EXAMPLES = """\
   rigidc info iiwa
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     if args.form == "json":
         sys.stdout.write(as_json(facts(robot)))
         return 0
-    print(plain(repr(robot).strip("<>").removeprefix("Model ")))
+    print(plain(repr(robot).strip("<>").removeprefix("Robot ")))
     print(f"gravity {_vector(robot.gravity)} m/s^2; source {plain(_source(robot))}\n")
     sys.stdout.write(drawing(robot).text())
     if args.frames:
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def drawing(robot: Model) -> Table:
+def drawing(robot: Robot) -> Table:
     """The tree; where there are loops, with the cluster of each body."""
     if not robot.loops:
         return Table(HEADER, rows(robot))
@@ -85,13 +85,13 @@ def depth_first(parents: list[int]) -> list[int]:
     return order
 
 
-def cluster_numbers(robot: Model) -> dict[int, int]:
+def cluster_numbers(robot: Robot) -> dict[int, int]:
     """For each body that moves in a cluster the number of this one, from 1."""
     tied = [node.bodies for node in robot.nodes if node.loops]
     return {b: number for number, bodies in enumerate(tied, 1) for b in bodies}
 
 
-def rows(robot: Model) -> tuple[tuple[Cell, ...], ...]:
+def rows(robot: Robot) -> tuple[tuple[Cell, ...], ...]:
     """One row per body, in the order of the coordinates, the tree drawn in the first column."""
     drawn = tree([body.parent for body in robot.bodies])
     return tuple(
@@ -132,7 +132,7 @@ def tree(parents: list[int]) -> list[str]:
     return prefixes
 
 
-def facts(robot: Model) -> dict[str, object]:
+def facts(robot: Robot) -> dict[str, object]:
     """What `info` says, for machines; limits that are infinite are null."""
     bodies = [
         {
@@ -181,7 +181,7 @@ def facts(robot: Model) -> dict[str, object]:
     }
 
 
-def body_name(robot: Model, index: int) -> str:
+def body_name(robot: Robot, index: int) -> str:
     """The name of body `index`; -1 is the world."""
     return robot.bodies[index].name if index >= 0 else "world"
 
@@ -200,6 +200,6 @@ def _limit(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _source(robot: Model) -> str:
+def _source(robot: Robot) -> str:
     source = robot.source
     return ", ".join(part for part in (source.origin, source.version, source.licence) if part) or "not stated"

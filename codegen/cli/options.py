@@ -13,7 +13,7 @@ from codegen.progress import note
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from codegen.model import Model
+    from codegen.robot import Robot
 
 ROBOT = (
     "a bundled robot (`rigidc robots` lists them), a mechanism such as chain:20, or a .urdf, .xml (MJCF) or .json file"
@@ -261,18 +261,18 @@ def tolerance(text: str) -> float:
     return number
 
 
-def load(args: argparse.Namespace, robot: str) -> Model:
+def load(args: argparse.Namespace, robot: str) -> Robot:
     """The robot called `robot`, read as the arguments say."""
-    from codegen import description
+    from codegen.robot import load as read
 
     snap = {} if args.snap is None else {"snap": args.snap}
-    model = reduced(args, description.load(robot, args.base, args.convention, args.order, **snap))
+    model = reduced(args, read(robot, args.base, args.convention, args.order, **snap))
     for text in args.new_frames:
         model = _with_frame(model, text)
     return model
 
 
-def reduced(args: argparse.Namespace, robot: Model) -> Model:
+def reduced(args: argparse.Namespace, robot: Robot) -> Robot:
     """The robot, less what the arguments of `add_reduction` take away: a subtree first, then joints."""
     if args.subtree is not None:
         robot = robot.subtree(args.subtree, args.base or "fixed")
@@ -288,7 +288,7 @@ def reduced(args: argparse.Namespace, robot: Model) -> Model:
     return robot
 
 
-def _locked(robot: Model, text: str) -> tuple[str, list[float] | None]:
+def _locked(robot: Robot, text: str) -> tuple[str, list[float] | None]:
     """A joint and the positions at which a text locks it (None: where it is at neutral)."""
     name, equals, values = text.rpartition("=")
     if not equals or text in robot.joint_names:
@@ -304,7 +304,7 @@ _TRIPLE = f"({_NUMBER},{_NUMBER},{_NUMBER})"
 _FRAME = re.compile(f"([^=]*)=(.*?):{_TRIPLE}(?::{_TRIPLE})?")
 
 
-def _with_frame(model: Model, text: str) -> Model:
+def _with_frame(model: Robot, text: str) -> Robot:
     """The robot with the frame that a text states; RobotError if it states none."""
     found = _FRAME.fullmatch(text)
     if not found:
@@ -314,13 +314,13 @@ def _with_frame(model: Model, text: str) -> Model:
     return model.with_frame(name, on, xyz, rpy)
 
 
-def algorithms(args: argparse.Namespace, robot: Model | None = None) -> list[str]:
+def algorithms(args: argparse.Namespace, robot: Robot | None = None) -> list[str]:
     """The chosen algorithms in the order given; RobotError for a name unknown.
 
     If none was chosen, the common ones, and where `robot` has loops, those that are for loops and the Delassus ones.
     """
     from codegen.algorithms import ALGORITHMS
-    from codegen.choice import AUTO
+    from codegen.task.auto_select import AUTO
 
     chosen = _named(args)
     for name in chosen:
@@ -337,10 +337,10 @@ def algorithms(args: argparse.Namespace, robot: Model | None = None) -> list[str
     return list(dict.fromkeys(chosen))
 
 
-def resolved(args: argparse.Namespace, names: list[str], robot: Model, **own: Any) -> list[str]:
+def resolved(args: argparse.Namespace, names: list[str], robot: Robot, **own: Any) -> list[str]:
     """The algorithms, with the one that `auto` takes for the robot in its place; `own` are options of the command."""
-    from codegen.choice import AUTO
     from codegen.pipeline import auto
+    from codegen.task.auto_select import AUTO
 
     if AUTO not in names:
         return names

@@ -40,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
 
 def robots() -> Table:
     """The bundled robots: base, number of bodies, degrees of freedom, loops and provenance."""
-    from codegen.description import bundled, load
+    from codegen.description import bundled
+    from codegen.robot import load
 
     rows = []
     for name in bundled():

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codegen.model import Model
-    from codegen.runtime import Function
+    from codegen.build.runtime import Function
+    from codegen.robot import Robot
 
     Array = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ SHORT = 0.05  # rad or m: a step that linkages can follow
 
 
 def arguments(
-    robot: Model, function: Function, options: Mapping[str, Any], number: int, seed: int
+    robot: Robot, function: Function, options: Mapping[str, Any], number: int, seed: int
 ) -> tuple[tuple[str, ...], tuple[Array, ...]]:
     """The names of a function's inputs, parameters in the words of `options`, and `samples` of them."""
     from codegen.algorithms import BEHIND, OPTIONAL
@@ -36,7 +36,7 @@ def arguments(
 
 
 def samples(
-    robot: Model,
+    robot: Robot,
     inputs: Sequence[str],
     external: int,
     parameters: Sequence[str],
@@ -62,7 +62,7 @@ def samples(
     return tuple(np.stack(column) for column in zip(*draws, strict=True))
 
 
-def _quantity(robot: Model, name: str, external: int, rows: int, held: int, rng: np.random.Generator) -> Array:
+def _quantity(robot: Robot, name: str, external: int, rows: int, held: int, rng: np.random.Generator) -> Array:
     if name in ("q", "q0", "q1"):
         return robot.random(rng)[0]
     if name == "guess":
@@ -86,7 +86,7 @@ def _quantity(robot: Model, name: str, external: int, rows: int, held: int, rng:
     return (SHORT if step else 1.0) * rng.standard_normal(robot.nv)
 
 
-def _opened(robot: Model, rng: np.random.Generator) -> Array:
+def _opened(robot: Robot, rng: np.random.Generator) -> Array:
     """A valid configuration, but for joints that follow others: these are up to 0.02 rad or m off."""
     q = robot.random(rng)[0]
     for body, place, own in zip(robot.bodies, robot.q_slices, robot.v_slices, strict=True):
@@ -95,7 +95,7 @@ def _opened(robot: Model, rng: np.random.Generator) -> Array:
     return q
 
 
-def _parameter(robot: Model, spec: str, rng: np.random.Generator) -> Array:
+def _parameter(robot: Robot, spec: str, rng: np.random.Generator) -> Array:
     if spec == "gravity":
         return rng.standard_normal(3) + robot.gravity
     if spec.startswith("payload:"):

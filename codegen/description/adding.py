@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from codegen.choosing import completed
 from codegen.description.clusters import clustered
 from codegen.description.description import DescribedLoop
 from codegen.description.files import shown
@@ -13,7 +12,8 @@ from codegen.description.locking import settled
 from codegen.description.loops import canonical, resolved
 from codegen.description.texts import text_of
 from codegen.errors import RobotError
-from codegen.expressions import names
+from codegen.kinematic_loops.expressions import names
+from codegen.kinematic_loops.independent_joints import completed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ def with_loop(
     variables: Mapping[str, str] | None = None,
     scale: Sequence[float] = (),
 ) -> Model:
-    """See `Model.with_loop`."""
+    """See `Robot.with_loop`."""
     if name in {loop.name for loop in model.loops} or not name.isprintable() or not name:
         raise RobotError(f"{model.name}: a loop cannot be called {shown(name)}; choose a new printable name")
     given = {joint: text_of(formula) for joint, formula in (explicit or {}).items()}

@@ -13,7 +13,8 @@ from codegen.description.description import SCALAR_JOINTS
 from codegen.description.files import shown
 from codegen.description.loops import resolve
 from codegen.description.merge import based, merge
-from codegen.description.validate import check, check_bodies, listed
+from codegen.description.snap import SNAP
+from codegen.description.validate import check, check_bodies, listed, weightless
 from codegen.errors import RobotError
 from codegen.geometry import Inertia, Pose
 from codegen.limits import LARGEST
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from codegen.description.merge import Merged, Order
     from codegen.model import Convention, Loop
 
-SNAP = 1e-11
 NEAR = 1e-5  # rad; an angle that was meant to be a right one, stated as 1.5708 or 3.1416, is not farther off
 
 
@@ -73,8 +73,10 @@ def assemble(
 
 def _checked(where: str, model: Model) -> Model:
     """The model, the loops found to determine what they should; independent joints chosen where none are named."""
-    from codegen.choosing import completed  # symbolic, and so slow to import; most robots have no loops
     from codegen.description.locking import settled
+    from codegen.kinematic_loops.independent_joints import (
+        completed,  # symbolic, and so slow to import; most robots have no loops
+    )
 
     try:
         return completed(settled(model))
@@ -178,11 +180,6 @@ def _remarks(description: Description, tree: Merged) -> list[str]:
             f"(--snap {NEAR:g}) takes them for right ones, which saves operations."
         )
     return remarks
-
-
-def weightless(body: str) -> str:
-    """The note on a body that moves without inertia."""
-    return f"Body {shown(body)} moves without inertia; forward dynamics is singular there."
 
 
 def _rounded(joint: DescribedJoint, placement: Pose) -> bool:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.choosing import completed
 from codegen.description.clusters import clustered
 from codegen.description.description import SCALAR_JOINTS
 from codegen.description.files import shown
@@ -18,6 +17,8 @@ from codegen.description.loops import canonical
 from codegen.description.validate import listed
 from codegen.description.welding import motion, remaining, welded
 from codegen.errors import RobotError
+from codegen.kinematic_loops import states
+from codegen.kinematic_loops.independent_joints import completed
 from codegen.limits import LARGEST
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ RIGID = "make its joints fixed"
 def lock(
     model: Model, joints: Mapping[str, float | Sequence[float] | None] | Iterable[str], q: ArrayLike | None = None
 ) -> Model:
-    """See `Model.lock`."""
+    """See `Robot.lock`."""
     if isinstance(joints, str):
         raise RobotError(f"{model.name}: lock takes a mapping or a list of joints; write [{joints!r}]")
     pairs = joints.items() if isinstance(joints, Mapping) else ((name, None) for name in joints)
@@ -49,7 +50,7 @@ def lock(
 
 
 def lock_all_but(model: Model, joints: Sequence[str], q: ArrayLike | None = None) -> Model:
-    """See `Model.lock_all_but`."""
+    """See `Robot.lock_all_but`."""
     for name in joints:
         _body(model, name)
     moving = _led(model, joints)
@@ -165,7 +166,7 @@ def _values(model: Model, body: Body, value: float | Sequence[float]) -> tuple[f
 def _positions(model: Model, q: ArrayLike | None) -> dict[str, tuple[float, ...]]:
     """By name the positions of all joints at q (nq; by default neutral)."""
     try:
-        given = np.asarray(model.neutral() if q is None else q, float)
+        given = np.asarray(states.neutral(model) if q is None else q, float)
     except (TypeError, ValueError):
         given = np.zeros(0)
     if given.shape != (model.nq,):

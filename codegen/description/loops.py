@@ -156,7 +156,7 @@ def _check_expression(words: str, data: Mapping[str, Any]) -> None:
         raise RobotError(f"{words}: 'scale' must have one number for each independent joint")
     from casadi import SX  # slow to import, and few robots have expressions
 
-    from codegen.expressions import parse
+    from codegen.kinematic_loops.expressions import parse
 
     symbols = {name: SX.sym(name) for name in data["variables"]}
     try:

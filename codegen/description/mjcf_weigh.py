@@ -6,7 +6,6 @@ child, and the file is refused.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import subprocess
@@ -21,11 +20,11 @@ from codegen.errors import RobotError
 from codegen.limits import CHILD_MEMORY, CHILD_SECONDS, LARGEST_MESHES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 _START = (
     "import sys, json; request = json.load(sys.stdin); sys.path[:] = request['search']; "
-    "from codegen.description.mjcf_weigh import answer; answer(request['path'], request['memory'])"
+    "from codegen.description.mjcf_child import answer; answer(request['path'], request['memory'])"
 )
 _FORMATS = (".stl", ".obj", ".msh")
 
@@ -133,43 +132,3 @@ def weights(path: Path) -> tuple[Weight, ...]:
 
 def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
-
-
-def answer(path: str, memory: int, write: Callable[[str], Any] = print) -> None:
-    """The child's part: write the weights of all bodies of a file, or why there are none, as a line of JSON."""
-    _limit(memory)
-    import mujoco
-
-    from codegen.description.mjcf_compile import lightened
-
-    mujoco.set_mju_user_warning(lambda message: None)
-    spec = mujoco.MjSpec.from_file(path)
-    unread = any(mesh.file.lower().endswith(".obj") for mesh in spec.meshes)
-    try:
-        needed = {geom.meshname for geom, _ in meshes_of(mujoco, spec)}
-        lightened(mujoco, spec, needed)
-        model = spec.compile()
-    except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
-        # The reader of OBJ files repeats what it finds in them, which may be any file.
-        write(json.dumps({"refused": "a mesh cannot be read or weighed" if unread else str(error)}))
-        return
-    fields = ("mass", "ipos", "iquat", "inertia")
-    rows = [{key: getattr(model, f"body_{key}")[body.id].tolist() for key in fields} for body in spec.bodies]
-    write(json.dumps({"bodies": rows}))
-
-
-def _limit(memory: int) -> None:
-    """Bound this process's memory and processor time, where the system can; elsewhere the parent's clock must do."""
-    try:
-        import resource
-    except ImportError:
-        return
-    for kind, most in (
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_CPU, CHILD_SECONDS),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, hard = resource.getrlimit(kind)
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        with contextlib.suppress(ValueError, OSError):  # systems that know a limit but do not keep it
-            resource.setrlimit(kind, (most, most))

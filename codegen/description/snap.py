@@ -18,6 +18,7 @@ from codegen.geometry import Inertia, Mat3, Pose, Vec3, mat3, orthonormal, vec3
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+SNAP = 1e-11  # rad; entries of rotations and axes below this become zeros where no other tolerance is asked for
 LENGTH = 1e-12
 SHARE = 1e-12
 GYRATION = 1e-9  # m; what turns a mass by a radius like this is nothing

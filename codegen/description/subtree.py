@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codegen.description import snap as snapping
-from codegen.description.assemble import SNAP
 from codegen.description.clusters import clustered
 from codegen.description.files import shown
+from codegen.description.snap import SNAP
 from codegen.errors import RobotError
 from codegen.geometry import Pose
 from codegen.model import Frame, Joint
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def subtree(model: Model, at: str, base: Base = "fixed") -> Model:
-    """See `Model.subtree`."""
+    """See `Robot.subtree`."""
     if base not in ("fixed", "floating"):
         raise RobotError(f"base={base!r} is not known; use 'fixed' or 'floating'")
     joints = {joint: b for b, joint in enumerate(model.joint_names)}

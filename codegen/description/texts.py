@@ -1,4 +1,4 @@
-"""Formulas of SymPy and CasADi as constraint texts, the form in which a model keeps them (`codegen.expressions`).
+"""Formulas of SymPy and CasADi as constraint texts (`codegen.kinematic_loops.expressions`), as a model keeps them.
 
 A text reads back to the same formula: numbers are exact, and what the texts cannot say is refused.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codegen.errors import RobotError
-from codegen.expressions import FUNCTIONS
+from codegen.kinematic_loops.expressions import FUNCTIONS
 from codegen.limits import LONGEST_FORMULA
 
 if TYPE_CHECKING:

@@ -193,3 +193,8 @@ def check_bodies(where: str, stated: Sequence[tuple[Link, Inertia]]) -> None:
                 f"{where}: link {shown(link.name)} has an inertia with the negative principal moment {lows[0]:.6g}; "
                 "correct it"
             )
+
+
+def weightless(body: str) -> str:
+    """The note on a body that moves without inertia."""
+    return f"Body {shown(body)} moves without inertia; forward dynamics is singular there."

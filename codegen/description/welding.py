@@ -9,15 +9,15 @@ import numpy as np
 from casadi import SX, evalf, symvar
 
 from codegen.description import snap as snapping
-from codegen.description.assemble import SNAP, weightless
 from codegen.description.files import shown
 from codegen.description.loops import canonical
 from codegen.description.rotations import about, from_wxyz
-from codegen.description.validate import listed
+from codegen.description.snap import SNAP
+from codegen.description.validate import listed, weightless
 from codegen.errors import RobotError
-from codegen.expressions import parse, substituted
 from codegen.geometry import Inertia, Pose, vec3
-from codegen.loops import implicit, linear_rows
+from codegen.kinematic_loops.constraints import implicit, linear_rows
+from codegen.kinematic_loops.expressions import parse, substituted
 from codegen.model import Loop
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from codegen.counting import Count
-from codegen.graph import Port
+from codegen.ir.counting import Count
+from codegen.ir.graph import Port
 
 
 @dataclass(frozen=True, slots=True)

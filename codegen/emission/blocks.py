@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codegen.operations import CONST, INPUT
+from codegen.ir.operations import CONST, INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
 
 PAIR = ("sin", "cos")
 

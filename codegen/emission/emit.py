@@ -1,7 +1,7 @@
 """Kernels to C99 text: sources, one header, and a folder that builds by itself.
 
 The text is a pure function of its arguments. Names and notes from a robot file pass through
-`codegen.names` on their way.
+`codegen.ir.names` on their way.
 """
 
 from __future__ import annotations
@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.backends import SCALARS
-from codegen.backends.angles import INCLUDES as ANGLE_INCLUDES
-from codegen.backends.angles import angle_slots
 from codegen.emission.artifact import Artifact
 from codegen.emission.flags import FLAGS, OPTIONS
 from codegen.emission.folder import write_folder
@@ -22,7 +19,10 @@ from codegen.emission.kernels import AnyKernel, Call, Emitted, arguments, emit_d
 from codegen.emission.sheet import Header, JointRow, Kernel, LoopKernel, Style
 from codegen.emission.text import render
 from codegen.errors import RobotError
-from codegen.names import comment, identifiers, wrapped
+from codegen.ir.names import comment, identifiers, wrapped
+from codegen.languages import SCALARS
+from codegen.languages.angles import INCLUDES as ANGLE_INCLUDES
+from codegen.languages.angles import angle_slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

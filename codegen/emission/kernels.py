@@ -6,23 +6,23 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codegen.backends.language import OPERATORS
-from codegen.counting import Count
 from codegen.emission.sheet import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.emission.stack import stack
 from codegen.emission.statements import statements
 from codegen.emission.text import render
-from codegen.graph import STATUS, Graph
-from codegen.names import comment, identifier, identifiers, wrapped
-from codegen.operations import CONST, INPUT, OPERATIONS
+from codegen.ir.counting import Count
+from codegen.ir.graph import STATUS, Graph
+from codegen.ir.names import comment, identifier, identifiers, wrapped
+from codegen.ir.operations import CONST, INPUT, OPERATIONS
+from codegen.languages.language import OPERATORS
 from codegen.packing import Packed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from codegen.backends import Language
     from codegen.emission.cuts import Lengths
-    from codegen.graph import Port
+    from codegen.ir.graph import Port
+    from codegen.languages import Language
 
 AnyKernel = Kernel | LoopKernel
 
@@ -90,6 +90,11 @@ class Variant:
     workspace: int
     before: str = ""
     after: str = ""
+
+    @property
+    def lines(self) -> tuple[tuple[str, ...], ...]:
+        """The lines of each function."""
+        return tuple(function.lines for function in self.functions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +170,12 @@ class Emitted:
 
     def stack(self, real_bytes: int) -> int:
         """Bytes of stack that a call takes at most, an estimate from above."""
-        return max(stack(variant.functions, variant.workspace, real_bytes) for variant in self.variants)
+        return max(stack(variant.lines, variant.workspace, real_bytes) for variant in self.variants)
 
     def many_stack(self, lanes: int, real_bytes: int) -> int:
         """The same of a call on many states; where groups take turns, the caller has their workspace."""
         first = self.variants[0]
-        return stack(first.functions, first.workspace if self.groups(lanes)[0] == 1 else 0, real_bytes, lanes)
+        return stack(first.lines, first.workspace if self.groups(lanes)[0] == 1 else 0, real_bytes, lanes)
 
     def stepped(self, real: str) -> str:
         """The arguments of a function of many states: each array and its step."""

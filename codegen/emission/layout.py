@@ -11,15 +11,15 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codegen.backends.language import OPERATORS
 from codegen.emission.blocks import Block, blocks
-from codegen.operations import CONST, INPUT
+from codegen.ir.operations import CONST, INPUT
+from codegen.languages.language import OPERATORS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.emission.cuts import Lengths
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
 
     Pack = tuple[int, ...]
 

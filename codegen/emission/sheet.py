@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from codegen.backends import SCALARS, Language
-from codegen.counting import Count, count
 from codegen.emission.cuts import Lengths
-from codegen.graph import STATUS, Port
-from codegen.names import comment, identifier
-from codegen.operations import KINDS
+from codegen.ir.counting import Count, count
+from codegen.ir.graph import STATUS, Port
+from codegen.ir.names import comment, identifier
+from codegen.ir.operations import KINDS
+from codegen.languages import SCALARS, Language
 from codegen.packing import pack
 
 if TYPE_CHECKING:
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
+    from codegen.ir.staging import Staged
     from codegen.packing import Packed, Roles
-    from codegen.staging import Staged
 
 LANES = (1, 2, 4, 8, 16)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codegen.operations import CONST, INPUT
+from codegen.ir.operations import CONST, INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codegen.backends import Language
     from codegen.emission.layout import Layout
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
+    from codegen.languages import Language
 
 
 @dataclass(frozen=True, slots=True)

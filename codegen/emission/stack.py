@@ -17,8 +17,6 @@ from codegen.emission.blocks import EIGHT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codegen.emission.kernels import Function
-
 CALLS = 512
 """Bytes of saved registers, return addresses and alignment in all functions of a call, on x86-64, aarch64 and ARM."""
 
@@ -34,12 +32,12 @@ _NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[+-]?\d+)?")
 _ANGLES = re.compile(r"_angles\(.*_BLOCKS\((\d+)\)\);")
 
 
-def stack(functions: Sequence[Function], kept: int, real: int, lanes: int = 1) -> int:
-    """Bytes that a call of these functions takes at most, on reals of so many bytes in so many lanes.
+def stack(functions: Sequence[Sequence[str]], kept: int, real: int, lanes: int = 1) -> int:
+    """Bytes that a call of functions of these lines takes at most, on reals of so many bytes in so many lanes.
 
     `kept` are the reals of the workspace, of every lane, if it is on the stack.
     """
-    own = max(_reals(function.lines, lanes) for function in functions)
+    own = max(_reals(lines, lanes) for lines in functions)
     angles = 2 * ROUND * 8 if lanes > 1 else 0
     moved = 4 * lanes * real  # of every lane, while states are gathered and scattered
     total = CALLS + lanes * (kept * real + angles + (moved if lanes > 1 else 0)) + own * real

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 from codegen.emission.blocks import EIGHT, PAIR
 from codegen.emission.layout import layout
 from codegen.emission.spelling import spelling
-from codegen.operations import CONST, INPUT
+from codegen.ir.operations import CONST, INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from codegen.backends import Language
     from codegen.emission.cuts import Lengths
     from codegen.emission.layout import Layout
     from codegen.emission.spelling import Spelling
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
+    from codegen.languages import Language
 
 START = -1
 """The unit after which results are stored that wait for none."""

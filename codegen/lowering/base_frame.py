@@ -13,25 +13,23 @@ forces change coordinates on their way in, accelerations on their way out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from casadi import SX
 
 from codegen.geometry import ROUNDING, Pose, clean, mat3, vec3
-from codegen.spatial import Transform, cross3, placement_steps
+from codegen.lowering.reframed_base import ReframedBase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from codegen.joints import JointType
     from codegen.lowering.problem import Problem
     from codegen.model import Contact, Model
-    from codegen.spatial import Step
 
 INERTIA, FORCES, BORDER = 33, 4, 20  # operations per offset along one axis: of an inertia, a force, a base's own motion
 PAIR = 2  # limbs that are alike and still in step if their offsets differ; more are not, and take longer
@@ -52,57 +50,6 @@ def first_row(columns: int, m: int) -> int:
 def second_row(columns: int) -> int:
     """Operations that zeros in the second row save, whose factors are then multiples of those of the first."""
     return (9 + columns) * columns
-
-
-@dataclass(frozen=True, slots=True)
-class ReframedBase:
-    """A floating joint of whose body another frame is followed, at `pose` in the one that `joint` moves.
-
-    Its velocity v is [angular; linear] along the frame's axes, or with `linear_first` the other way round.
-    """
-
-    joint: JointType
-    pose: Pose
-    linear_first: bool
-    nq: ClassVar[int] = 7
-    nv: ClassVar[int] = 6
-
-    def neutral(self) -> NDArray[np.float64]:
-        return self.joint.neutral()
-
-    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
-        return self.joint.random(rng, lower, upper)
-
-    def transform(self, q: SX) -> tuple[Step, ...]:
-        return (*self.joint.transform(q), *placement_steps(self.pose))
-
-    def subspace(self, q: SX) -> SX:
-        order = (3, 4, 5, 0, 1, 2) if self.linear_first else range(6)
-        return SX.eye(6)[:, list(order)]
-
-    def drift(self, q: SX, v: SX) -> SX:
-        twist = self.subspace(q) @ v
-        return cross3(twist[:3], twist[3:])
-
-    def integrate(self, q: SX, dv: SX) -> SX:
-        return self.joint.integrate(q, self.outwards(q, dv))
-
-    def difference(self, q0: SX, q1: SX) -> SX:
-        return self.motion(q0, self.joint.difference(q0, q1))
-
-    def motion(self, q: SX, v: SX) -> SX:
-        """Velocity or acceleration coordinates of `joint`, as this one has them."""
-        return self.subspace(q).T @ (Transform(placement_steps(self.pose)) @ (self.joint.subspace(q) @ v))
-
-    def force(self, q: SX, tau: SX) -> SX:
-        """Joint forces of `joint`, as this one feels them."""
-        back = Transform(placement_steps(self.pose.inverse()))
-        return self.subspace(q).T @ back.force(self.joint.subspace(q) @ tau)
-
-    def outwards(self, q: SX, v: SX) -> SX:
-        """Velocity or acceleration coordinates of this joint, as `joint` has them."""
-        back = Transform(placement_steps(self.pose.inverse()))
-        return self.joint.subspace(q).T @ (back @ (self.subspace(q) @ v))
 
 
 class Limb(NamedTuple):

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from casadi import DM, SX, vertcat
 
 from codegen.recursions.poses import velocities, world_poses
+from codegen.recursions.tree import Held, Tree
 from codegen.spatial import cross3, so3_log, zeros
-from codegen.tree import Held, Tree
 
 
 def wanted(tree: Tree, v: SX, k: SX, given: Mapping[str, SX]) -> SX:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codegen.recursions.tree import Part, Tree, armatures
 from codegen.spatial import NodeInertia, NodeTransform, RigidInertia, Subspace, constant
-from codegen.tree import Part, Tree, armatures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The step to canonical link frames (`codegen.frames`): joints move along coordinate axes of their bodies."""
+"""The step to canonical link frames (`codegen.model.canonical_frames`): joints move along their bodies' axes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.frames import canonical
 from codegen.geometry import clean, times
+from codegen.model.canonical_frames import canonical
 from codegen.spatial import constant
 
 if TYPE_CHECKING:
     from casadi import SX
 
-    from codegen.frames import Canonical
     from codegen.lowering.problem import Problem
+    from codegen.model.canonical_frames import Canonical
 
 
 def canonical_frames(problem: Problem) -> Problem:

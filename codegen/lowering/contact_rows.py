@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from casadi import DM, SX, diagcat, vertcat
 
+from codegen.elimination.levers import long_enough
 from codegen.errors import RobotError
 from codegen.geometry import IDENTITY, ROUNDING, Pose, clean
-from codegen.levers import long_enough
 from codegen.lowering.baumgarte import all_inwards, outwards, wanted
 from codegen.model import Frame
+from codegen.recursions.tree import Held
 from codegen.spatial import Shift, Transform, constant, placement_steps
-from codegen.tree import Held
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.lowering.problem import Determined, Problem
     from codegen.model import Contact, Model
+    from codegen.recursions.tree import Part, Tree
     from codegen.spatial import AxisTurn
-    from codegen.tree import Part, Tree
 
 WHOLE = tuple(np.eye(6)[rows] for rows in (slice(0, 3), slice(3, 6), slice(0, 6)))
 
@@ -40,7 +40,7 @@ def turns_outside(contact: Contact) -> bool:
 
 
 def leads(model: Model, contacts: Sequence[Contact], contact: Contact, determined: Determined) -> bool:
-    """Whether rows along its body's own axes lead its hinge (`codegen.algorithms.leaders`), of a point or frame off it.
+    """Whether rows along its body's own axes lead its hinge (`codegen.elimination.detect`), of a point or frame off it.
 
     Frames held exactly lead along any axes. Foretold of the model; a wrong answer would cost operations only.
     """

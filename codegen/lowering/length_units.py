@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.lowering.problem import Problem
+    from codegen.recursions.tree import Held, Tree
     from codegen.spatial import Step
-    from codegen.tree import Held, Tree
 
 
 METRE = 1.0

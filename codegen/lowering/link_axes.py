@@ -13,20 +13,21 @@ are turned about the hinge. So they may stand at any angle, even at one that the
   (`codegen.lowering.contact_rows`), unless it is a point and a zero of its inertia would be filled. Several points
   share more numbers along its own axes.
 
-Needs canonical frames (`codegen.frames`) and regrouped inertias (`codegen.lowering.regroup_inertias`). Other bodies
-that somebody looks at, by a frame or a contact, keep their own axes.
+Needs canonical frames (`codegen.model.canonical_frames`) and regrouped inertias (`codegen.lowering.regroup_inertias`).
+Other bodies that somebody looks at, by a frame or a contact, keep their own axes.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from casadi import DM, SX, cos, sin
 
 from codegen.lowering.contact_rows import turns_outside
+from codegen.lowering.problem import LinkAxes
 from codegen.spatial import (
     AxisTurn,
     RigidInertia,
@@ -51,14 +52,6 @@ LEAST: dict[Swept, int] = {"inertias": 0, "both": 2, "forces": 3}  # first momen
 TURNS = 3  # axes about which a body may turn; motions along fewer have zeros, and turn cheaply
 WELDED = 6  # rows that gain more from axes that stay than zeros of an inertia are worth
 ROUNDING = 1e-14  # what a turn leaves of products of inertia that are none, as part of the largest entry
-
-
-class LinkAxes(NamedTuple):
-    """A body along chosen axes: the transform from its parent, its inertia, and of a held tip the turn to its own."""
-
-    X: Transform
-    inertia: RigidInertia
-    inner: AxisTurn | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codegen.closing import closings, independent_rows
-from codegen.loops import constraints, free, spanning
+from codegen.kinematic_loops.closure import closings, independent_rows
+from codegen.kinematic_loops.constraints import constraints, free, spanning
 from codegen.spatial import Transform, placement_steps
 
 if TYPE_CHECKING:
     from casadi import SX
 
-    from codegen.loops import Spanning
+    from codegen.kinematic_loops.constraints import Spanning
     from codegen.lowering.problem import Problem
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from casadi import SX, vertcat
 
 if TYPE_CHECKING:
-    from codegen.frames import Canonical
     from codegen.joints import JointType
-    from codegen.loops import Spanning
-    from codegen.lowering.base_frame import ReframedBase
-    from codegen.lowering.link_axes import LinkAxes
+    from codegen.kinematic_loops.constraints import Spanning
+    from codegen.lowering.reframed_base import ReframedBase
     from codegen.model import Contact, Model
-    from codegen.spatial import RigidInertia
-    from codegen.tree import Tree
+    from codegen.model.canonical_frames import Canonical
+    from codegen.recursions.tree import Tree
+    from codegen.spatial import AxisTurn, RigidInertia, Transform
 
 Swept = Literal["forces", "inertias", "both"]
 """What the sweeps of an algorithm carry beside motions."""
@@ -51,6 +50,14 @@ class Needs:
     length_units: bool = False
     contact_axes: bool = False
     reflected: bool = False
+
+
+class LinkAxes(NamedTuple):
+    """A body along chosen axes: the transform from its parent, its inertia, and of a held tip the turn to its own."""
+
+    X: Transform
+    inertia: RigidInertia
+    inner: AxisTurn | None = None
 
 
 def coordinates_of(view: Model, model: Model, q: SX) -> SX:

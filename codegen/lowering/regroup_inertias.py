@@ -2,7 +2,7 @@
 
 Khalil's base parameters (Khalil and Dombre, Modeling, Identification and Control of Robots, ch. 9), applied
 from the leaves to the root. Exact for inertia matrices, joint forces and accelerations; the masses that are
-left are not physical, so this is for the generator only. Needs canonical frames (`codegen.frames`).
+left are not physical, so this is for the generator only. Needs canonical frames (`codegen.model.canonical_frames`).
 
 What moves may be far larger than what its new carrier has of its own, and joints in between feel the difference alone.
 So sums are made in decimals of 40 digits, along the very turns that the tree makes, and rounded once, at the end; and

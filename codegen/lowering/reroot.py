@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from codegen.frames import SINGLE_AXIS
 from codegen.geometry import Pose, clean, times, vec3
 from codegen.lowering.base_frame import PAIR, coordinate_axis, first_row, second_row
 from codegen.lowering.length_units import COLUMNS
+from codegen.model.canonical_frames import SINGLE_AXIS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

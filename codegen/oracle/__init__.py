@@ -9,7 +9,7 @@ loops are their spanning tree and dense constraints on it (`codegen.oracle.loops
 function of that name and returns its outputs. Dynamics, kinematics and `efpa` also take many states at once, in leading
 dimensions; the others one. Options:
   frames      names of frames (fk, jacobian); default: `model.tips`
-  contacts    held frames (`Model.contact`); default: all six rows at every tip
+  contacts    held frames (`Robot.contact`); default: all six rows at every tip
   external    names of frames that carry an external wrench; the last input is then f_ext (k, 6):
               [force; moment] on the body, in the frame's axes, at its origin
   parameters  {"gravity" | "payload:FRAME" | "offset:JOINT": values}, see `codegen.oracle.parameters`
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from codegen.model.contacts import whole_tips
 from codegen.oracle import approximate, constrained, dynamics, kinematics, loops, manifold
 from codegen.oracle.parameters import with_parameters
 
@@ -56,7 +57,7 @@ def _entry(
         if takes == "wrenches":
             return chosen(model, *inputs, external=tuple(external))
         if takes == "contacts":
-            held = tuple(model.contact(tip) for tip in model.tips) if contacts is None else tuple(contacts)
+            held = whole_tips(model) if contacts is None else tuple(contacts)
             return chosen(model, *inputs, contacts=held)
         return chosen(model, *inputs)
 

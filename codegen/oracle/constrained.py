@@ -17,6 +17,7 @@ import numpy as np
 
 from codegen.algorithms import BEHIND, OPTIONAL
 from codegen.errors import UnsuitedError
+from codegen.model.contacts import whole_tips
 from codegen.oracle import dynamics, kinematics, loops, stated
 from codegen.oracle.parameters import with_parameters
 
@@ -125,7 +126,7 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
         given = {**OPTIONAL, "weight": 1.0, **(parameters or {})}
         numbers = {name: values for name, values in given.items() if name not in {*OPTIONAL, *BEHIND}}
         model = with_parameters(model, numbers)
-        held = tuple(model.contact(tip) for tip in model.tips) if contacts is None else tuple(contacts)
+        held = whole_tips(model) if contacts is None else tuple(contacts)
         names = ("k", "lam0", "R", "weight")
         m = sum(len(contact.rows) for contact in held)
         k, lam0, R, weight = (np.broadcast_to(np.asarray(given[name], float), m) for name in names)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.counting import count
-from codegen.graph import verify
+from codegen.ir.counting import count
+from codegen.ir.graph import verify
 from codegen.packing.aligned import CircleError, aligned
 from codegen.packing.likeness import alike
 from codegen.packing.matching import matched
@@ -21,7 +21,7 @@ from codegen.packing.sums import sums
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
     from codegen.packing.likeness import Roles
     from codegen.packing.sums import Sums
 

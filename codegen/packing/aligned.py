@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.graph import Graph, Value
-from codegen.operations import CONST
+from codegen.ir.graph import Graph, Value
+from codegen.ir.operations import CONST
 from codegen.packing.negatives import ODD, negatives
 from codegen.packing.sums import JOIN, SUM
 

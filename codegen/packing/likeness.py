@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.operations import CONST, INPUT
+from codegen.ir.operations import CONST, INPUT
 from codegen.packing.sums import COMMUTING, SUM
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
     from codegen.packing.sums import Sums
 
     Side = tuple[int, int]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.operations import CONST
+from codegen.ir.operations import CONST
 from codegen.packing.signs import Signs, value
 from codegen.packing.sums import SUM
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codegen.graph import Graph, Value
-from codegen.operations import CONST, INPUT
+from codegen.ir.graph import Graph, Value
+from codegen.ir.operations import CONST, INPUT
 from codegen.passes.angles import reordered
 from codegen.passes.endings import early_ends
 from codegen.passes.lifetimes import short_lived

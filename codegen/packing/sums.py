@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codegen.operations import CONST, INPUT
+from codegen.ir.operations import CONST, INPUT
 from codegen.passes.inner import SUMS, inner_sums
 
 if TYPE_CHECKING:
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
 
 SUM = "sum"
 COMMUTING = frozenset((SUM, "mul"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.graph import Graph, verify
+from codegen.ir.graph import Graph, verify
 from codegen.passes.angles import hoist_angles
 from codegen.passes.constants import fold_constants
 from codegen.passes.dead import drop_dead

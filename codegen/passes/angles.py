@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.graph import Graph, Value
+from codegen.ir.graph import Graph, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

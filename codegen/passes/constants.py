@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.graph import Value
-from codegen.operations import CONST, OPERATIONS
+from codegen.ir.graph import Value
+from codegen.ir.operations import CONST, OPERATIONS
 from codegen.passes.rewriting import Draft, rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
 
 _COMMON = frozenset(("add", "sub", "mul"))
 _KNOWN = frozenset((CONST, "neg"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.graph import Graph, Value
+from codegen.ir.graph import Graph, Value
 
 
 def drop_dead(graph: Graph) -> Graph:

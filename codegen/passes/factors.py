@@ -11,14 +11,14 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from codegen.operations import CONST
+from codegen.ir.operations import CONST
 from codegen.passes.inner import SUMS, Term, added_up, inner_sums, terms_of
 from codegen.passes.rewriting import Draft, rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codegen.graph import Graph, Value
+    from codegen.ir.graph import Graph, Value
 
 
 class Group(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codegen.graph import Graph, Value
+    from codegen.ir.graph import Graph, Value
     from codegen.passes.rewriting import Draft
 
 SUMS = ("add", "sub")

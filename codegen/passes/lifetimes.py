@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.graph import Graph
-from codegen.operations import CONST, INPUT
+from codegen.ir.graph import Graph
+from codegen.ir.operations import CONST, INPUT
 from codegen.passes.angles import in_front, pairs, reordered
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from codegen.operations import CONST, INPUT
+from codegen.ir.operations import CONST, INPUT
 from codegen.passes.dead import drop_dead
 from codegen.passes.inner import SUMS, Term, added_up, inner_sums, terms_of
 from codegen.passes.rewriting import Draft, rewrite
 
 if TYPE_CHECKING:
-    from codegen.graph import Graph, Value
+    from codegen.ir.graph import Graph, Value
 
 ODD = frozenset(("mul", "div", "twice", "sin"))  # change sign with each argument
 SIGNED = ODD | frozenset((*SUMS, "neg", "inv", "cos", "sq", "fabs"))  # take arguments of any sign

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
-from codegen.graph import Graph, Value
+from codegen.ir.graph import Graph, Value
 from codegen.passes.dead import drop_dead
 from codegen.passes.inner import SUMS, inner_sums, terms_of
 from codegen.passes.rewriting import sorted_anew

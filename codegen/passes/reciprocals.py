@@ -10,11 +10,11 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from codegen.operations import CONST
+from codegen.ir.operations import CONST
 from codegen.passes.rewriting import Draft, rewrite
 
 if TYPE_CHECKING:
-    from codegen.graph import Graph, Value
+    from codegen.ir.graph import Graph, Value
 
 
 def share_reciprocals(graph: Graph) -> Graph:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codegen.graph import Graph, Value
-from codegen.operations import CONST, OPERATIONS
+from codegen.ir.graph import Graph, Value
+from codegen.ir.operations import CONST, OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

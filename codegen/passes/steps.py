@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codegen.operations import CONST, INPUT
+from codegen.ir.operations import CONST, INPUT
 from codegen.passes.angles import in_front, pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
 
 _LEAF = (CONST, INPUT)
 

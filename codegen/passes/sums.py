@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from codegen.graph import Value
+from codegen.ir.graph import Value
 from codegen.passes.inner import SUMS, inner_sums
 from codegen.passes.rewriting import sorted_anew
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
 
 _PRODUCTS = ("mul", "sq")
 

@@ -17,7 +17,7 @@ from codegen.passes.steps import most_alive, steps_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
     from codegen.passes.steps import Steps
 
 _MANY = 140

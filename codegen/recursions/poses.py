@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from casadi import SX
 
 from codegen.model import Frame
+from codegen.recursions.tree import Tree
 from codegen.spatial import constant, zeros
-from codegen.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ NOTHING = 1e-30  # a vector whose square is less is not reflected: its reflectio
 VANISHING = 1e-12  # pivots and determinants of less than this part of what they are made from are rounding
 
 
-HUGE = 1e30  # what a vanishing divisor becomes: it leaves its direction out, and tells the status (`codegen.status`)
+HUGE = 1e30  # what a vanishing divisor becomes: it leaves its direction out; `codegen.tracing.status` counts them
 
 
 def divisor(d: SX, size: SX, least: SX | float) -> SX:

@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import codegen
-from codegen.compiler import TARGETS
-from codegen.contacts import contact_of
+from codegen.build.compiler import TARGETS
 from codegen.errors import BuildError, RobotError
 from codegen.model import Contact
+from codegen.model.contacts import contact_of
 from codegen.progress import each, note, shown
 from opcount.bench import limits, ours, peers
 from opcount.bench.contest import Contestant, Scenario, disagreement, pinned, race, scenario
+from opcount.bench.files import write
 from opcount.bench.held import SCENARIOS
 from opcount.bench.report import Report, Result
 from opcount.bench.workshop import Compiler, Workshop, compilers, processor_name
@@ -32,7 +33,7 @@ from opcount.bench.workshop import Compiler, Workshop, compilers, processor_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codegen.model import Model
+    from codegen.robot import Robot
 
 ROBOTS = ("iiwa", "go1", "talos", "atlas_shadow")
 
@@ -42,7 +43,7 @@ class Contest:
     """An algorithm of a robot, which the report calls `robot`, with its contacts."""
 
     robot: str
-    model: Model
+    model: Robot
     algorithm: str
     contacts: tuple[Contact, ...]
     iterations: int
@@ -73,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         results = tuple(_result(entry, args.seconds) for entry in timed)
     report = Report(results, core, facts(tools, core, place, args.states, args.seconds), (*absent, *wrong))
     print(report.text())
-    print("\n".join(report.write(args.out)))
+    print("\n".join(write(report, args.out)))
     return 1 if wrong else 0
 
 

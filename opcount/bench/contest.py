@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codegen.model import Contact, Model
+    from codegen.model import Contact
+    from codegen.robot import Robot
 
     Array = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ class Scenario:
     Contestants are compared by the first output of the algorithm, and take equal `iterations`.
     """
 
-    model: Model
+    model: Robot
     algorithm: str
     names: tuple[str, ...]
     inputs: tuple[Array, ...]
@@ -67,7 +68,7 @@ class Scenario:
 
 
 def scenario(
-    model: Model,
+    model: Robot,
     algorithm: str,
     names: tuple[str, ...],
     states: int,

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codegen.model import Contact, Model
+    from codegen.model import Contact
+    from codegen.robot import Robot
 
     Array = NDArray[np.float64]
 
@@ -47,7 +48,7 @@ class Standing:
     v: Array
 
 
-def standing(model: Model, contacts: Sequence[Contact], rng: np.random.Generator) -> Standing:
+def standing(model: Robot, contacts: Sequence[Contact], rng: np.random.Generator) -> Standing:
     """A random state whose velocity leaves the contacts at rest, and at which no row is almost dependent on others.
 
     Spatial and classical accelerations of a contact at rest are the same, whichever a peer may hold.

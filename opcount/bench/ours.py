@@ -10,12 +10,12 @@ import tempfile
 from typing import TYPE_CHECKING
 
 import codegen
-from codegen.compiler import machine_flags, toolchain
+from codegen.build.compiler import machine_flags, toolchain
 from opcount.bench.calls import batch, plain
 
 if TYPE_CHECKING:
+    from codegen.build.runtime import Function
     from codegen.model import Contact, Model
-    from codegen.runtime import Function
     from opcount.bench.contest import Contestant, Scenario
     from opcount.bench.workshop import Compiler, Workshop
 

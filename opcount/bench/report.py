@@ -13,8 +13,6 @@ from opcount.bench.ours import FOLDER
 from opcount.bench.peers import NOTES, PEERS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     from codegen.cli.table import Cell
@@ -170,19 +168,6 @@ class Report:
         ]
         core = asdict(self.core) if self.core else None
         return as_json({**dict(self.facts), "core": core, "contests": contests, "notes": list(self.notes)})
-
-    def write(self, folder: Path) -> list[str]:
-        """bench.md, bench.json and, with matplotlib, bench.png in `folder`; sentences on what was written."""
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "bench.md").write_text(self.markdown(), encoding="utf-8")
-        (folder / "bench.json").write_text(self.json(), encoding="utf-8")
-        said = [f"wrote {folder / 'bench.md'}", f"wrote {folder / 'bench.json'}"]
-        try:
-            from opcount.bench.figure import draw
-        except ImportError:
-            return [*said, "no figure: matplotlib is not installed; pip install rigidc[bench]"]
-        draw(self, folder / "bench.png")
-        return [*said, f"wrote {folder / 'bench.png'}"]
 
 
 def _key(result: Result) -> tuple[str, str]:

@@ -19,7 +19,7 @@ import numpy as np
 import codegen
 from codegen.algorithms import ALGORITHMS, OPTIONAL
 from codegen.cli.table import Cell, Table
-from codegen.contacts import contact_of
+from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
 from codegen.progress import each
 from opcount.studies.measured import PAPER, Held
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codegen.model import Contact, Model
+    from codegen.model import Contact
+    from codegen.robot import Robot
 
     Array = NDArray[np.float64]
 
@@ -68,7 +69,7 @@ class Drawn:
     `irregular` counts the states left out; `redundant` tells that rows depend on others at every state.
     """
 
-    robot: Model
+    robot: Robot
     contacts: tuple[Contact, ...]
     q: Array
     v: Array

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.cli.table import Cell, Table
-from codegen.contacts import contact_of
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
+from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
 from codegen.progress import each
-from codegen.task import Task, trace
+from codegen.tracing.task import Task, trace
 from opcount.studies.measured import Held
 
 if TYPE_CHECKING:

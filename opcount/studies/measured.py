@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen import description
 from codegen.progress import each
+from codegen.robot import load
 from opcount.count import both
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from codegen.model import Model
+    from codegen.robot import Robot
     from opcount.count import Stage
 
 
@@ -35,9 +35,9 @@ class Held:
     def __str__(self) -> str:
         return f"{self.robot} holding {', '.join(self.contacts)}"
 
-    def model(self) -> Model:
+    def model(self) -> Robot:
         """The robot with its added frames."""
-        model = description.load(self.robot)
+        model = load(self.robot)
         for name, carrier, offset in self.points:
             model = model.with_frame(name, carrier, offset)
         return model

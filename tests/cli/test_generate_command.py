@@ -56,7 +56,7 @@ def test_the_example_calls_contacts_with_arguments_that_make_sense(rigidc: Run, 
     printed = [float(line.split("=")[1]) for line in output(tmp_path / "example").splitlines()]
     robot = codegen.load("solo12")
     q, still = robot.neutral(), np.zeros(robot.nv)
-    held = tuple(codegen.contacts.contact_of(robot, text) for text in contact[1::2])
+    held = tuple(codegen.model.contacts.contact_of(robot, text) for text in contact[1::2])
     targets = {"target_position": np.zeros((2, 3)), "target_rotation": np.stack([np.eye(3)] * 2)}
     wanted, _ = ORACLE["constrained_aba"](robot, q, still, still, contacts=held, parameters=targets)
     np.testing.assert_allclose(printed, wanted, atol=1e-5 * np.abs(wanted).max())

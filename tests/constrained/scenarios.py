@@ -10,15 +10,15 @@ import numpy as np
 
 import codegen
 from codegen.algorithms import ALGORITHMS
-from codegen.contacts import contact_of
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
+from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
-from codegen.task import Task, trace
+from codegen.tracing.task import Task, trace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
     from codegen.model import Contact, Model
 
     Array = NDArray[np.float64]

@@ -16,10 +16,10 @@ from trees import symbolic_tree
 import codegen
 import opcount
 from codegen.algorithms import ALGORITHMS
-from codegen.algorithms.iteration import Iteration
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE, constrained
-from codegen.task import Task, trace
+from codegen.recursions.iteration import Iteration
+from codegen.tracing.task import Task, trace
 
 STATES = 15
 BASES = [(base, convention) for base in ("fixed", "floating") for convention in ("pinocchio", "mujoco")]

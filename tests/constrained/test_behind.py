@@ -16,17 +16,18 @@ from trees import symbolic_tree
 import codegen
 from codegen import passes
 from codegen.algorithms import ALGORITHMS
-from codegen.contacts import contact_of
-from codegen.counting import count
 from codegen.geometry import IDENTITY, Inertia, Pose, mat3, vec3
-from codegen.interpret import interpret
+from codegen.ir.counting import count
+from codegen.ir.interpreter import interpret
 from codegen.lowering.length_units import measured, units_of_length
-from codegen.model import Body, Frame, Joint, Model, Node
+from codegen.model import Body, Frame, Joint, Node
+from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
 from codegen.packing import pack
+from codegen.robot import Robot
 from codegen.spatial import Shift, units
-from codegen.task import Task, trace
-from codegen.twins import limbs
+from codegen.task.limb_symmetry import limbs
+from codegen.tracing.task import Task, trace
 
 MEASURED = tuple(name for name, entry in ALGORITHMS.items() if entry.needs().length_units and entry.outputs == ("W",))
 HUMANOID = ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6")
@@ -164,7 +165,7 @@ def test_armatures_in_units(algorithm, kind):
         for n in range(6)
     ]
     nodes = tuple(Node((n,), n - 1) for n in range(6))
-    model = Model("slider", tuple(bodies), nodes, (Frame("tip", 5),))
+    model = Robot("slider", tuple(bodies), nodes, (Frame("tip", 5),))
     contacts = (model.contact("tip", 6),)
     assert any(unit != 1.0 for unit in units_of_length(symbolic_tree(model, SX.sym("q", model.nq), contacts=contacts)))
     given = problem(model, contacts, 5, regular=False)

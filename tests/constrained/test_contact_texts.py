@@ -7,11 +7,11 @@ import pytest
 
 import codegen
 from codegen.algorithms import ALGORITHMS
-from codegen.contacts import contact_of
 from codegen.errors import RobotError
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
+from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE
-from codegen.task import Task, trace
+from codegen.tracing.task import Task, trace
 
 EYE = np.eye(6)
 ON_CONTACTS = [name for name, entry in ALGORITHMS.items() if {"lam", "x", "W", "Winv"} & {*entry.outputs}]

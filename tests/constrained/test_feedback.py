@@ -8,11 +8,11 @@ from scenarios import TOLERANCE, worst
 from test_stated import compared
 
 import codegen
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.lowering.base_frame import based
 from codegen.oracle import ORACLE
 from codegen.oracle.stated import logarithm
-from codegen.task import Task, trace
+from codegen.tracing.task import Task, trace
 
 
 def test_targets_are_arguments_where_gains_need_them():

@@ -15,9 +15,9 @@ from trees import symbolic_tree
 import codegen
 from codegen import passes
 from codegen.algorithms import ALGORITHMS
-from codegen.contacts import contact_of
-from codegen.counting import count
-from codegen.task import Task, trace
+from codegen.ir.counting import count
+from codegen.model.contacts import contact_of
+from codegen.tracing.task import Task, trace
 
 
 def tips(turns):

@@ -1,4 +1,4 @@
-"""Tips whose joints follow from their contacts (`codegen.algorithms.led`): exact, cheaper, and nobody sees it."""
+"""Tips whose joints follow from their contacts (`codegen.elimination.links`): exact, cheaper, and nobody sees it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from trees import symbolic_tree
 
 import codegen
 from codegen import passes
-from codegen.algorithms.leaders import led, settling
-from codegen.algorithms.led import Welded
-from codegen.contacts import contact_of
-from codegen.counting import count
+from codegen.elimination.detect import led, settling
+from codegen.elimination.links import Welded
 from codegen.geometry import Pose, vec3
-from codegen.interpret import interpret
+from codegen.ir.counting import count
+from codegen.ir.interpreter import interpret
 from codegen.model import Contact, Frame
+from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained
-from codegen.task import Task, trace
+from codegen.tracing.task import Task, trace
 
 EYE = np.eye(6)
 KINDS = (

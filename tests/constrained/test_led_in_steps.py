@@ -15,16 +15,16 @@ from thorough import besides, diagonal
 
 import codegen
 from codegen import passes
-from codegen.algorithms.leaders import led, settling
-from codegen.algorithms.leading import without_led
-from codegen.algorithms.led import Levered, Swivel
-from codegen.contacts import contact_of
-from codegen.counting import count
+from codegen.elimination.detect import led, settling
+from codegen.elimination.eliminate import without_led
+from codegen.elimination.links import Levered, Swivel
 from codegen.geometry import Pose
-from codegen.interpret import interpret
+from codegen.ir.counting import count
+from codegen.ir.interpreter import interpret
+from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained
 from codegen.spatial import reflections, zeros
-from codegen.task import Task, trace
+from codegen.tracing.task import Task, trace
 
 PROXIMAL = (*DUAL, *PRIMAL)
 SOLES = ("left_sole_link:6", "right_sole_link:6")

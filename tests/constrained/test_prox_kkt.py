@@ -7,7 +7,7 @@ import pytest
 from scenarios import problem, worst
 
 import codegen
-from codegen.contacts import contact_of
+from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
 
 

@@ -14,14 +14,14 @@ from thorough import besides
 
 import codegen
 from codegen.algorithms import ALGORITHMS
-from codegen.contacts import contact_of
-from codegen.counting import count
 from codegen.geometry import Pose, axis_rotation, mat3
-from codegen.graph import Port, from_casadi
-from codegen.interpret import interpret
+from codegen.ir.counting import count
+from codegen.ir.graph import Port, from_casadi
+from codegen.ir.interpreter import interpret
 from codegen.lowering.problem import coordinates_of
 from codegen.lowering.reroot import hung_on, rerooted
 from codegen.model import Frame
+from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained, with_parameters
 from codegen.passes import run
 from codegen.pipeline import graphs

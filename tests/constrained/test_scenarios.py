@@ -21,7 +21,7 @@ from scenarios import (
 from thorough import besides, chosen
 
 import codegen
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.oracle import constrained
 
 SOON = ("iiwa H6", "solo12 F3^2", "mini_cheetah")

@@ -1,4 +1,4 @@
-"""The damped dual system by motions of shared joints (`codegen.algorithms.shared`): whatever they are, one solution."""
+"""The damped dual system by motions of shared joints (`codegen.recursions.damped_dual`): they have one solution."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from thorough import besides
 from trees import symbolic_tree
 
 import codegen
-from codegen.algorithms import shared
-from codegen.counting import count
-from codegen.task import Task, trace
+from codegen.ir.counting import count
+from codegen.recursions import damped_dual as shared
+from codegen.tracing.task import Task, trace
 
 WAYS = ("no motions", "the base's", "down to the first joint of the torso", "down to the second")
 TALOS = next(case for case in PAPER if case.name == "talos F6^2 H6^2")

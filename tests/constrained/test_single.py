@@ -10,11 +10,11 @@ import pytest
 import codegen
 from codegen.algorithms import ALGORITHMS, OPTIONAL, optional
 from codegen.cli.check import SINGLE_WITH_MU, relative_error, tolerance
-from codegen.contacts import contact_of
-from codegen.legend import folded
-from codegen.operations import CONST, INPUT, OPERATIONS
+from codegen.ir.operations import CONST, INPUT, OPERATIONS
+from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained
-from codegen.task import Task, trace
+from codegen.task.header_notes import folded
+from codegen.tracing.task import Task, trace
 
 FEET = ("FL_FOOT:3", "FR_FOOT:3")
 SOLES = ("left_sole_link:6", "right_sole_link:6")

@@ -10,9 +10,9 @@ from scenarios import DUAL, PRIMAL, problem, with_corners, worst
 from thorough import besides
 
 import codegen
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.oracle import constrained
-from codegen.task import Task, trace
+from codegen.tracing.task import Task, trace
 
 PROXIMAL = (*DUAL, *PRIMAL)
 LOST = dict.fromkeys(DUAL, 1e-6) | dict.fromkeys(PRIMAL, 1e-7)  # multipliers without bound cost the dual ones digits

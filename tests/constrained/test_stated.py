@@ -17,16 +17,16 @@ from thorough import besides
 import codegen
 from codegen.algorithms import ALGORITHMS, BEHIND
 from codegen.cli.samples import samples
-from codegen.contacts import contact_of
-from codegen.counting import count
 from codegen.errors import RobotError
 from codegen.geometry import Pose, mat3
-from codegen.interpret import interpret
+from codegen.ir.counting import count
+from codegen.ir.interpreter import interpret
 from codegen.model import Frame
+from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained
 from codegen.pipeline import graphs
 from codegen.spatial import so3_log
-from codegen.task import Task, trace
+from codegen.tracing.task import Task, trace
 
 TYPES = ("spherical", "revolute", "planar", "prismatic", "revolute", "revolute", "spherical", "revolute", "revolute")
 GIVEN = ("k", "kp", "kd", "target_velocity")

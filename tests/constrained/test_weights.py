@@ -7,9 +7,9 @@ import pytest
 from scenarios import DUAL, PRIMAL, worst
 
 import codegen
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.oracle import constrained
-from codegen.task import Task, trace
+from codegen.tracing.task import Task, trace
 
 
 @pytest.mark.parametrize("algorithm", [*DUAL, *PRIMAL])

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codegen.description import load
 from codegen.errors import RobotError
+from codegen.robot import load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from work import calls
 
-from codegen.description import bundle, bundle_loops, bundled, load, read, write_json
+from codegen.description import bundle, bundle_loops, bundled, read, write_json
 from codegen.description.json_format import SCHEMA
+from codegen.robot import load
 
 SIZES = {
     # name: floating, degrees of freedom, nodes, loops

@@ -10,8 +10,8 @@ from refusals import sentence
 from thorough import besides
 from work import calls
 
-from codegen.description import load
 from codegen.errors import RobotError
+from codegen.robot import load
 
 if TYPE_CHECKING:
     from pathlib import Path

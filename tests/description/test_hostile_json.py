@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from refusals import sentence
 
-from codegen.description import assemble, load, read
+from codegen.description import read
 from codegen.description.description import DescribedLoop
 from codegen.description.loops import canonical
 from codegen.errors import RobotError
+from codegen.robot import Robot, load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -193,7 +194,7 @@ def test_loops_that_take_too_long_to_close_are_refused_before() -> None:
     ends = [{"predecessor": {"link": chain.links[0].name}, "successor": {"link": x.name}} for x in chain.links[-15:]]
     welds = [DescribedLoop(f"x{i}", "closure", canonical({"type": "weld"} | both)) for i, both in enumerate(ends)]
     with pytest.raises(RobotError, match="'x4' and 10 more closes 120 joints by 90 equations"):
-        assemble(replace(chain, loops=tuple(welds)))
+        Robot.assembled(replace(chain, loops=tuple(welds)))
     chain = read("chain:401")
     first, *others = (joint.name for joint in chain.joints)
     gears = [
@@ -201,7 +202,7 @@ def test_loops_that_take_too_long_to_close_are_refused_before() -> None:
         for name in others
     ]
     with pytest.raises(RobotError, match="ties 401 joints, more than the 400"):
-        assemble(replace(chain, loops=tuple(gears)))
+        Robot.assembled(replace(chain, loops=tuple(gears)))
 
 
 def test_variables_may_have_any_name(tmp_path: Path) -> None:

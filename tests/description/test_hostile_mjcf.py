@@ -9,9 +9,9 @@ import pytest
 from refusals import sentence
 
 import codegen
-from codegen.description import load
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE
+from codegen.robot import load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,12 +10,13 @@ import jsonschema
 import numpy as np
 import pytest
 
-from codegen.description import load, read, write_json
+from codegen.description import read, write_json
 from codegen.description.description import DescribedFrame, DescribedJoint, Description, Link
 from codegen.description.json_format import SCHEMA
 from codegen.description.rotations import from_rpy
 from codegen.geometry import Inertia, Pose, mat3
 from codegen.model import Source
+from codegen.robot import load
 
 if TYPE_CHECKING:
     from pathlib import Path

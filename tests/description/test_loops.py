@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from codegen.description import load
 from codegen.description.clusters import between, nodes
+from codegen.robot import load
 
 if TYPE_CHECKING:
     from pathlib import Path

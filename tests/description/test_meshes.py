@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from refusals import sentence
 
-from codegen.description import load, mjcf_weigh
+from codegen.description import mjcf_weigh
 from codegen.description.rotations import from_wxyz
 from codegen.geometry import Pose
+from codegen.robot import load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from mujoco_peer import inertia_matrix
 
-from codegen.description import load, read
+from codegen.description import read
 from codegen.errors import RobotError
 from codegen.geometry import Pose
 from codegen.oracle import ORACLE, dynamics
 from codegen.oracle.kinematics import motions
 from codegen.oracle.loops import closed
+from codegen.robot import load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,12 @@ import pinocchio as pin
 import pytest
 
 import codegen
-from codegen.description import load, read
+from codegen.description import read
 from codegen.errors import RobotError
 from codegen.geometry import Inertia, Pose
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.oracle.kinematics import motions
+from codegen.robot import load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import codegen
-from codegen.description import assemble, json_format, read, write_json
+from codegen.description import json_format, read, write_json
 from codegen.errors import RobotError, UnsuitedError
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
+from codegen.robot import Robot
 from fuzz.files import Mutant, written
 from fuzz.mutants import mutant
 
@@ -58,7 +59,7 @@ def finding(path: Path) -> tuple[str, str]:
 def _tried(path: Path) -> tuple[str, str]:
     try:
         description = read(path)
-        model = assemble(description)
+        model = Robot.assembled(description)
     except RobotError as error:
         return _refusal(str(error), path)
     if (odd := next((x for x in _numbers(astuple(model)) if math.isnan(x)), None)) is not None:
@@ -70,7 +71,7 @@ def _tried(path: Path) -> tuple[str, str]:
     text = write_json(description)
     # Every fourth text is held against the schema, which takes its time.
     again = json_format.read(text, path, trusted=bool(zlib.crc32(text.encode("utf-8", "replace")) % 4))
-    if again != description and assemble(again).digest != model.digest:
+    if again != description and Robot.assembled(again).digest != model.digest:
         return "the JSON reads back to another robot", text
     return _used(model, state)
 

@@ -15,11 +15,11 @@ from dataclasses import replace
 import numpy as np
 from mechanisms_cases import inertia, pose, unit
 
-from codegen.description.assemble import assemble
 from codegen.description.description import DescribedFrame, DescribedJoint, DescribedLoop, Description, Link
 from codegen.description.loops import canonical
 from codegen.geometry import Inertia, Pose, mat3, vec3
 from codegen.model import Convention, Model
+from codegen.robot import Robot
 
 
 class Builder:
@@ -81,7 +81,7 @@ class Builder:
 
     def model(self, name: str, base: str, convention: Convention) -> Model:
         """The finished model."""
-        return assemble(self.description(name, base), convention=convention)
+        return Robot.assembled(self.description(name, base), convention=convention)
 
 
 def along_axes(rng: np.random.Generator) -> Pose:

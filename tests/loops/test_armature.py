@@ -15,7 +15,7 @@ from test_random_mechanisms import compare
 
 import codegen
 from codegen.algorithms import ALGORITHMS
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from thorough import besides, diagonal
 
 import codegen
 from codegen.description import read, write_json
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE
 from codegen.oracle.loops import closed
 

@@ -14,9 +14,9 @@ from thorough import besides
 
 import codegen
 import opcount
-from codegen.description.assemble import assemble
+from codegen.description.mechanisms import describe_chain, describe_geared_chain
 from codegen.geometry import Inertia
-from codegen.mechanisms import describe_chain, describe_geared_chain
+from codegen.robot import Robot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,7 +71,7 @@ def test_a_tree_costs_the_same_beside_clusters(algorithm: str) -> None:
             replace(loop, name=f"g_{loop.name}", data=loop.data.replace('"link', '"g_link')) for loop in geared.loops
         ),
     )
-    model, tree, loops = assemble(both), assemble(plain), assemble(geared)
+    model, tree, loops = Robot.assembled(both), Robot.assembled(plain), Robot.assembled(geared)
     assert (len(model.nodes), len(model.bodies)) == (8, 11)
     if algorithm == "efpa":
         tips = (tree.tips[0], f"g_{loops.tips[0]}")
@@ -90,8 +90,8 @@ def test_a_rotor_without_inertia_costs_nothing(algorithm: str) -> None:
     links = tuple(link for link in geared.links if link.name not in rotors)
     joints = tuple(joint for joint in geared.joints if joint.child not in rotors)
     clusters, tree = (
-        assemble(replace(geared, links=light)),
-        assemble(replace(geared, links=links, joints=joints, loops=())),
+        Robot.assembled(replace(geared, links=light)),
+        Robot.assembled(replace(geared, links=links, joints=joints, loops=())),
     )
     assert (len(clusters.bodies), len(tree.bodies)) == (12, 6)
     assert written(clusters, algorithm) == written(tree, algorithm)

@@ -11,7 +11,7 @@ import pytest
 
 import codegen
 from codegen.errors import RobotError
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE
 from codegen.oracle.loops import closed
 

@@ -12,14 +12,14 @@ from held_still import held, positions
 from mechanisms_cases import error
 
 import codegen
-from codegen.choosing import completed
 from codegen.description import write_json
 from codegen.description.clusters import clustered
 from codegen.description.describing import described
 from codegen.description.description import DescribedLoop
 from codegen.description.loops import canonical, resolved
 from codegen.errors import RobotError
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
+from codegen.kinematic_loops.independent_joints import completed
 from codegen.oracle import ORACLE
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from thorough import besides, diagonal
 
 import codegen
 from codegen.cli.samples import samples
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from thorough import besides
 from trees import symbolic_tree
 
 import codegen
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE
 from codegen.oracle.loops import closed
 

@@ -13,7 +13,7 @@ import sympy
 import codegen
 from codegen.description.texts import text_of
 from codegen.errors import RobotError
-from codegen.expressions import names, parse
+from codegen.kinematic_loops.expressions import names, parse
 from codegen.oracle import ORACLE
 from codegen.oracle.texts import value
 

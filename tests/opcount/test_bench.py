@@ -16,6 +16,7 @@ from codegen.oracle import ORACLE
 from opcount.bench import __main__ as bench
 from opcount.bench import casadi_peer, limits, ours, pinocchio_peer, straightforward
 from opcount.bench.contest import Contestant, Scenario, disagreement, pinned, race, scenario, spread
+from opcount.bench.files import write
 from opcount.bench.limits import Core, Size
 from opcount.bench.peers import ALGORITHMS, PEERS, entered
 from opcount.bench.report import Report, Result
@@ -238,7 +239,7 @@ def test_the_report_says_the_same_in_every_form(tmp_path: Path) -> None:
     assert content["contests"][0]["faster"]["CasADi C"]["rigidc clang"]["median"] == 2.5
     assert content["contests"][1]["faster"] == {}
     assert content["notes"] == ["four_bar has loops"]
-    said = found.write(tmp_path / "deep" / "folder")
+    said = write(found, tmp_path / "deep" / "folder")
     assert (tmp_path / "deep" / "folder" / "bench.md").read_text() == found.markdown()
     assert "bench.png" in said[-1] or "no figure: matplotlib is not installed" in said[-1]
 

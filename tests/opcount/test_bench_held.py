@@ -10,7 +10,7 @@ import pytest
 from thorough import besides
 
 import codegen
-from codegen.contacts import contact_of
+from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
 from opcount.bench import __main__ as bench
 from opcount.bench import casadi_peer, ours, peers, pinocchio_peer, straightforward_held

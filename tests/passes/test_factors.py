@@ -8,9 +8,9 @@ import pytest
 from thorough import besides
 
 import codegen
-from codegen.counting import count
-from codegen.graph import Graph, Port, from_casadi
-from codegen.interpret import interpret
+from codegen.ir.counting import count
+from codegen.ir.graph import Graph, Port, from_casadi
+from codegen.ir.interpreter import interpret
 from codegen.passes import DEFAULT, ORDER, drop_dead, factor_sums, fold_constants, run
 from codegen.pipeline import graphs
 

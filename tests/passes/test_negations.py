@@ -10,12 +10,12 @@ from hypothesis import given
 from test_factors import a, b, c, d, e, graph_of
 
 import codegen
-from codegen.counting import count
-from codegen.graph import Graph, Port, Value
-from codegen.interpret import interpret
-from codegen.operations import CONST, INPUT
+from codegen.ir.counting import count
+from codegen.ir.graph import Graph, Port, Value
+from codegen.ir.interpreter import interpret
+from codegen.ir.operations import CONST, INPUT
 from codegen.passes import DEFAULT, drop_dead, fold_constants, run, spare_negations
-from codegen.task import Task, trace
+from codegen.tracing.task import Task, trace
 
 x = a * b + c * d
 y = (a - b) + (c - d)
@@ -91,6 +91,6 @@ def test_any_graph(graph):
 )
 def test_robots(robot, algorithm, contacts, spared):
     model = codegen.load(robot)
-    held = tuple(codegen.contacts.contact_of(model, contact) for contact in contacts)
+    held = tuple(codegen.model.contacts.contact_of(model, contact) for contact in contacts)
     graph = run(trace(Task(model, algorithm, contacts=held)), DEFAULT, ())
     assert negations(spare_negations(graph)) <= negations(graph) - spared

@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from thorough import besides
 
 import codegen
-from codegen.counting import count
-from codegen.graph import Graph, Port, from_casadi, verify
-from codegen.interpret import interpret
+from codegen.ir.counting import count
+from codegen.ir.graph import Graph, Port, from_casadi, verify
+from codegen.ir.interpreter import interpret
 from codegen.passes import fold_constants, run, share_pairs
 
 a, b, c, d, e = (casadi.SX.sym(name) for name in "abcde")

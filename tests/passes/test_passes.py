@@ -12,14 +12,14 @@ from thorough import besides
 
 import codegen
 from codegen import passes
-from codegen.counting import count
-from codegen.graph import Graph, Port, Value, verify
-from codegen.interpret import interpret
+from codegen.ir.counting import count
+from codegen.ir.graph import Graph, Port, Value, verify
+from codegen.ir.interpreter import interpret
+from codegen.ir.operations import CONST, INPUT
 from codegen.lowering.link_axes import _along_first_moment
-from codegen.operations import CONST, INPUT
 from codegen.passes.steps import steps_of
 from codegen.passes.waiting import cycles
-from codegen.task import Task, trace
+from codegen.tracing.task import Task, trace
 
 EXACT = (passes.fold_constants, passes.drop_dead, *passes.ORDER[2:])
 

@@ -10,8 +10,8 @@ from compilers import COMPILERS
 from loops.loop_mechanisms import anything
 
 from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL
-from codegen.description import assemble
 from codegen.errors import RobotError
+from codegen.robot import Robot
 
 if TYPE_CHECKING:
     from codegen.description import Description
@@ -33,7 +33,7 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One algorithm with its options; contacts are the arguments of `Model.contact`. `seed` draws the states."""
+    """One algorithm with its options; contacts are the arguments of `Robot.contact`. `seed` draws the states."""
 
     algorithm: str
     seed: int
@@ -67,7 +67,7 @@ class Case:
     @property
     def model(self) -> Model:
         """The mechanism; RobotError if it is none."""
-        return assemble(self.description, convention=self.convention)
+        return Robot.assembled(self.description, convention=self.convention)
 
     def stated(self) -> dict[str, Any]:
         """Everything but the robot, as JSON has it."""

@@ -13,9 +13,9 @@ from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL
 from codegen.cli.check import relative_error, tolerance
 from codegen.cli.samples import arguments
 from codegen.errors import RobotError
-from codegen.interpret import interpret
+from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE, constrained, dynamics, loops, with_parameters
-from codegen.task import Task, trace
+from codegen.tracing.task import Task, trace
 from soak.energy import balance, of_wrenches
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codegen.graph import Port
+    from codegen.ir.graph import Port
     from codegen.model import Model
     from soak.cases import Run
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codegen.backends import SCALARS
 from codegen.backends.c_portable.functions import emitted
 from codegen.backends.c_portable.lines import fitted
 from codegen.backends.c_portable.spelling import Words
@@ -13,6 +12,7 @@ from codegen.emission.cuts import Lengths
 from codegen.emission.emit import asked, emit_cmake, emit_example, emit_header
 from codegen.emission.text import render
 from codegen.errors import RobotError
+from codegen.languages import SCALARS
 
 if TYPE_CHECKING:
     from codegen.emission.kernels import AnyKernel

@@ -8,8 +8,8 @@ import numpy as np
 
 from codegen.emission.blocks import PAIR
 from codegen.emission.kernels import owners
-from codegen.names import RESERVED, identifier
-from codegen.operations import CONST, INPUT
+from codegen.ir.names import RESERVED, identifier
+from codegen.ir.operations import CONST, INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from codegen.backends.c_portable.spelling import Words
     from codegen.emission.kernels import Argument
     from codegen.emission.sheet import Header, JointRow
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
 
 LONGEST = 63
 """So many characters of a name count in C99."""

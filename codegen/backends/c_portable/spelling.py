@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codegen.operations import ARITY
+from codegen.ir.operations import ARITY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codegen.backends.c_scalar import Scalar
+    from codegen.languages.c_scalar import Scalar
 
 TRUTHS = frozenset(("lt", "le", "eq", "ne", "not", "and", "or"))
 """Operations that give one or zero."""

@@ -16,8 +16,8 @@ from codegen.emission.kernels import owners
 from codegen.emission.layout import layout
 from codegen.emission.spelling import targets
 from codegen.emission.statements import START, Part, due, entering, runs
-from codegen.names import comment
-from codegen.operations import CONST, INPUT
+from codegen.ir.names import comment
+from codegen.ir.operations import CONST, INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from codegen.emission.kernels import Argument
     from codegen.emission.layout import Layout
     from codegen.emission.sheet import Header
-    from codegen.graph import Graph
+    from codegen.ir.graph import Graph
 
 FILLED = 4
 """So many neighbours that become the same number are filled by a loop."""

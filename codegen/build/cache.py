@@ -1,0 +1,184 @@
+"""The build cache: one folder per content key, made whole or not at all, checked before anything is loaded.
+
+The key is the SHA-256 of a request (the caller's text, the compiler and its flags, and the generator itself),
+so a hit runs neither CasADi nor a compiler. A folder holds the extension, the C, and meta.json with a
+checksum of every file; one that fails its checks is built again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import shutil
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from codegen.build import zig
+from codegen.build.build_lock import UNFINISHED, begun, sweep
+from codegen.build.compiler import Toolchain, compile_extension, toolchain
+from codegen.build.runtime import Function, load
+from codegen.build.storage import folder, secured
+from codegen.emission.artifact import Artifact, from_facts
+from codegen.emission.text import template_folder
+from codegen.errors import BuildError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_META = "meta.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One cached build: its key, the function's name, what was asked, and its size on disk in bytes."""
+
+    key: str
+    name: str
+    request: str
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.key[:12]} {self.name} ({self.size / 1024:.0f} KiB)"
+
+
+@lru_cache(maxsize=1)
+def fingerprint() -> str:
+    """SHA-256 over the generator: its Python, its templates, and the versions of what it stands on."""
+    digest = hashlib.sha256()
+    package = Path(__file__).resolve().parent
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for template in sorted(template_folder().iterdir(), key=lambda item: item.name):
+        if template.is_file():
+            digest.update(template.name.encode() + b"\0" + template.read_bytes() + b"\0")
+    for package_name in ("casadi", "cffi"):
+        digest.update(f"{package_name} {importlib.metadata.version(package_name)}\0".encode())
+    digest.update(f"{sys.implementation.cache_tag} {sys.abiflags if os.name == 'posix' else ''}".encode())
+    return digest.hexdigest()
+
+
+def cached(request: str, make: Callable[[], Iterable[Artifact]], tools: Toolchain | None = None) -> Function:
+    """The callable for a request; `make` traces and emits only if no sound build of it is cached.
+
+    It makes drafts, of which the last is whole (see `codegen.build.compiler.compile_extension`).
+    `request` must name everything that the artifact depends on besides compiler and generator. BuildError if
+    the cache folder cannot be used or the compiler fails.
+    """
+    tools = tools or toolchain()
+    key = hashlib.sha256("\0".join((request, tools.identity, fingerprint())).encode()).hexdigest()
+    root = secured()
+    place = root / key
+    found = _checked(place)
+    # More than once only where another process repairs or clears the cache at the same moment.
+    for _ in range(3):
+        if found is None:
+            _build(root, place, request, make, tools)
+            found = _checked(place)
+    if found is None:
+        raise BuildError(f"the cache folder {root} loses what is written to it; set RIGIDC_CACHE to another one")
+    artifact, extension = found
+    return load(artifact, place / extension)
+
+
+def _build(root: Path, place: Path, request: str, make: Callable[[], Iterable[Artifact]], tools: Toolchain) -> None:
+    sweep(root)
+    with begun(root) as work:
+        artifact, extension = compile_extension(make(), work, tools)
+        names = [extension, *(name for name, _ in artifact.files)]
+        for path in work.iterdir():
+            if path.name not in names:
+                path.unlink()
+        body = {
+            "request": request,
+            "compiler": str(tools),
+            "extension": extension,
+            "files": {name: _sha(work / name) for name in names},
+            "sources": [name for name, _ in artifact.files],
+            "facts": artifact.facts(),
+        }
+        (work / _META).write_text(json.dumps({"seal": _seal(body), "body": body}, indent=1), encoding="utf-8")
+        _publish(work, place)
+
+
+def _publish(work: Path, place: Path) -> None:
+    """Move a finished build into place; if another process was faster and its build is sound, keep that."""
+    for _ in range(8):
+        if _moved(work, place) or _checked(place) is not None:
+            return
+        _discard(place)
+
+
+def _moved(work: Path, place: Path) -> bool:
+    """Whether the folder could take its place, which it cannot while another one is there."""
+    try:
+        work.rename(place)
+    except OSError:
+        return False
+    return True
+
+
+def _discard(place: Path) -> None:
+    """Take a folder out of the way in one step, then delete it."""
+    with begun(place.parent) as grave, suppress(OSError):  # another process may have taken it away
+        place.rename(grave / place.name)
+
+
+def _checked(place: Path) -> tuple[Artifact, str] | None:
+    """The artifact and extension of a cached build, or None if any of its files is not what was written."""
+    body = _body(place)
+    if body is None:
+        return None
+    try:
+        contents = {name: (place / name).read_bytes() for name in body["files"]}
+    except OSError:
+        return None
+    if any(hashlib.sha256(data).hexdigest() != body["files"][name] for name, data in contents.items()):
+        return None
+    files = tuple((name, contents[name].decode()) for name in body["sources"])
+    return from_facts(body["facts"], files), body["extension"]
+
+
+def _body(place: Path) -> dict[str, Any] | None:
+    try:
+        meta = json.loads((place / _META).read_text(encoding="utf-8"))
+        body: dict[str, Any] = meta["body"]
+        return body if meta["seal"] == _seal(body) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _seal(body: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def _sha(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def entries() -> tuple[Entry, ...]:
+    """What is cached, by name; unfinished and damaged builds are left out."""
+    found = []
+    for place in folder().iterdir() if folder().is_dir() else ():
+        body = None if place.name.startswith(UNFINISHED) else _body(place)
+        if body is not None:
+            size = sum(path.stat().st_size for path in place.iterdir())
+            found.append(Entry(place.name, body["facts"]["symbol"], body["request"], size))
+    return tuple(sorted(found, key=lambda entry: (entry.name, entry.key)))
+
+
+def clear() -> int:
+    """Delete every build, unfinished ones too, what zig keeps, and nothing else; how many builds there were."""
+    zig.clear()
+    number = 0
+    for place in folder().iterdir() if folder().is_dir() else ():
+        unfinished = place.name.startswith(UNFINISHED)
+        if place.is_dir() and (unfinished or len(place.name) == 64):
+            shutil.rmtree(place, ignore_errors=True)
+            number += not unfinished
+    return number

@@ -1,0 +1,393 @@
+"""The callable that users hold: NumPy in, NumPy out, compiled C in between.
+
+It keeps no buffers, so any number of threads may call it at once; cffi lets go of the GIL during the call.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass, field, replace
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from itertools import zip_longest
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import asarray, empty, ndarray
+
+from codegen.arrays import array_of, only_dlpack
+from codegen.build.binding import function_of
+from codegen.build.pickling import made_again, named_results
+from codegen.errors import BuildError, SingularError
+from codegen.ir.graph import STATUS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from codegen.emission.artifact import Artifact
+    from codegen.ir.counting import Count
+    from codegen.ir.graph import Port
+
+    Array = np.ndarray[Any, Any]
+    Shape = tuple[int, ...]
+
+
+LARGEST_INT = 2**53  # up to here every whole number is a double
+
+
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    """The compiled functions, and what every call needs at hand.
+
+    `kernel` takes the arrays of one state or (not in ABI mode) of a batch. It gives the status, of a batch 0, or -1
+    where it cannot take them as they are. `hides`: the C's last result is a status, which callers do not see.
+    """
+
+    kernel: Callable[..., int]
+    single: Callable[..., int | None]
+    batch: Callable[..., None]
+    view: Callable[..., Any]
+    pointer: Any
+    dtype: np.dtype[Any]
+    given: int
+    shapes: tuple[Shape, ...]
+    results: tuple[Shape, ...]
+    pack: Callable[..., Any] | None
+    hides: bool
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Function:
+    """A generated function on NumPy arrays.
+
+    Call it with one array per input, in order or by name. An input has its port's shape, with any batch
+    shape in front; batch shapes broadcast, and the results carry the batch shape. `out` takes the result (a
+    tuple of arrays if there are several): right dtype and shape, C-contiguous; it may overlap the inputs.
+    Arrays of other libraries are taken too, by `__dlpack__` where NumPy knows no other way, if they lie on the CPU.
+    `threads` is how many threads share a batch; the results do not depend on it.
+
+    Raises TypeError for arguments that are missing, unknown or no real numbers, ValueError for wrong shapes, and
+    SingularError at states where a loop or a set of contact rows is singular, or a loop cannot be closed (`with_status`
+    never raises that). Pickled, it is the `recipe` that it was built by: another process takes it from the cache, or
+    builds it again.
+    """
+
+    artifact: Artifact
+    _bound: _Binding
+    recipe: Callable[[], Function] | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(map(str, self.inputs))
+        outputs = ", ".join(map(str, self.outputs))
+        return f"<Function {self.artifact.symbol}({inputs}) -> {outputs}, {self.dtype}, {self.count}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.recipe is None:
+            raise TypeError(f"{self.name} was not made by codegen.build, and so cannot be pickled")
+        return made_again, (self.recipe, not self._bound.hides)
+
+    @property
+    def name(self) -> str:
+        """The algorithm's name."""
+        return self.artifact.name
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """The arguments, in order."""
+        return self.artifact.inputs
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """The results, in order."""
+        return self.artifact.outputs[: len(self._bound.results)]
+
+    def with_status(self) -> Function:
+        """The same function with its status as last result: 0 where all was regular; it never raises SingularError.
+
+        A function that cannot fail has no status and is returned as it is.
+        """
+        if not self._bound.hides:
+            return self
+        return replace(self, _bound=_showing(self.artifact, self._bound, self.artifact.outputs))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The real type of the C."""
+        return self._bound.dtype
+
+    @property
+    def count(self) -> Count:
+        """Operations as emitted: exactly the operators of the C."""
+        return self.artifact.count
+
+    @property
+    def count_written(self) -> Count:
+        """Operations of the algorithm as written, before any pass."""
+        return self.artifact.count_written
+
+    @property
+    def source(self) -> str:
+        """The emitted C."""
+        return self.artifact.source
+
+    @property
+    def header(self) -> str:
+        """The emitted header."""
+        return self.artifact.header
+
+    def __call__(self, *arrays: Any, out: Any = None, threads: int = 1, **named: Any) -> Any:
+        """The result for one state or a batch of them; see the class."""
+        bound = self._bound
+        if threads != 1:
+            return self._general(self._ordered(arrays, named), out, threads)
+        if named or len(arrays) != bound.given:
+            arrays = self._ordered(arrays, named)
+        # One state, if everything is as the C wants it.
+        if out is not None:
+            results = self._listed(out)
+        elif bound.pack is None:
+            results = [empty(bound.results[0], bound.dtype)]
+        else:
+            results = [empty(shape, bound.dtype) for shape in bound.results]
+        own = (empty((), bound.dtype),) if bound.hides else ()
+        status = bound.kernel(*arrays, *results, *own)
+        if status < 0:
+            return self._together(arrays, out)
+        packed = results[0] if bound.pack is None else bound.pack(*results)
+        if status and own:
+            raise self._singular(own[0], packed)
+        return packed
+
+    def _listed(self, out: Any) -> list[Any]:
+        """The results' places as a list, unchecked."""
+        return [out] if self._bound.pack is None else list(out) if isinstance(out, tuple | list) else []
+
+    def _together(self, arrays: tuple[Any, ...], out: Any) -> Any:
+        """A batch, or Python's own numbers among the arguments, also by one call if the rest is as the C wants it."""
+        bound, lead, given = self._bound, (), []
+        for array, shape in zip(arrays, bound.shapes, strict=True):
+            if not lead and type(array) is ndarray and array.ndim > len(shape):
+                lead = array.shape[: array.ndim - len(shape)]
+            plain = isinstance(array, float) or (type(array) is int and abs(array) <= LARGEST_INT)
+            given.append(asarray(array, bound.dtype) if plain else array)
+        results = [empty(lead + shape, bound.dtype) for shape in bound.results] if out is None else self._listed(out)
+        own = (empty(lead, bound.dtype),) if bound.hides else ()
+        if bound.kernel(*given, *results, *own) < 0:
+            return self._general(arrays, out)
+        packed = results[0] if bound.pack is None else bound.pack(*results)
+        if own and own[0].any():
+            raise self._singular(own[0], packed)
+        return packed
+
+    def _ordered(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        names = [port.name for port in self.inputs]
+        takes = f"{self.name} takes {', '.join(names) or 'no arguments'}"
+        if len(arrays) > len(names):
+            raise TypeError(f"{takes}: {len(names)} arguments, not {len(arrays)}")
+        for name in named:
+            if name not in names:
+                raise TypeError(f"{takes}; there is no argument {name!r}")
+            if name in names[: len(arrays)]:
+                raise TypeError(f"{takes}; {name} is given twice")
+        missing = [name for name in names[len(arrays) :] if name not in named]
+        if missing:
+            raise TypeError(f"{takes}; missing: {', '.join(missing)}")
+        return (*arrays, *(named[name] for name in names[len(arrays) :]))
+
+    def _general(self, given: tuple[Any, ...], out: Any, threads: int = 1) -> Any:
+        """Any real arrays, any batch shapes."""
+        bound = self._bound
+        if not isinstance(threads, Integral) or threads < 1:
+            raise ValueError(f"{self.name}: threads must be a whole number of at least 1, not {threads!r}")
+        arrays = [self._converted(port, array) for port, array in zip(self.inputs, given, strict=True)]
+        leads = [a.shape[: a.ndim - len(s)] for a, s in zip(arrays, bound.shapes, strict=True)]
+        batch = self._batch_shape(leads)
+        if out is None:
+            results = [np.empty(batch + shape, bound.dtype) for shape in bound.results]
+        else:
+            results = self._taken(out, batch)
+        batched: list[tuple[Array, int]] = []
+        for array, lead, shape in zip(arrays, leads, bound.shapes, strict=True):
+            if lead and lead != batch:
+                array, lead = np.ascontiguousarray(np.broadcast_to(array, batch + shape)), batch
+            elif not array.flags.aligned:
+                array = array.copy()
+            if out is not None and any(np.may_share_memory(array, result) for result in results):
+                array = array.copy()
+            batched.append((array, math.prod(shape) if lead else 0))
+        batched += [(result, math.prod(shape)) for result, shape in zip(results, bound.results, strict=True)]
+        status = np.empty(batch, bound.dtype)
+        self._spread(math.prod(batch), [*batched, (status, 1)] if bound.hides else batched, int(threads))
+        given_back = results if out is None else self._listed(out)
+        packed = given_back[0] if bound.pack is None else bound.pack(*given_back)
+        if bound.hides and status.any():
+            raise self._singular(status, packed)
+        return packed
+
+    def _singular(self, status: Array, results: Any) -> SingularError:
+        where = np.flatnonzero(status.reshape(-1))
+        which = f"{len(where)} of {status.size} states, the first number {where[0]}" if status.ndim else "this state"
+        return SingularError(
+            f"{self.name}: loops or contact rows are singular, or loops out of reach, at {which}; with_status() gives "
+            "the results nonetheless",
+            status,
+            results,
+        )
+
+    def _spread(self, states: int, batched: list[tuple[Array, int]], threads: int) -> None:
+        """Evaluate so many states, given as arrays and their steps, on several threads: full lanes for each.
+
+        A state that comes alone takes the kernel for one; in a batch none does, whichever thread it falls to.
+        """
+        lanes, bound = self.artifact.lanes, self._bound
+        flat = [(array.reshape(-1), step) for array, step in batched]
+        if states == 1:
+            bound.single(*(bound.view(bound.pointer, array) for array, _ in flat))
+            return
+        share = -(-states // (lanes * threads)) * lanes
+        spans = [(start, min(share, states - start)) for start in range(0, states, share)] if states else []
+        workers = [threading.Thread(target=self._evaluate, args=(flat, *span)) for span in spans[1:]]
+        for worker in workers:
+            worker.start()
+        if spans:
+            self._evaluate(flat, *spans[0])
+        for worker in workers:
+            worker.join()
+
+    def _evaluate(self, flat: list[tuple[Array, int]], start: int, states: int) -> None:
+        """Evaluate consecutive states of a batch."""
+        bound = self._bound
+        view, pointer = bound.view, bound.pointer
+        arguments = [word for array, step in flat for word in (view(pointer, array[start * step :]), step)]
+        bound.batch(states, *arguments, view(pointer, np.empty(self.artifact.work, bound.dtype)))
+
+    def _converted(self, port: Port, given: Any) -> Array:
+        """The argument as an array of the C's real type that ends in the port's shape."""
+        given = array_of(f"{self.name}: {port.name}", given)
+        try:
+            array = np.asarray(given)
+        except ValueError:
+            raise ValueError(f"{self.name}: {port.name} must be {_expected(port)}, not ragged lists") from None
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"{self.name}: {port.name} must be {_expected(port)}, not {array.dtype}")
+        if array.shape[array.ndim - len(port.shape) :] != port.shape or array.ndim < len(port.shape):
+            raise ValueError(f"{self.name}: {port.name} must be {_expected(port)}, not {array.shape}")
+        return array.astype(self._bound.dtype, order="C", copy=False)
+
+    def _batch_shape(self, leads: Sequence[Shape]) -> Shape:
+        try:
+            return np.broadcast_shapes(*leads)
+        except ValueError:
+            shapes = [f"{p.name} {lead}" for p, lead in zip(self.inputs, leads, strict=True) if lead]
+            raise ValueError(f"{self.name}: the batch shapes do not broadcast: {', '.join(shapes)}") from None
+
+    def _taken(self, out: Any, batch: Shape) -> list[Array]:
+        """The arrays that a caller wants the results in, checked."""
+        bound = self._bound
+        places = self._listed(out)
+        if len(places) != len(bound.results):
+            raise TypeError(
+                f"{self.name}: out must be a tuple of {len(bound.results)} arrays, not {type(out).__name__}"
+            )
+        arrays = []
+        for port, place in zip(self.outputs, places, strict=True):
+            array = array_of(f"{self.name}: out for {port.name}", place)
+            arrays.append(array)
+            if not isinstance(array, np.ndarray) or array.dtype != bound.dtype:
+                given = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+                raise TypeError(f"{self.name}: out for {port.name} must be an array of {bound.dtype}, not {given}")
+            shape = batch + port.shape
+            if array.shape != shape:
+                raise ValueError(f"{self.name}: out for {port.name} must have shape {shape}, not {array.shape}")
+            if not array.flags.carray:
+                shared = ", and shared to be written to (DLPack 1.0, NumPy 2.1)" if only_dlpack(place) else ""
+                raise ValueError(f"{self.name}: out for {port.name} must be writable, aligned and C-contiguous{shared}")
+        for k, array in enumerate(arrays):
+            if any(np.may_share_memory(array, other) for other in arrays[:k]):
+                raise ValueError(f"{self.name}: the arrays in out overlap")
+        return arrays
+
+
+def _expected(port: Port) -> str:
+    shape = ", ".join(("...", *map(str, port.shape)))
+    return f"real numbers of shape ({shape})"
+
+
+def load(artifact: Artifact, extension: Path) -> Function:
+    """The callable of a compiled artifact; BuildError if the extension does not load."""
+    try:
+        ffi, library = _module(extension) if extension.name.startswith("_rigidc_") else _shared(artifact, extension)
+        kernel = getattr(library, artifact.symbol)
+        batch = getattr(library, f"{artifact.symbol}_aos")
+    except (ImportError, OSError, AttributeError) as error:
+        raise BuildError(
+            f"{artifact.name}: the compiled extension does not load ({error}); `rigidc cache clear` removes it"
+        ) from error
+    shown = tuple(port for port in artifact.outputs if port != STATUS)
+    real = "double" if artifact.dtype == "float64" else "float"
+    binding = _Binding(
+        kernel=function_of(artifact, library) or _looking(artifact, kernel, ffi),
+        single=kernel,
+        batch=batch,
+        view=ffi.from_buffer,
+        pointer=ffi.typeof(f"{real}[]"),
+        dtype=np.dtype(artifact.dtype),
+        given=len(artifact.inputs),
+        shapes=tuple(port.shape for port in artifact.inputs),
+        results=(),
+        pack=None,
+        hides=False,
+    )
+    return Function(artifact, _showing(artifact, binding, shown))
+
+
+def _looking(artifact: Artifact, kernel: Callable[..., int | None], ffi: Any) -> Callable[..., int]:
+    """The kernel on arrays, by way of cffi: its status, or -1 if it cannot take them as they are."""
+    view, pointer = ffi.from_buffer, ffi.typeof("double[]" if artifact.dtype == "float64" else "float[]")
+    dtype, shapes = np.dtype(artifact.dtype), [port.shape for port in (*artifact.inputs, *artifact.outputs)]
+
+    def call(*arrays: Any) -> int:
+        pointers = []
+        for array, shape in zip_longest(arrays, shapes):
+            if type(array) is ndarray and array.dtype is dtype and array.shape == shape and array.flags.carray:
+                pointers.append(view(pointer, array))
+            else:
+                return -1
+        results = arrays[len(artifact.inputs) :]
+        if any(np.may_share_memory(one, other) for k, one in enumerate(results) for other in results[:k]):
+            return -1
+        return kernel(*pointers) or 0
+
+    return call
+
+
+def _showing(artifact: Artifact, bound: _Binding, shown: tuple[Port, ...]) -> _Binding:
+    """The binding whose calls give these results."""
+    names = tuple(port.name for port in shown)
+    several = named_results(f"{artifact.symbol}_results", names) if len(names) > 1 else None
+    hides = len(shown) < len(artifact.outputs)
+    return replace(bound, results=tuple(port.shape for port in shown), pack=several, hides=hides)
+
+
+def _module(extension: Path) -> tuple[Any, Any]:
+    """A cffi extension module: its ffi and its functions."""
+    name = extension.name.split(".")[0]
+    loader = ExtensionFileLoader(name, str(extension))
+    spec = spec_from_loader(name, loader)
+    if spec is None:
+        raise ImportError(name)
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module.ffi, module.lib
+
+
+def _shared(artifact: Artifact, extension: Path) -> tuple[Any, Any]:
+    """A plain shared object, opened through its declarations."""
+    import cffi
+
+    ffi = cffi.FFI()
+    ffi.cdef(artifact.declarations)
+    return ffi, ffi.dlopen(str(extension))

@@ -1,0 +1,364 @@
+"""Loop constraints of a node: its own coordinates, and how they move all joints of its bodies.
+
+A node's position coordinates x are the joints that no explicit constraint (linear, coupling, explicit expression)
+gives; its velocity coordinates y are those that no constraint gives. With the implicit ones, phi(x) = 0,
+  xdot = T(x) r,   K r = 0,   r = Gx ydot,   rdot = Gx yddot + gx,
+and for all joints qdot = G ydot, qddot = G yddot + g (Chignoli et al., Recursive Rigid-Body Dynamics Algorithms for
+Systems with Kinematic Loops, sec. III). Everything is symbolic; `codegen.kinematic_loops.closure` finds positions that
+satisfy phi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from casadi import SX, diagcat, jacobian, jtimes, sparsify, substitute, sum1, vertcat
+
+from codegen.errors import RobotError
+from codegen.geometry import Pose, clean, mat3, vec3
+from codegen.kinematic_loops.expressions import parse
+from codegen.spatial import Square, Transform, constant, zeros
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from codegen.joints import JointType
+    from codegen.model import Loop, Model
+
+TransformOf = Callable[[int, SX], Transform]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """A node's joints in terms of its position coordinates x, before anything is solved.
+
+    `positions` by body; `phi` what must vanish, with `facing` one (axes that agree); T (xdot = T r), E (rates of
+    all joints from r) and `places` (where r stands among them), `own` the places in r of the velocity coordinates,
+    `scale` the factors from these to r.
+    """
+
+    x: SX
+    positions: tuple[SX, ...]
+    phi: SX
+    facing: SX
+    T: SX
+    E: SX
+    places: tuple[int, ...]
+    own: tuple[int, ...]
+    scale: SX
+
+    @property
+    def K(self) -> SX:
+        """The Jacobian of phi with respect to r."""
+        return jacobian(self.phi, self.x) @ self.T
+
+    @property
+    def dependent(self) -> tuple[int, ...]:
+        """The places in r that the implicit constraints give."""
+        return tuple(c for c in range(self.T.size2()) if c not in self.own)
+
+
+@dataclass(frozen=True, slots=True)
+class Spanning:
+    """The joints of a node's bodies: `positions` by body, `G`, and `g` at any velocity.
+
+    `phi` and `K` are the implicit constraints that count: as many as joints depend on them; `Kd` are their columns of
+    the dependent joints.
+    """
+
+    positions: tuple[SX, ...]
+    G: SX
+    Gx: SX
+    phi: SX
+    K: SX
+    Kd: Square
+    constraints: Constraints
+
+    @property
+    def full_K(self) -> SX:
+        """All constraints on the rates of all joints: explicit ones first, then the implicit ones."""
+        E, size = self.constraints.E, self.constraints.T.size2()
+        given = [row for row in range(E.size1()) if row not in self.places]
+        explicit = zeros(len(given), E.size1())
+        for row, place in enumerate(given):
+            explicit[row, place] = 1
+            for column, own in enumerate(self.places):
+                explicit[row, own] = -E[place, column]
+        implicit = zeros(self.K.size1(), E.size1())
+        for column, own in enumerate(self.places):
+            implicit[:, own] = self.K[:, column]
+        assert len(self.places) == size
+        return sparsify(vertcat(explicit, implicit))
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Where in the rates of all joints those of the position coordinates stand."""
+        return self.constraints.places
+
+    @property
+    def selection(self) -> SX:
+        """The node's velocity coordinates from the rates of all joints."""
+        own = self.constraints
+        P = zeros(len(own.own), own.E.size1())
+        for row, place in enumerate(own.own):
+            P[row, own.places[place]] = 1 / own.scale[row, row]
+        return P
+
+    def g(self, v: SX) -> SX:
+        """g: accelerations of all joints at joint velocity v (n) and zero joint acceleration."""
+        own = self.constraints
+        if not own.dependent and own.E.is_constant():
+            return zeros(own.E.size1())
+        r, gx = self.Gx @ v, zeros(self.Gx.size1())
+        symbol = SX.sym("r", r.sparsity())  # zero where loops hold a joint still
+        if own.dependent:
+            bend = substitute(jtimes(self.K @ symbol, own.x, own.T @ symbol), symbol, r)
+            gx[list(own.dependent)] = -self.Kd.solve(bend)
+        return own.E @ gx + substitute(jtimes(own.E @ symbol, own.x, own.T @ symbol), symbol, r)
+
+
+def free(joint: JointType, q: SX) -> Spanning:
+    """A body that nothing ties: its joint's own coordinates."""
+    one, every = SX.eye(joint.nv), tuple(range(joint.nv))
+    loose = Constraints(q, (q,), zeros(0), zeros(0), zeros(joint.nq, joint.nv), one, every, every, one)
+    return Spanning((q,), one, one, zeros(0), zeros(0, joint.nv), Square(zeros(0, 0), ()), loose)
+
+
+def spanning(constraints: Constraints, rows: Sequence[int], lengths: Sequence[float]) -> Spanning:
+    """Solve the constraints for the dependent joints; `rows` of phi are independent and as many as these.
+
+    `lengths` are those of the rows of K at generic configurations.
+    """
+    K, own, dependent = constraints.K[list(rows), :], list(constraints.own), list(constraints.dependent)
+    Gx = zeros(K.size2(), len(own))
+    Gx[own, :] = constraints.scale
+    Kd = Square(K[:, dependent], tuple(lengths[row] for row in rows))
+    if dependent:
+        Gx[dependent, :] = -Kd.solve(K[:, own] @ constraints.scale)
+    return Spanning(constraints.positions, constraints.E @ Gx, Gx, constraints.phi[list(rows)], K, Kd, constraints)
+
+
+def constraints(model: Model, i: int, x: SX, transform: TransformOf, moves: Sequence[Pose]) -> Constraints:
+    """The constraints of node i at its position coordinates x (symbols).
+
+    `model` is in canonical frames, `moves` say where these sit in the original ones, and `transform(b, q)` is the
+    transform of body b at joint positions q. RobotError if the loops do not determine their joints.
+    """
+    node, joints = model.nodes[i], model.joints
+    loops = [model.loops[n] for n in node.loops]
+    free_bodies = model.position_bodies[i]
+    given, at = {}, 0
+    for b in free_bodies:
+        given[b] = x[at : at + joints[b].nq]
+        at += joints[b].nq
+    position = _explicit(model, node.bodies, given, [loop for loop in loops if loop.explicit])
+    closing = [loop for loop in loops if not loop.explicit]
+    gaps = [implicit(model, position, loop, transform, moves) for loop in closing]
+    T = diagcat(*[_rate_map(joints[b], given[b]) for b in free_bodies])
+    ends = np.cumsum([joints[b].nv for b in free_bodies])
+    within = dict(
+        zip(
+            free_bodies,
+            (range(end - joints[b].nv, end) for b, end in zip(free_bodies, ends, strict=True)),
+            strict=True,
+        )
+    )
+    one = SX.eye(T.size2())
+    rates = [one[list(within[b]), :] if b in given else jacobian(position[b], x) @ T for b in node.bodies]
+    starts = dict(zip(node.bodies, np.cumsum([0, *(joints[b].nv for b in node.bodies)]), strict=False))
+    return Constraints(
+        x=x,
+        positions=tuple(position[b] for b in node.bodies),
+        phi=vertcat(zeros(0), *(phi for phi, _ in gaps)),
+        facing=vertcat(zeros(0), *(facing for _, facing in gaps)),
+        T=T,
+        E=vertcat(*rates),
+        places=tuple(int(starts[b]) + n for b in free_bodies for n in range(joints[b].nv)),
+        own=tuple(int(c) for b in model.velocity_bodies[i] for c in within[b]),
+        scale=constant(np.diag(_scales(model, i))),
+    )
+
+
+def _rate_map(joint: JointType, q: SX) -> SX:
+    """T of one joint: the rates of its position coordinates from its velocity."""
+    if joint.nq == joint.nv == 1:
+        return SX.eye(1)
+    dv = SX.sym("dv", joint.nv)
+    return substitute(jacobian(joint.integrate(q, dv), dv), dv, SX.zeros(joint.nv))
+
+
+def _scales(model: Model, i: int) -> list[float]:
+    """For each velocity coordinate the factor from it to its joint's rate (a gear ratio, mostly 1)."""
+    factor = {
+        name: scale
+        for n in model.nodes[i].loops
+        for name, scale in zip(model.loops[n].independent, model.loops[n].stated.get("scale", ()), strict=False)
+    }
+    return [
+        factor.get(model.bodies[b].joint.name, 1.0) for b in model.velocity_bodies[i] for _ in range(model.joints[b].nv)
+    ]
+
+
+def _explicit(model: Model, bodies: Sequence[int], given: Mapping[int, SX], loops: Sequence[Loop]) -> dict[int, SX]:
+    """The positions of all bodies of a node, from those given: linear rows together, expressions one by one."""
+    number = {model.bodies[b].joint.name: b for b in bodies}
+    position = dict(given)
+    rows = [row for loop in loops for row in linear_rows(model, number, loop)]
+    texts = [item for loop in loops if loop.kind == "expression" for item in _texts(number, loop)]
+    while rows or texts:
+        ready = [item for item in texts if all(b in position for b in item[2].values())]
+        for body, text, variables in ready:
+            position[body] = parse(text, {name: position[b] for name, b in variables.items()})
+        texts = [item for item in texts if item not in ready]
+        later = {body for body, _, _ in texts}
+        unknown = sorted({b for row, _ in rows for b in row} - set(position))
+        if rows and not later.intersection(unknown):
+            position |= _solved(model, rows, unknown, position)
+            rows = []
+        elif not ready:
+            raise RobotError(
+                f"{model.name}: joint {model.bodies[min(later)].joint.name!r} follows itself round a circle"
+            )
+    return position
+
+
+def linear_rows(model: Model, number: Mapping[str, int], loop: Loop) -> list[tuple[dict[int, float], float]]:
+    """Rows (coefficients by body, right-hand side) of a linear loop or a coupling."""
+    data = loop.stated
+    if loop.kind == "coupling":
+        coefficient: dict[int, float] = {}
+        for side, sign in (("predecessor", data["ratio"]), ("successor", -1.0)):
+            for b in _path(model, model.frame(data[side]).body):
+                coefficient[b] = coefficient.get(b, 0.0) + sign
+        tied = {number[name] for name in loop.joints}
+        return [({b: value for b, value in coefficient.items() if b in tied}, 0.0)]
+    if loop.kind != "linear":
+        return []
+    offsets = data.get("offset", [0.0] * len(data["dependent"]))
+    return [
+        (
+            {
+                number[name]: 1.0,
+                **{number[other]: -m for other, m in zip(data["independent"], row, strict=True)},
+            },
+            offset,
+        )
+        for name, row, offset in zip(data["dependent"], data["matrix"], offsets, strict=True)
+    ]
+
+
+def _texts(number: Mapping[str, int], loop: Loop) -> list[tuple[int, str, dict[str, int]]]:
+    data = loop.stated
+    variables = {name: number[joint] for name, joint in data["variables"].items()}
+    given = {number[joint] for joint in data["explicit"]}
+    known = {name: b for name, b in variables.items() if b not in given}
+    return [(number[joint], text, known) for joint, text in data["explicit"].items()]
+
+
+def _solved(
+    model: Model,
+    rows: Sequence[tuple[dict[int, float], float]],
+    unknown: Sequence[int],
+    position: Mapping[int, SX],
+) -> dict[int, SX]:
+    """The unknown positions from linear rows; RobotError if these do not determine them."""
+    known = sorted({b for row, _ in rows for b in row} - set(unknown))
+    A = [[row.get(b, 0.0) for b in unknown] for row, _ in rows]
+    B = [[-row.get(b, 0.0) for b in known] + [side] for row, side in rows]
+    C = eliminated(A, B) if len(rows) == len(unknown) else None
+    if C is None:
+        given = [repr(model.bodies[b].joint.name) for b in unknown]
+        names = ", ".join((*given[:5], f"and {len(given) - 5} more") if len(given) > 5 else given) or "no joint"
+        first = model.bodies[min(b for row, _ in rows for b in row)].joint.name
+        raise RobotError(
+            f"{model.name}: {len(rows)} couplings must give just as many dependent joints, independently, but "
+            f"they give {names}; name other independent joints ({independence(first)}) or remove a coupling"
+        )
+    still = [model.bodies[b].joint.name for b, row in zip(unknown, C, strict=True) if not row[:-1].any()]
+    if still:
+        raise RobotError(
+            f"{model.name}: joint {still[0]!r} follows no joint that moves by itself; make it fixed, or name "
+            "another leader"
+        )
+    values = constant(C[:, :-1]) @ vertcat(*[position[b] for b in known]) + constant(C[:, -1:])
+    return {b: values[k] for k, b in enumerate(unknown)}
+
+
+def independence(joint: str) -> str:
+    """How files say which joints of a loop are independent, shown by the name of one."""
+    return (
+        f'in URDF+ <joint name={joint!r} independent="true">, and independent="false" on all that follow; in JSON '
+        '"independent": [...] of the loop'
+    )
+
+
+def eliminated(A: Sequence[Sequence[float]], B: Sequence[Sequence[float]]) -> NDArray[np.float64] | None:
+    """A^-1 B by elimination, rounded alike on every machine; None if A is singular."""
+    rows = [np.array([*a, *b], float) for a, b in zip(A, B, strict=True)]
+    for k in range(len(rows)):
+        pivot = max(range(k, len(rows)), key=lambda r: abs(rows[r][k]))
+        if abs(rows[pivot][k]) < 1e-12:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = rows[k] / rows[k][k]
+        rows = [row if r == k else row - row[k] * rows[k] for r, row in enumerate(rows)]
+    C = np.array([row[len(rows) :] for row in rows])
+    C[np.abs(C) < 1e-13 * np.abs(C).max(initial=0.0)] = 0.0
+    return C
+
+
+def _path(model: Model, b: int) -> list[int]:
+    path = []
+    while b >= 0:
+        path.append(b)
+        b = model.bodies[b].parent
+    return path
+
+
+def implicit(
+    model: Model, position: Mapping[int, SX], loop: Loop, transform: TransformOf, moves: Sequence[Pose]
+) -> tuple[SX, SX]:
+    """What an implicit loop wants to vanish, and the cosines that it then wants to be one."""
+    data = loop.stated
+    if loop.kind == "expression":
+        number = {body.joint.name: b for b, body in enumerate(model.bodies)}
+        variables = {name: position[number[joint]] for name, joint in data["variables"].items()}
+        return vertcat(*[parse(text, variables) for text in data["implicit"]]), zeros(0)
+    ends = [_end(model, data[side]) for side in ("predecessor", "successor")]
+    shared = [b for b in _path(model, ends[0][0]) if b in _path(model, ends[1][0])]
+    hub = shared[0] if shared else -1
+    axes = constant(moves[hub].R) if hub >= 0 else SX.eye(3)
+
+    def seen(end: tuple[int, Pose], place: SX, point: bool) -> SX:
+        b = end[0]
+        while b != hub:
+            X = transform(b, position[b])
+            place = X.point(place) if point else X.outward(place)
+            b = model.bodies[b].parent
+        return axes @ place
+
+    origins = [seen(end, constant(end[1].p), True) for end in ends]
+    gap = (origins[0] - origins[1])[[int(n) for n in data.get("components", (0, 1, 2))]]
+    if data["type"] == "point":
+        return gap, zeros(0)
+    turned = [seen(end, constant(end[1].R), False) for end in ends]
+    if data["type"] == "weld":
+        pairs = ((1, 2), (2, 0), (0, 1))
+        agree = [sum1(turned[0][:, a] * turned[1][:, a]) for a in range(3)]
+        return vertcat(gap, *[sum1(turned[0][:, a] * turned[1][:, b]) for a, b in pairs]), vertcat(*agree)
+    axis = clean(np.array(data.get("axis", [1.0, 0.0, 0.0]), float))
+    along = turned[0] @ constant(axis)
+    k = int(np.argmin(np.abs(axis)))
+    across = [np.cross(np.eye(3)[k], axis), np.cross(axis, np.cross(np.eye(3)[k], axis))]
+    facing = sum1((turned[1] @ constant(axis)) * along)
+    return vertcat(gap, *[sum1((turned[1] @ constant(e)) * along) for e in across]), facing
+
+
+def _end(model: Model, data: Mapping[str, Any]) -> tuple[int, Pose]:
+    """The body and the pose on it of one end of a closure."""
+    frame = model.frame(data["link"])
+    own = Pose(mat3(data.get("rotation", np.eye(3))), vec3(data.get("translation", (0.0, 0.0, 0.0))))
+    return frame.body, frame.placement @ own

@@ -1,0 +1,69 @@
+"""A floating joint of whose body another frame is followed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from casadi import SX
+
+from codegen.geometry import Pose
+from codegen.spatial import Transform, cross3, placement_steps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from codegen.joints import JointType
+    from codegen.spatial import Step
+
+
+@dataclass(frozen=True, slots=True)
+class ReframedBase:
+    """A floating joint of whose body another frame is followed, at `pose` in the one that `joint` moves.
+
+    Its velocity v is [angular; linear] along the frame's axes, or with `linear_first` the other way round.
+    """
+
+    joint: JointType
+    pose: Pose
+    linear_first: bool
+    nq: ClassVar[int] = 7
+    nv: ClassVar[int] = 6
+
+    def neutral(self) -> NDArray[np.float64]:
+        return self.joint.neutral()
+
+    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
+        return self.joint.random(rng, lower, upper)
+
+    def transform(self, q: SX) -> tuple[Step, ...]:
+        return (*self.joint.transform(q), *placement_steps(self.pose))
+
+    def subspace(self, q: SX) -> SX:
+        order = (3, 4, 5, 0, 1, 2) if self.linear_first else range(6)
+        return SX.eye(6)[:, list(order)]
+
+    def drift(self, q: SX, v: SX) -> SX:
+        twist = self.subspace(q) @ v
+        return cross3(twist[:3], twist[3:])
+
+    def integrate(self, q: SX, dv: SX) -> SX:
+        return self.joint.integrate(q, self.outwards(q, dv))
+
+    def difference(self, q0: SX, q1: SX) -> SX:
+        return self.motion(q0, self.joint.difference(q0, q1))
+
+    def motion(self, q: SX, v: SX) -> SX:
+        """Velocity or acceleration coordinates of `joint`, as this one has them."""
+        return self.subspace(q).T @ (Transform(placement_steps(self.pose)) @ (self.joint.subspace(q) @ v))
+
+    def force(self, q: SX, tau: SX) -> SX:
+        """Joint forces of `joint`, as this one feels them."""
+        back = Transform(placement_steps(self.pose.inverse()))
+        return self.subspace(q).T @ back.force(self.joint.subspace(q) @ tau)
+
+    def outwards(self, q: SX, v: SX) -> SX:
+        """Velocity or acceleration coordinates of this joint, as `joint` has them."""
+        back = Transform(placement_steps(self.pose.inverse()))
+        return self.joint.subspace(q).T @ (back @ (self.subspace(q) @ v))

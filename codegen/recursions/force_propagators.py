@@ -1,0 +1,103 @@
+"""Unit forces on their way to the root: the inward sweep of PV, with streams bundled into few where many of them meet.
+
+Sathya, Bruyninckx, Decre, Pipeleers 2023 (arXiv 2310.03676), sec. IV and V. A stream is a set of unit forces: those of
+a contact's multipliers or, once all streams that passed a joint were bundled, those that the joint can transmit (five
+for a hinge), of which its members are combinations. With y the joint forces of all streams, they factorise
+W = Y' D^-1 Y: every stream's y at the joints that it passes, F of every member at its bundle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from casadi import SX, horzcat, vertcat
+
+from codegen.recursions.sweeps import Articulated
+from codegen.recursions.tree import Tree
+from codegen.spatial import units, zeros
+
+Key = tuple[str, int]  # ("contact", number) or ("joint", node): the streams of contacts, and those of bundles
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """By streams, contacts first and bundles from tips to root: where they start (node, forces there), the bundle that
+    takes them up and their forces in it; by nodes, the joint forces y (n x c) of the streams that pass.
+
+    `L` is the part of W between two streams that the joints which both of them passed give, but for those left `apart`.
+    """
+
+    start: dict[Key, tuple[int, SX]]
+    bundle: dict[Key, Key]
+    forces: dict[Key, SX]
+    y: dict[int, dict[Key, SX]]
+    half: dict[int, dict[Key, SX]]
+    L: dict[tuple[Key, Key], SX]
+
+    def coupling(self, a: Key, b: Key) -> SX:
+        """L between streams a and b."""
+        if (b, a) in self.L:
+            return self.L[b, a].T
+        return self.L.get((a, b), zeros(self.start[a][1].size2(), self.start[b][1].size2()))
+
+    def reaching(self, i: int, a: Key) -> SX:
+        """Joint forces at node i, where nothing is bundled, of a stream that comes by, by itself or in a bundle."""
+        y = self.y[i].get(a)
+        return self.reaching(i, self.bundle[a]) @ self.forces[a] if y is None else y
+
+    def at(self, tree: Tree, i: int) -> SX:
+        """Joint forces (n x m) of all contacts' unit multipliers at a node i without bundles."""
+        felt = [
+            self.reaching(i, ("contact", e)) if i in tree.path(contact.node) else zeros(tree.S[i].size, contact.size)
+            for e, contact in enumerate(tree.contacts)
+        ]
+        return horzcat(*felt)
+
+    def pushed(self, lam: Sequence[SX]) -> dict[int, SX]:
+        """Y lam by nodes: joint forces of the contacts' multipliers."""
+        along = {a: zeros(K.size2()) for a, (_, K) in self.start.items()}
+        along.update({("contact", e): lam_e for e, lam_e in enumerate(lam)})
+        for a, bundle in self.bundle.items():
+            along[bundle] += self.forces[a] @ along[a]
+        return {i: horzcat(*passing.values()) @ vertcat(*[along[a] for a in passing]) for i, passing in self.y.items()}
+
+    def seen(self, x: Mapping[int, SX]) -> SX:
+        """Y' x (m): what the contacts' rows see of some joints that yield by x, each on its own."""
+        seen = {a: zeros(K.size2()) for a, (_, K) in self.start.items()}
+        for i, x_i in x.items():
+            for a, y in self.y[i].items():
+                seen[a] += y.T @ x_i
+        for a, bundle in reversed(self.bundle.items()):
+            seen[a] += self.forces[a].T @ seen[bundle]
+        return vertcat(zeros(0), *[row for (kind, _), row in seen.items() if kind == "contact"])
+
+
+def gathered(tree: Tree, A: Articulated, bundled: Collection[int], apart: Collection[int] | None = None) -> Streams:
+    """The streams of all contacts, bundled beyond the joints of the nodes `bundled`.
+
+    What joints `apart` give is left out of L; if not said which, it is that of the roots.
+    """
+    met = Streams({}, {}, {}, {}, {}, {})
+    left_out = {i for i in tree.support if tree.parent[i] < 0} if apart is None else set(apart)
+    active: list[dict[Key, SX]] = [{} for _ in (*tree.outwards, -1)]
+    for e, contact in enumerate(tree.contacts):
+        met.start["contact", e] = contact.node, contact.force
+        active[contact.node]["contact", e] = contact.force
+    # contacts to root: each joint couples the streams that pass it, and lets part of them through
+    for i in reversed(tree.support):
+        met.y[i] = {a: tree.S[i].T @ F for a, F in active[i].items()}
+        half = met.half[i] = {a: A[i].D.half(y) for a, y in met.y[i].items()}
+        scaled = {a: A[i].D.scale(y) for a, y in half.items()}
+        for n, b in enumerate(() if i in left_out else half):
+            for a in list(half)[: n + 1]:
+                met.L[a, b] = met.coupling(a, b) + half[a].T @ scaled[b]
+        felt = {a: A[i].force(F, -A[i].D.back(scaled[a])) for a, F in active[i].items()}
+        if i in bundled:
+            E = units(horzcat(*felt.values()))
+            met.bundle.update(dict.fromkeys(felt, ("joint", i)))
+            met.forces.update({a: E.T @ F for a, F in felt.items()})
+            felt = {("joint", i): E}
+            met.start["joint", i] = i, E
+        active[tree.parent[i]].update({a: tree.X[i].force(F) for a, F in felt.items()})
+    return met

@@ -1,0 +1,54 @@
+"""Contacts behind the joint of the node that they hold: the Delassus matrix of fewer rows, and what the joint adds.
+
+A hinge lets five forces through, fewer than a weld has rows, or several points. With y = S' and F the forces that it
+lets through of unit forces on its node, W = y' D^-1 y + F' W1 F: W1 is the Delassus matrix of unit forces behind the
+joint, of which F are combinations. The contacts' own rows are combinations K of those on the node. Spatial vectors
+[angular; linear] in body frames; gravity plays no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from casadi import SX, diagcat, horzcat
+
+from codegen.recursions.sweeps import Articulated
+from codegen.recursions.tree import Held, Tree
+from codegen.spatial import mirrored, units, zeros
+
+
+def behind(
+    tree: Tree,
+    A: Articulated,
+    delassus: Callable[[Tree], SX],
+    unit: SX | float = 1.0,
+    but: Collection[int] = (),
+) -> SX:
+    """W (m x m), symmetric, of forces in some unit; `delassus` gives that of the same tree with other contacts.
+
+    Contacts on nodes that carry others, on roots and on the nodes `but` stay where they are.
+    """
+    inner, own, F, K, order = list[Held](), zeros(0, 0), zeros(0, 0), zeros(0, 0), list[int]()
+    nodes = [contact.node for contact in tree.contacts]
+    stay = {*but, *(i for node in nodes for i in tree.path(node) if i != node or tree.parent[i] < 0)}
+    # by nodes: their contacts' rows, or if there are more than that, the unit forces that come through their joint
+    for i in dict.fromkeys(nodes):
+        here = [contact for contact in tree.contacts if contact.node == i]
+        order += [row for contact in here for row in range(tree.m)[contact.rows]]
+        rows = horzcat(*[contact.force for contact in here])
+        on = units(rows)
+        half = A[i].D.half(tree.S[i].T @ on)
+        scaled = A[i].D.scale(half)
+        through = A[i].force(on, -A[i].D.back(scaled))
+        E, held, told = units(through), here[0], SX.eye(rows.size2())
+        if i in stay or E.size2() >= rows.size2():
+            force, blocks = rows, (zeros(rows.size2(), rows.size2()), told, told)
+        else:
+            held, force = replace(held, node=tree.parent[i]), tree.X[i].force(E)
+            blocks = (unit * half).T @ (unit * scaled), E.T @ through, on.T @ rows
+        own, F, K = (diagcat(*both) for both in zip((own, F, K), blocks, strict=True))
+        inner.append(replace(held, rows=slice(F.size1() - force.size2(), F.size1()), force=unit * force))
+    W = K.T @ mirrored(own + F.T @ delassus(replace(tree, contacts=tuple(inner))) @ F) @ K
+    back = [order.index(row) for row in range(tree.m)]
+    return mirrored(W[back, back])

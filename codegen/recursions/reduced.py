@@ -1,0 +1,60 @@
+"""The outward recursion of PV-OSIMr: from what streams of unit forces left behind to the Delassus matrix.
+
+Sathya, Bruyninckx, Decre, Pipeleers 2023 (arXiv 2310.03676), sec. V. Two streams are coupled by L, the joints that both
+passed, and by F' Omega F, the accelerations of the bundle that took both up. Between streams in different bundles, the
+accelerations that one causes are told outwards, from bundle to member, until they reach the other.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from casadi import SX
+
+from codegen.recursions.bundling import by_joints, reading
+from codegen.recursions.delassus import assembled
+from codegen.recursions.force_propagators import Key, Streams
+from codegen.recursions.sweeps import Articulated
+from codegen.recursions.tree import Tree
+from codegen.spatial import mirrored, zeros
+
+WORLD: Key = ("joint", -1)
+
+
+def reduced(tree: Tree, A: Articulated, met: Streams, roots: bool = True) -> SX:
+    """W = J M^-1 J' (m x m) from the contacts' streams; without `roots`, as if the roots were locked."""
+    feeling = [i for i in met.y if roots and tree.parent[i] < 0]
+    at_roots = {pair: block for i in feeling for pair, block in A[i].D.products(met.y[i]).items()}
+
+    @cache
+    def between(a: Key, b: Key) -> SX:
+        """Accelerations along a that unit forces along b cause; of two bundles, the further one is left first."""
+        at, other = met.bundle.get(a, WORLD), met.bundle.get(b, WORLD)
+        if at[1] < other[1]:
+            return between(b, a).T
+        W = met.coupling(a, b)
+        if at != WORLD:
+            W += told(a, at, b)
+        elif (a, b) in at_roots or (b, a) in at_roots:
+            W += at_roots[a, b] if (a, b) in at_roots else at_roots[b, a].T
+        return mirrored(W) if a == b else W
+
+    def told(a: Key, at: Key, b: Key) -> SX:
+        """What a learns of the accelerations along its bundle: by its forces there, or from node to node."""
+        (node, K), F = met.start[a], met.forces[a]
+        steps = len(tree.path(node)) - len(tree.path(at[1]))
+        if reading(F) < by_joints(reading(K), steps):
+            return F.T @ between(at, b)
+        return K.T @ (acceleration(node, b) if a[0] == "contact" else tree.X[node] @ acceleration(tree.parent[node], b))
+
+    @cache
+    def acceleration(i: int, b: Key) -> SX:
+        """The acceleration of node i, its joint free, under unit forces along b that pass no joint between."""
+        if ("joint", i) in met.start:
+            x = met.start["joint", i][1] @ between(("joint", i), b)
+        else:
+            x = tree.X[i] @ acceleration(tree.parent[i], b)
+        return A[i].motion(x, zeros(tree.S[i].size, x.size2()))[1]
+
+    pairs = [(o, e) for e in range(len(tree.contacts)) for o in range(e + 1)]
+    return assembled(tree, {(o, e): [between(("contact", o), ("contact", e))] for o, e in pairs})

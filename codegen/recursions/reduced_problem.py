@@ -1,0 +1,29 @@
+"""What elimination leaves to solve: the same problem of a smaller tree, and the way back to the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from casadi import SX
+
+from codegen.recursions.tree import Tree
+
+Nodes = dict[int, SX]
+Found = tuple[Nodes, Nodes, SX]
+"""Accelerations of joints and of bodies, by nodes, and multipliers (m)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What is left to solve: bias forces p on a tree's nodes, joint forces tau by nodes, what the rows lack, s (m).
+
+    `complete` makes of its solution that of the whole; `kept` of multipliers of all rows those of the rows left.
+    """
+
+    tree: Tree
+    p: list[SX]
+    tau: Nodes
+    s: SX
+    complete: Callable[[Nodes, Nodes, SX], Found]
+    kept: Callable[[SX], SX]

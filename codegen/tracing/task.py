@@ -1,0 +1,261 @@
+"""What to generate: a robot, an algorithm and its options; and its tracing into a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from casadi import SX, Function, reshape, sqrt, sumsqr, vec
+
+from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm, optional
+from codegen.errors import RobotError, UnsuitedError
+from codegen.ir.graph import Graph, Port, Value, from_casadi
+from codegen.ir.names import identifier
+from codegen.ir.operations import CONST
+from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
+from codegen.lowering import Problem, lowered, restored
+from codegen.model.contacts import placed, whole_tips
+from codegen.recursions.iteration import Iteration, changed, flat
+from codegen.spatial import constant
+from codegen.tracing.casadi_operators import direct_operators
+from codegen.tracing.status import with_status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codegen.model import Contact, Model
+
+PARAMETERS = {"gravity": 3, "payload": 10, "offset": 3}
+TARGETS = ("target_position", "target_rotation")
+"""Arguments wherever gains need them."""
+
+ABOUT = {
+    "gravity": "acceleration of free fall in world axes (m/s^2)",
+    "payload": "payload [mass, com (3), Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the com] in frame {}",
+    "offset": "origin of joint {} in its parent body (m)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One function to generate.
+
+    `frames` are those of fk and jacobian (default: the tips of the tree), `external` the frames that carry
+    external wrenches, `parameters` the numbers left symbolic: `gravity`, `payload:FRAME`, `offset:JOINT`.
+    `contacts` are the held frames (default: all six rows of every tip); what works on contacts refuses an empty tuple.
+    `dtype` is the type of the numbers that it is going to be computed in, which decides how stiff contacts may be.
+    `without` names the steps of the lowering (`codegen.lowering`) that are left out.
+    """
+
+    model: Model
+    algorithm: str
+    frames: tuple[str, ...] = ()
+    external: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    contacts: tuple[Contact, ...] | None = None
+    iterations: int | None = 3
+    dtype: str = "float64"
+    without: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.algorithm} of {self.model.name}"
+
+    @property
+    def request(self) -> str:
+        """Everything that the generated text depends on, as text; but for its style, of which the type is part."""
+        options = (self.algorithm, self.frames, self.external, self.parameters, self.contacts, self.iterations)
+        return f"{self.model.name} {self.model.digest} {self.model.notes!r} {options!r} {self.without!r}"
+
+    @property
+    def entry(self) -> Algorithm:
+        """The algorithm's registry entry; RobotError if there is none of that name."""
+        if self.algorithm not in ALGORITHMS:
+            known = ", ".join(ALGORITHMS)
+            raise RobotError(f"there is no algorithm {self.algorithm!r}; the algorithms are {known}")
+        return ALGORITHMS[self.algorithm]
+
+    @property
+    def signature(self) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+        """The inputs and outputs of the generated function."""
+        entry = self.entry
+        for name in self.parameters:
+            if name in {*OPTIONAL, *BEHIND} and BEHIND.get(name, name) not in entry.inputs:
+                raise RobotError(f"parameter {name!r}: {self.algorithm} has no such input; leave it out")
+        if "target_velocity" in self.parameters and not self._gained("kd"):
+            raise RobotError("parameter 'target_velocity': no contact has a gain kd; give one, or leave it out")
+        behind = [name for name, changed in BEHIND.items() if changed in entry.inputs]
+        inputs = [self._port(name) for name in (*entry.inputs, *behind) if self._is_argument(name)]
+        others = [name for name in (*OPTIONAL, *BEHIND) if BEHIND.get(name, name) in entry.inputs]
+        inputs += [parameter_port(self.model, spec, others) for spec in self.numbers]
+        return tuple(inputs), tuple(self._port(name) for name in entry.outputs)
+
+    def chosen_frames(self) -> tuple[str, ...]:
+        """The frames asked for, or the tips of the tree."""
+        return self.frames or self.model.tips
+
+    def chosen_contacts(self) -> tuple[Contact, ...]:
+        """The contacts asked for, or all six rows of every tip; RobotError for an empty list of them."""
+        if self.contacts is None:
+            return whole_tips(self.model)
+        if not self.contacts:
+            raise RobotError(
+                f"{self.model.name}: {self.algorithm} works on contacts, and the list of them is empty; take aba, "
+                "which holds nothing, or leave contacts out, which holds every tip"
+            )
+        return self.contacts
+
+    def _is_argument(self, name: str) -> bool:
+        if name == "f_ext":
+            return bool(self.external)
+        if name in TARGETS:
+            drawn = self._gained("kp")
+            return any(contact.turns or name == "target_position" for contact in drawn)
+        return name not in {*OPTIONAL, *BEHIND} or name in self.parameters
+
+    def _gained(self, gain: str) -> tuple[Contact, ...]:
+        """The contacts that have a gain `kp` or `kd`."""
+        given = gain in self.parameters
+        return tuple(contact for contact in self.chosen_contacts() if given or getattr(contact, gain))
+
+    @property
+    def optional(self) -> dict[str, float]:
+        """The numbers that stand for inputs that are no arguments."""
+        return optional(self.model, self.dtype)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The parameters that are numbers of the model, not optional inputs of the algorithm."""
+        return tuple(spec for spec in self.parameters if spec not in {*OPTIONAL, *BEHIND})
+
+    def _port(self, name: str) -> Port:
+        quantity = QUANTITIES[name]
+        shape = tuple(self._size(width) if isinstance(width, str) else width for width in quantity.shape)
+        along = next((names for width in quantity.shape if (names := self._names(width))), ())
+        return Port(name, shape, f"{quantity.about}; {', '.join(along)}" if along else quantity.about)
+
+    def _size(self, width: str) -> int:
+        """How long an argument is along an axis of this name."""
+        if width in ("nq", "nv"):
+            return self.model.nq if width == "nq" else self.model.nv
+        if width == "contacts":
+            return sum(len(contact.rows) for contact in self.chosen_contacts())
+        return len(self._names(width))
+
+    def _names(self, width: str | int) -> tuple[str, ...]:
+        """The frames or contacts along an axis of an argument."""
+        if width == "contacts":
+            return tuple(f"{contact.frame.name} {place}" for place, contact in placed(self.chosen_contacts()))
+        if width == "held":
+            return tuple(contact.frame.name for contact in self.chosen_contacts())
+        return {"frames": self.chosen_frames(), "external": self.external}.get(str(width), ())
+
+
+def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
+    """The argument of one symbolic parameter; RobotError if it names nothing in the model, nor one of `others`."""
+    kind, colon, target = spec.partition(":")
+    if kind not in PARAMETERS or (kind == "gravity") == bool(colon):
+        *names, last = ("gravity", "payload:FRAME", "offset:JOINT", *(name for name in others if name not in TARGETS))
+        raise RobotError(f"parameter {spec!r}: write {', '.join(names)} or {last}")
+    if kind == "payload":
+        model.frame(target)
+    if kind == "offset" and target not in model.joint_names:
+        raise RobotError(f"parameter {spec!r}: {model.name} has no joint {target!r}")
+    name = f"{kind}_{identifier(target)}" if target else kind
+    return Port(name, (PARAMETERS[kind],), ABOUT[kind].format(repr(target)))
+
+
+@direct_operators()
+def trace(task: Task) -> Graph:
+    """The algorithm's graph as written, specialised to the model; an iterative one with its iterations unrolled."""
+    symbols, results = _run(task)
+    if isinstance(results, Iteration):
+        results = results.unrolled(task.iterations or 1)
+    inputs, outputs = task.signature
+    return _read(task, symbols, inputs, results if isinstance(results, tuple) else (results,), outputs)
+
+
+@direct_operators()
+def trace_iteration(task: Task) -> Graph:
+    """The graph of an iterative algorithm for any number of iterations, as `codegen.ir.staging.staged` takes it."""
+    symbols, iteration = _run(task)
+    if not isinstance(iteration, Iteration):
+        raise RobotError(f"{task.algorithm} does not iterate; leave out the number of iterations")
+    column = SX.sym(STATE, iteration.state.size1())
+    state = iteration.named(column)
+    lack = sqrt(sumsqr(iteration.residual(*state)))  # a norm that does not lose a NaN, as a maximum would
+    inputs, outputs = task.signature
+    size = column.size1()
+    results = (iteration.state, flat(iteration.step(*state)), lack, *iteration.finish(*state))
+    ports = (Port(START, (size,)), Port(NEXT, (size,)), Port(RESIDUAL, (1,)), *outputs)
+    return _read(task, [*symbols, column], (*inputs, Port(STATE, (size,))), results, ports)
+
+
+def _read(
+    task: Task, symbols: list[SX], inputs: tuple[Port, ...], results: Sequence[SX], outputs: tuple[Port, ...]
+) -> Graph:
+    columns = [vec(result.T) for result in results]
+    traced = Function(task.algorithm, symbols, columns, {"live_variables": False})
+    try:
+        return with_status(from_casadi(traced, inputs, outputs, task.algorithm))
+    except RobotError:
+        if still := _weightless(task):
+            others = f" (with {len(still) - 1} more)" if len(still) > 1 else ""
+            raise UnsuitedError(
+                f"{task.model.name}: {task.algorithm} divides by the inertia that each joint meets, and joint "
+                f"{still[0]!r}{others} meets none; give what it moves mass or a moment of inertia, give the joint "
+                "armature, or fix it"
+            ) from None
+        raise
+
+
+def _weightless(task: Task) -> list[str]:
+    """The joints that meet no inertia at any configuration: zeros on the diagonal of M."""
+    if task.algorithm == "crba":
+        return []
+    felt, nv = trace(Task(task.model, "crba", parameters=task.numbers)), task.model.nv
+    light = {i for i in range(nv) if felt.values[felt.results[0][i * (nv + 1)]] == Value(CONST)}
+    parts = zip(task.model.joint_names, task.model.v_slices, strict=True)
+    return [name for name, part in parts if light & {*range(part.start, part.stop)}]
+
+
+def _run(task: Task) -> tuple[list[SX], Any]:
+    """The algorithm on symbols: one column per argument, and what it returns."""
+    entry, (ports, _) = task.entry, task.signature
+    symbols = [SX.sym(port.name, port.size) for port in ports]
+    problem = lowered(_stated(task, ports, symbols), task.without)
+    results = entry.run(problem.built, *(problem.arguments[name] for name in entry.inputs[1:]))
+    return symbols, changed(results, entry.outputs, {name: partial(restored, problem, name) for name in entry.outputs})
+
+
+def _stated(task: Task, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:
+    """What the user states: the robot at symbolic coordinates, and the algorithm's other arguments."""
+    entry, numbers = task.entry, task.numbers
+    sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}
+    contacts = task.chosen_contacts() if "contacts" in sizes else ()
+    m = sum(len(contact.rows) for contact in contacts)
+    defaults = {name: value * SX.ones(1 if name == "mu" else m) for name, value in task.optional.items()}
+    gains = {name: gains_of(contacts, name) for name in ("kp", "kd")}
+    given = {port.name: shaped(x, port.shape) for x, port in zip(symbols, ports, strict=True)}
+    given = {"f_ext": SX(0, 6), **defaults, **gains, **given}
+    return Problem(
+        needs=entry.needs(task.parameters),
+        model=task.model,
+        q=given[entry.inputs[0]],
+        arguments={name: x for name, x in given.items() if BEHIND.get(name, name) in entry.inputs[1:]},
+        frames=task.chosen_frames() if "frames" in sizes else (),
+        external=task.external,
+        numbers=dict(zip(numbers, symbols[len(symbols) - len(numbers) :], strict=True)),
+        contacts=contacts,
+    )
+
+
+def gains_of(contacts: Sequence[Contact], name: str) -> SX:
+    """The numbers kp or kd of the contacts' rows (m)."""
+    gains = [getattr(contact, name) or (0.0,) * len(contact.rows) for contact in contacts]
+    return constant([gain for own in gains for gain in own])
+
+
+def shaped(column: SX, shape: tuple[int, ...]) -> SX:
+    """A flat row-major column as a matrix whose columns are the last axis."""
+    return column if len(shape) < 2 else reshape(column, shape[-1], column.size1() // shape[-1]).T

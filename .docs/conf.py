@@ -31,13 +31,13 @@ html_copy_source = False
 html_show_sphinx = False
 
 FUNCTIONS = ("load", "bundled", "build", "auto", "generate", "graphs", "contact_wrenches")
-CLASSES = ("Model", "Frame", "Contact", "RobotError", "BuildError", "SingularError")
+CLASSES = ("Robot", "Model", "Frame", "Contact", "RobotError", "BuildError", "SingularError")
 REFERENCE = (
     "## codegen",
     *(f".. autofunction:: codegen.{name}" for name in FUNCTIONS),
     *(f".. autoclass:: codegen.{name}" for name in CLASSES),
     "### What the functions return",
-    ".. autoclass:: codegen.build.runtime.Function\n   :special-members: __call__",
+    ".. autoclass:: codegen.compilation.runtime.Function\n   :special-members: __call__",
     ".. autoclass:: codegen.task.auto_select.Choice",
     ".. autoclass:: codegen.ir.graph.Graph",
     ".. autoclass:: codegen.ir.graph.Port",

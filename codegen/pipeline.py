@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from codegen.algorithms import ALGORITHMS, concerning, optional
 from codegen.backends import BACKENDS, Backend
-from codegen.build.cache import cached
-from codegen.build.compiler import Toolchain, toolchain
-from codegen.build.library import Library, compiled, library
+from codegen.compilation.cache import cached
+from codegen.compilation.compiler import Toolchain, toolchain
+from codegen.compilation.library import Library, compiled, library
 from codegen.emission.cuts import SHORT
 from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
 
-    from codegen.build.runtime import Function
+    from codegen.compilation.runtime import Function
     from codegen.emission.artifact import Artifact
     from codegen.ir.graph import Graph
     from codegen.model import Model

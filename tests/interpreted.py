@@ -40,7 +40,7 @@ LARGE = 1500  # values of a graph from which on passes take longer than all else
 
 @dataclass(frozen=True, slots=True)
 class Interpreted:
-    """Called as a `codegen.build.runtime.Function` is, with arrays in order; batches of states iterate one by one."""
+    """Called as a `runtime.Function` is, with arrays in order; batches of states iterate one by one."""
 
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]

@@ -180,7 +180,7 @@ MUTANTS = (
     ),
     Mutant(
         "builds of other compiler flags taken from the cache",
-        "codegen/build/compiler.py",
+        "codegen/compilation/compiler.py",
         'return f"{compiler} {status.st_size} {status.st_mtime_ns} | {self} | {suffix} | {sys.platform} | {cpu}"',
         'return f"{compiler} {status.st_size} {status.st_mtime_ns} | {suffix} | {sys.platform} | {cpu}"',
         ("tests/test_cache.py", "tests/test_compiler.py"),

@@ -11,8 +11,8 @@ import pytest
 from compilers import COMPILERS
 from graph_cases import header, kernel
 
-from codegen.build.compiler import compile_extension, toolchain
-from codegen.build.runtime import Function, load
+from codegen.compilation.compiler import compile_extension, toolchain
+from codegen.compilation.runtime import Function, load
 from codegen.emission.emit import Style, emit_artifact
 from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.operations import INPUT

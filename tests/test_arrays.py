@@ -11,8 +11,8 @@ from graph_cases import header, kernel, pendulum, pendulum_by_hand
 import codegen
 from codegen import passes
 from codegen.arrays import array_of
-from codegen.build.compiler import compile_extension, toolchain
-from codegen.build.runtime import Function, load
+from codegen.compilation.compiler import compile_extension, toolchain
+from codegen.compilation.runtime import Function, load
 from codegen.emission.emit import Style, emit_artifact
 
 if TYPE_CHECKING:

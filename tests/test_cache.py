@@ -15,15 +15,15 @@ import pytest
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 from thorough import besides
 
-from codegen.build import cache
-from codegen.build.compiler import toolchain
+from codegen.compilation import cache
+from codegen.compilation.compiler import toolchain
 from codegen.emission.emit import emit_artifact
 from codegen.errors import BuildError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from codegen.build.runtime import Function
+    from codegen.compilation.runtime import Function
     from codegen.emission.artifact import Artifact
 
 Q, V = np.array([0.3, -1.2]), np.array([0.7, 2.0])
@@ -92,7 +92,7 @@ def test_entries_and_clear(root: Path) -> None:
 SWEEP = """
 import sys; sys.path[:0] = sys.argv[2:]
 from pathlib import Path
-from codegen.build.build_lock import sweep
+from codegen.compilation.build_lock import sweep
 sweep(Path(sys.argv[1]))
 """
 
@@ -208,7 +208,7 @@ RACE = """
 import sys; sys.path[:0] = sys.argv[1:]
 import numpy as np
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
-from codegen.build.cache import cached
+from codegen.compilation.cache import cached
 from codegen.emission.emit import emit_artifact
 q, v = np.array([0.3, -1.2]), np.array([0.7, 2.0])
 print("ready", flush=True)

@@ -15,8 +15,8 @@ from compilers import COMPILERS
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 
 import codegen
-from codegen.build.compiler import compile_extension, module_name, toolchain
-from codegen.build.runtime import load
+from codegen.compilation.compiler import compile_extension, module_name, toolchain
+from codegen.compilation.runtime import load
 from codegen.emission.cuts import LONGEST, Lengths
 from codegen.emission.emit import Style, emit_artifact
 from codegen.errors import BuildError
@@ -102,7 +102,7 @@ def test_an_unknown_target_is_refused() -> None:
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("RIGIDC_CC", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("codegen.build.zig.wheel", lambda: None)
+    monkeypatch.setattr("codegen.compilation.zig.wheel", lambda: None)
     with pytest.raises(BuildError, match="install clang or gcc"):
         toolchain()
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import codegen
-from codegen.build.compiler import compile_extension, toolchain
-from codegen.build.runtime import load
+from codegen.compilation.compiler import compile_extension, toolchain
+from codegen.compilation.runtime import load
 from codegen.emission.cuts import CALL, HUGE, Lengths, cuts
 from codegen.emission.emit import Style, emit_artifact
 from codegen.ir.interpreter import interpret

@@ -9,7 +9,7 @@ import pytest
 from thorough import besides
 
 import codegen
-from codegen.build.runtime import Function
+from codegen.compilation.runtime import Function
 
 ALGORITHMS = ("constrained_aba", "prox_pv")
 FEET = ("FL_FOOT:3", "HR_FOOT:3")

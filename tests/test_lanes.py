@@ -17,8 +17,8 @@ from thorough import diagonal
 
 import codegen
 from codegen import passes
-from codegen.build.compiler import WHOLE, compile_extension, toolchain
-from codegen.build.runtime import load
+from codegen.compilation.compiler import WHOLE, compile_extension, toolchain
+from codegen.compilation.runtime import load
 from codegen.emission.cuts import TURNS, Lengths
 from codegen.emission.emit import Style, emit_artifact, emit_folder
 from codegen.emission.kernels import emit_kernel
@@ -123,7 +123,7 @@ def test_every_operation_in_lanes(tmp_path: Path, graph: Graph, lanes: int, comp
 )
 def test_every_build_of_a_robot(target: str, trig: str, dtype: str) -> None:
     robot = codegen.load("solo12")
-    if target not in codegen.build.compiler.TARGETS or (target.startswith("x86") and toolchain().lanes(8) < 4):
+    if target not in codegen.compilation.compiler.TARGETS or (target.startswith("x86") and toolchain().lanes(8) < 4):
         pytest.skip("this processor cannot run it")
     f = codegen.build(robot, "rnea", target=target, trig=trig, dtype=dtype)
     states = [np.array(column, dtype) for column in zip(*[robot.random(k) for k in range(19)], strict=True)]

@@ -15,8 +15,8 @@ import pytest
 import codegen
 from codegen import progress
 from codegen.__main__ import main
-from codegen.build.compiler import toolchain
 from codegen.cli import check as check_command
+from codegen.compilation.compiler import toolchain
 from codegen.progress import doing, each, note, shown
 from opcount.bench.workshop import Workshop
 from opcount.studies import links

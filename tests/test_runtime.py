@@ -16,8 +16,8 @@ from work import calls
 
 import codegen
 from codegen import passes
-from codegen.build.compiler import compile_extension, toolchain
-from codegen.build.runtime import Function, load
+from codegen.compilation.compiler import compile_extension, toolchain
+from codegen.compilation.runtime import Function, load
 from codegen.emission.artifact import Artifact
 from codegen.emission.emit import Style, emit_artifact
 from codegen.errors import BuildError

@@ -13,9 +13,9 @@ import pytest
 
 import codegen
 from codegen.__main__ import main
-from codegen.build import cache, storage, zig
-from codegen.build.compiler import toolchain
-from codegen.build.library import library
+from codegen.compilation import cache, storage, zig
+from codegen.compilation.compiler import toolchain
+from codegen.compilation.library import library
 from codegen.emission.cuts import SHORT
 from codegen.emission.flags import FLAGS
 from codegen.errors import BuildError, RobotError

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List the entries, or remove them."""
-    from codegen.build import cache, storage, zig
+    from codegen.compilation import cache, storage, zig
 
     kept = zig.size()
     beside = f", and {kept / 1e6:.0f} MB that zig keeps" if kept else ""

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from codegen.build.runtime import Function
+    from codegen.compilation.runtime import Function
     from codegen.robot import Robot
 
 EXAMPLES = """\

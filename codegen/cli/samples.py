@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codegen.build.runtime import Function
+    from codegen.compilation.runtime import Function
     from codegen.robot import Robot
 
     Array = NDArray[np.float64]

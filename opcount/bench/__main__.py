@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import codegen
-from codegen.build.compiler import TARGETS
+from codegen.compilation.compiler import TARGETS
 from codegen.errors import BuildError, RobotError
 from codegen.model import Contact
 from codegen.model.contacts import contact_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from codegen.build.compiler import machine_flags
+from codegen.compilation.compiler import machine_flags
 from codegen.emission.flags import FLAGS
 from opcount.bench import straightforward, straightforward_held
 from opcount.bench.calls import casadi

@@ -10,11 +10,11 @@ import tempfile
 from typing import TYPE_CHECKING
 
 import codegen
-from codegen.build.compiler import machine_flags, toolchain
+from codegen.compilation.compiler import machine_flags, toolchain
 from opcount.bench.calls import batch, plain
 
 if TYPE_CHECKING:
-    from codegen.build.runtime import Function
+    from codegen.compilation.runtime import Function
     from codegen.model import Contact, Model
     from opcount.bench.contest import Contestant, Scenario
     from opcount.bench.workshop import Compiler, Workshop

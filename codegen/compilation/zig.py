@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codegen.build import storage
+from codegen.compilation import storage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,8 +22,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codegen.build import zig
-from codegen.build.binding import binding
+from codegen.compilation import zig
+from codegen.compilation.binding import binding
 from codegen.emission.cuts import SHORT, Lengths
 from codegen.emission.flags import FLAGS
 from codegen.errors import BuildError

@@ -19,11 +19,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codegen.build import zig
-from codegen.build.build_lock import UNFINISHED, begun, sweep
-from codegen.build.compiler import Toolchain, compile_extension, toolchain
-from codegen.build.runtime import Function, load
-from codegen.build.storage import folder, secured
+from codegen.compilation import zig
+from codegen.compilation.build_lock import UNFINISHED, begun, sweep
+from codegen.compilation.compiler import Toolchain, compile_extension, toolchain
+from codegen.compilation.runtime import Function, load
+from codegen.compilation.storage import folder, secured
 from codegen.emission.artifact import Artifact, from_facts
 from codegen.emission.text import template_folder
 from codegen.errors import BuildError
@@ -66,7 +66,7 @@ def fingerprint() -> str:
 def cached(request: str, make: Callable[[], Iterable[Artifact]], tools: Toolchain | None = None) -> Function:
     """The callable for a request; `make` traces and emits only if no sound build of it is cached.
 
-    It makes drafts, of which the last is whole (see `codegen.build.compiler.compile_extension`).
+    It makes drafts, of which the last is whole (see `codegen.compilation.compiler.compile_extension`).
     `request` must name everything that the artifact depends on besides compiler and generator. BuildError if
     the cache folder cannot be used or the compiler fails.
     """

@@ -18,8 +18,8 @@ import numpy as np
 from numpy import asarray, empty, ndarray
 
 from codegen.arrays import array_of, only_dlpack
-from codegen.build.binding import function_of
-from codegen.build.pickling import made_again, named_results
+from codegen.compilation.binding import function_of
+from codegen.compilation.pickling import made_again, named_results
 from codegen.errors import BuildError, SingularError
 from codegen.ir.graph import STATUS
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codegen.build import zig
-from codegen.build.compiler import failure
+from codegen.compilation import zig
+from codegen.compilation.compiler import failure
 from codegen.emission.flags import FLAGS
 from codegen.emission.folder import LIBRARIES, MARK, about_library
 from codegen.errors import BuildError, shown

@@ -16,10 +16,10 @@ from codegen.backends import BACKENDS, Backend
 from codegen.compilation.cache import cached
 from codegen.compilation.compiler import Toolchain, toolchain
 from codegen.compilation.library import Library, compiled, library
-from codegen.emission.cuts import SHORT
 from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
-from codegen.emission.sheet import LANES, MOST, TOLERANCE, Header, JointRow, Kernel, LoopKernel, Style
+from codegen.emission.spec import LANES, MOST, TOLERANCE, Header, JointRow, Kernel, LoopKernel, Style
+from codegen.emission.splitting import SHORT
 from codegen.errors import RobotError
 from codegen.ir.counting import count
 from codegen.ir.staging import staged

@@ -8,7 +8,7 @@ import casadi
 import numpy as np
 from hypothesis import strategies as st
 
-from codegen.emission.sheet import Header, JointRow, Kernel
+from codegen.emission.spec import Header, JointRow, Kernel
 from codegen.ir.counting import count
 from codegen.ir.graph import Graph, Port, Value, from_casadi
 from codegen.ir.operations import CONST, INPUT, OPERATIONS

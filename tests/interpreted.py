@@ -16,7 +16,7 @@ import numpy as np
 
 import codegen
 from codegen import passes, pipeline
-from codegen.emission.sheet import LoopKernel
+from codegen.emission.spec import LoopKernel
 from codegen.errors import SingularError
 from codegen.ir.counting import count
 from codegen.ir.graph import STATUS

@@ -55,8 +55,8 @@ MUTANTS = (
     Mutant(
         "ABA without armature",
         "codegen/algorithms/aba.py",
-        "freed(IA[i], S[i], tree.armature[i])",
-        "freed(IA[i], S[i], 0 * tree.armature[i])",
+        "articulated_joint(IA[i], S[i], tree.armature[i])",
+        "articulated_joint(IA[i], S[i], 0 * tree.armature[i])",
         ALGORITHMS,
     ),
     Mutant(

@@ -17,8 +17,8 @@ from graph_cases import header, kernel, pendulum, pendulum_by_hand
 import codegen
 from codegen.compilation.compiler import compile_extension, module_name, toolchain
 from codegen.compilation.runtime import load
-from codegen.emission.cuts import LONGEST, Lengths
 from codegen.emission.emit import Style, emit_artifact
+from codegen.emission.splitting import LONGEST, Lengths
 from codegen.errors import BuildError
 
 if TYPE_CHECKING:

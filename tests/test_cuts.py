@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import codegen
 from codegen.compilation.compiler import compile_extension, toolchain
 from codegen.compilation.runtime import load
-from codegen.emission.cuts import CALL, HUGE, Lengths, cuts
 from codegen.emission.emit import Style, emit_artifact
+from codegen.emission.splitting import CALL, HUGE, Lengths, cuts
 from codegen.ir.interpreter import interpret
 
 if TYPE_CHECKING:

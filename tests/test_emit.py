@@ -22,8 +22,8 @@ from thorough import diagonal
 
 import codegen
 from codegen import passes
-from codegen.emission.cuts import Lengths
 from codegen.emission.emit import Style, arguments, emit_artifact, emit_folder, emit_source, write_folder
+from codegen.emission.splitting import Lengths
 from codegen.errors import RobotError
 from codegen.ir.counting import Count, count
 from codegen.ir.graph import Graph, Port, Value
@@ -149,7 +149,7 @@ def test_the_text_does_not_depend_on_hash_seeds() -> None:
     code = (
         "import hashlib, sys; sys.path[:0] = sys.argv[1:]\n"
         "from graph_cases import header, kernel, pendulum\n"
-        "from codegen import passes\nfrom codegen.emission.cuts import Lengths\n"
+        "from codegen import passes\nfrom codegen.emission.splitting import Lengths\n"
         "from codegen.emission.emit import Style, emit_folder\n"
         "files = emit_folder(header(), (kernel(passes.run(pendulum())),), Style(lengths=Lengths(5, 5, 5), lanes=8))\n"
         "print(hashlib.sha256(repr(list(files.items())).encode()).hexdigest())\n"

@@ -24,7 +24,7 @@ from codegen.lowering.regroup_inertias import regrouped
 from codegen.model.canonical_frames import canonical
 from codegen.oracle import ORACLE
 from codegen.pipeline import graphs
-from codegen.spatial import AxisTurn
+from codegen.spatial import AxisRotation
 
 TOLERANCE = 1e-11
 COMMON = ("fk", "jacobian", "rnea", "crba", "aba", "ltl", "minverse")
@@ -112,11 +112,11 @@ def test_a_zero_product_of_inertia_with_the_axis_stays():
         parts = symbolic_tree(talos := codegen.load("talos"), SX.sym("q", talos.nq), swept=swept).parts
         steps = {body.name: part.X.steps for body, part in zip(talos.bodies, parts, strict=True)}
         for side in ("left", "right"):
-            assert any(isinstance(step, AxisTurn) for step in steps[f"leg_{side}_6_link"]) is not turned
+            assert any(isinstance(step, AxisRotation) for step in steps[f"leg_{side}_6_link"]) is not turned
     atlas = codegen.load("atlas")
     parts = symbolic_tree(atlas, SX.sym("q", atlas.nq), swept="both").parts
     for body, part in zip(atlas.bodies, parts, strict=True):
-        assert not body.name.endswith("_foot") or isinstance(part.X.steps[-1], AxisTurn)
+        assert not body.name.endswith("_foot") or isinstance(part.X.steps[-1], AxisRotation)
 
 
 @pytest.mark.parametrize(

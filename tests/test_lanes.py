@@ -19,9 +19,9 @@ import codegen
 from codegen import passes
 from codegen.compilation.compiler import WHOLE, compile_extension, toolchain
 from codegen.compilation.runtime import load
-from codegen.emission.cuts import TURNS, Lengths
 from codegen.emission.emit import Style, emit_artifact, emit_folder
 from codegen.emission.kernels import emit_kernel
+from codegen.emission.splitting import TURNS, Lengths
 from codegen.errors import RobotError
 from codegen.ir.graph import Graph
 from codegen.ir.interpreter import interpret

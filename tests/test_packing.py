@@ -17,9 +17,9 @@ from thorough import besides, diagonal
 
 import codegen
 from codegen import packing
-from codegen.emission.cuts import Lengths
 from codegen.emission.emit import emit_artifacts, emit_folder
-from codegen.emission.sheet import Kernel, Style
+from codegen.emission.spec import Kernel, Style
+from codegen.emission.splitting import Lengths
 from codegen.ir.counting import count
 from codegen.ir.graph import Graph, Port, Value, verify
 from codegen.ir.interpreter import interpret

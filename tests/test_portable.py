@@ -23,10 +23,10 @@ from codegen.backends import BACKENDS
 from codegen.backends.c_portable import files, folder
 from codegen.backends.c_portable import style as styled
 from codegen.backends.c_portable.lines import WIDTH, fitted
-from codegen.emission.cuts import Lengths
 from codegen.emission.emit import Style, emit_folder
 from codegen.emission.folder import write_folder
-from codegen.emission.sheet import LoopKernel
+from codegen.emission.spec import LoopKernel
+from codegen.emission.splitting import Lengths
 from codegen.errors import RobotError
 from codegen.ir.counting import Count, count
 from codegen.ir.graph import Graph, Port, Value

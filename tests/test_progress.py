@@ -18,7 +18,7 @@ from codegen.__main__ import main
 from codegen.cli import check as check_command
 from codegen.compilation.compiler import toolchain
 from codegen.progress import doing, each, note, shown
-from opcount.bench.workshop import Workshop
+from opcount.bench.build_dir import BuildDir
 from opcount.studies import links
 
 if TYPE_CHECKING:
@@ -269,6 +269,6 @@ def test_a_study_counts_what_its_processes_do(monkeypatch: pytest.MonkeyPatch) -
 def test_the_bench_says_what_it_compiles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def work() -> None:
         with shown():
-            Workshop(tmp_path).shared("peer", [*toolchain().command], {"peer.c": "int one = 1;\n"})
+            BuildDir(tmp_path).shared("peer", [*toolchain().command], {"peer.c": "int one = 1;\n"})
 
     assert seen(monkeypatch, io.StringIO(), work).startswith("rigidc: compiling peer (")

@@ -16,8 +16,8 @@ from codegen.__main__ import main
 from codegen.compilation import cache, storage, zig
 from codegen.compilation.compiler import toolchain
 from codegen.compilation.library import library
-from codegen.emission.cuts import SHORT
 from codegen.emission.flags import FLAGS
+from codegen.emission.splitting import SHORT
 from codegen.errors import BuildError, RobotError
 from codegen.oracle import ORACLE
 

@@ -45,7 +45,7 @@ from codegen.algorithms.pv_osimf import pv_osimf
 from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.rnea import rnea
-from codegen.lowering.problem import Carried, Determined, Needs
+from codegen.lowering.problem import ContactTraffic, Determined, Needs
 from codegen.model import Model
 
 
@@ -54,8 +54,8 @@ class Algorithm:
     """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`).
 
     `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
-    (robots with contacts), `loops` (the baselines for robots with loops). `reflected`, `joint_space` and `carried` are
-    those of `codegen.lowering.Needs`.
+    (robots with contacts), `loops` (the baselines for robots with loops). `reflected`, `joint_space` and
+    `contact_traffic` are those of `codegen.lowering.Needs`.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Algorithm:
     group: str = "common"
     reflected: bool = False
     joint_space: bool = False
-    carried: Carried = "forces"
+    contact_traffic: ContactTraffic = "forces"
 
     def needs(self, parameters: Collection[str] = ()) -> Needs:
         """What it declares to the lowering, with these parameters among its arguments."""
@@ -75,13 +75,13 @@ class Algorithm:
         return Needs(
             swept="forces" if "a" in self.inputs else "both" if "tau" in self.inputs else "inertias",
             determined=self.determined,
-            carried=self.carried,
+            contact_traffic=self.contact_traffic,
             joint_space=self.joint_space,
             velocities="v" in self.inputs,
             base_frame=self.group != "loops" and dynamics,  # forces go in and accelerations come out, if any
             base_link=matrix,
             # units of compliances are others, and factors of pairs of joints cost more than units save
-            length_units=matrix and self.carried in ("forces", "branches"),
+            length_units=matrix and self.contact_traffic in ("forces", "branches"),
             # what multiplies single rows would have to turn with them
             contact_axes=(self.group == "constrained" or "x" in self.outputs) and not {"R", "weight"} & {*parameters},
             reflected=self.reflected,
@@ -205,15 +205,25 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL", "constrained"),
         Algorithm("prox_ltls", prox_ltls, PROXIMAL, SOLUTION, "proximal by stiffened LTL", "constrained"),
         Algorithm("prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky", "constrained"),
-        Algorithm("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus", carried="pairs"),
-        Algorithm("kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", "delassus", carried="joints"),
+        Algorithm("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus", contact_traffic="pairs"),
+        Algorithm(
+            "kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", "delassus", contact_traffic="joints"
+        ),
         Algorithm("efpa", efpa, Q, ("W",), "Delassus matrix by extended force propagators", "delassus"),
         Algorithm("pv_osim", pv_osim, Q, ("W",), "Delassus matrix by the PV sweep", "delassus"),
         Algorithm("pv_osimr", pv_osimr, Q, ("W",), "Delassus matrix over branching links", "delassus"),
         Algorithm(
-            "pv_osimf", pv_osimf, ("q", "b"), ("x",), "W x = b by branches and base", "damped", carried="branches"
+            "pv_osimf",
+            pv_osimf,
+            ("q", "b"),
+            ("x",),
+            "W x = b by branches and base",
+            "damped",
+            contact_traffic="branches",
         ),
-        Algorithm("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b", "damped", carried="joints"),
+        Algorithm(
+            "caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b", "damped", contact_traffic="joints"
+        ),
         Algorithm("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu", "damped"),
         Algorithm("project", project, ("guess",), ("closed", "residual"), "closing of loops", group="loops"),
         Algorithm("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected", group="loops"),

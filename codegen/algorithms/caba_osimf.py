@@ -10,15 +10,22 @@ from __future__ import annotations
 
 from casadi import SX
 
-from codegen.recursions.sweeps import articulated, pushed, rolled_out, seen, stiffened, transmitted
+from codegen.recursions.sweeps import (
+    acceleration_sweep,
+    add_contact_forces,
+    bias_force_sweep,
+    contact_accelerations,
+    inertia_sweep,
+    stiffened,
+)
 from codegen.recursions.tree import Tree
 from codegen.spatial import zeros
 
 
 def caba_osimf(tree: Tree, b: SX, mu: SX) -> SX:
     """x (m) with (W + 1/mu) x = b."""
-    A, still = articulated(tree, stiffened(tree, mu)), {i: zeros(S.size) for i, S in enumerate(tree.S)}
-    p = pushed(tree, [zeros(rows) for rows in tree.rows], mu * b)
-    u = transmitted(tree, A, p, still, tree.support[::-1])
-    _, a = rolled_out(tree, A, u, tree.support)
-    return mu * (b - seen(tree, a))
+    A, still = inertia_sweep(tree, stiffened(tree, mu)), {i: zeros(S.size) for i, S in enumerate(tree.S)}
+    p = add_contact_forces(tree, [zeros(rows) for rows in tree.rows], mu * b)
+    u = bias_force_sweep(tree, A, p, still, tree.support[::-1])
+    _, a = acceleration_sweep(tree, A, u, tree.support)
+    return mu * (b - contact_accelerations(tree, a))

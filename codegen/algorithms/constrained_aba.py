@@ -3,7 +3,7 @@
 Sathya and Carpentier 2024 (hal-04443056), Algorithms 1 to 3: ABA on link inertias H + mu K'K and forces K'(mu k + lam);
 each further iteration sweeps only nodes that carry contacts, homogeneously. Singular constraints converge to the
 least-squares solution. Joints that contacts lead (`codegen.elimination.links`) are left out beforehand, and follow from
-the first iteration on. Gravity enters through the resting motion, as upward acceleration of the world.
+the first iteration on. Gravity enters through the bias motion, as upward acceleration of the world.
 """
 
 from __future__ import annotations
@@ -15,8 +15,15 @@ from casadi import SX
 
 from codegen.elimination.eliminate import held_in_steps
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.reduced_problem import Found, Nodes, Rest
-from codegen.recursions.sweeps import articulated, pushed, rolled_out, seen, stiffened, transmitted
+from codegen.recursions.reduced_problem import Nodes, ReducedProblem, Solution
+from codegen.recursions.sweeps import (
+    acceleration_sweep,
+    add_contact_forces,
+    bias_force_sweep,
+    contact_accelerations,
+    inertia_sweep,
+    stiffened,
+)
 from codegen.recursions.tree import Tree
 from codegen.spatial import zeros
 
@@ -28,33 +35,37 @@ def constrained_aba(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: 
     return held_in_steps(tree, v, tau, f_ext, k, mu, lam0, swept, stiff=True)
 
 
-def swept(rest: Rest, mu: SX, lam0: SX) -> Iteration:
+def swept(rest: ReducedProblem, mu: SX, lam0: SX) -> Iteration:
     """The iteration on what is left, by the sweeps of ABA."""
-    A = articulated(rest.tree, stiffened(rest.tree, mu))
-    return pushing(rest, mu, lam0, partial(transmitted, rest.tree, A), partial(rolled_out, rest.tree, A))
+    A = inertia_sweep(rest.tree, stiffened(rest.tree, mu))
+    return pushing(rest, mu, lam0, partial(bias_force_sweep, rest.tree, A), partial(acceleration_sweep, rest.tree, A))
 
 
-def pushing(rest: Rest, mu: SX, lam0: SX, inward: Callable[..., Nodes], outward: Callable[..., Moved]) -> Iteration:
+def pushing(
+    rest: ReducedProblem, mu: SX, lam0: SX, inward: Callable[..., Nodes], outward: Callable[..., Moved]
+) -> Iteration:
     """What contacts lack pushes, again and again, by solves with M + mu J'J in two sweeps.
 
     `inward` takes bias forces on bodies, joint forces and nodes; `outward` what comes of it, nodes and known motions.
     """
     tree, s, support = rest.tree, rest.s, rest.tree.support
-    u = inward(pushed(tree, rest.p, lam0 + mu * s), rest.tau, tree.inwards)
+    u = inward(add_contact_forces(tree, rest.p, lam0 + mu * s), rest.tau, tree.inwards)
     y, a = outward(u, support)
 
     # one step: what the contacts still lack pushes again, through the nodes that carry them
     def step(lam: SX, y: Nodes, a: Nodes) -> tuple[SX, Nodes, Nodes]:
-        push = mu * (s - seen(tree, a))
+        push = mu * (s - contact_accelerations(tree, a))
         still = {i: zeros(tree.S[i].size) for i in support}
-        du = inward(pushed(tree, tree.stack([zeros(6) for _ in tree.parts]), push), still, support[::-1])
+        du = inward(add_contact_forces(tree, tree.stack([zeros(6) for _ in tree.parts]), push), still, support[::-1])
         dy, da = outward(du, support)
         return lam + push, {i: y[i] + dy[i] for i in support}, {i: a[i] + da[i] for i in support}
 
     # at the end, the nodes that carry no contact
-    def finish(lam: SX, y: Nodes, a: Nodes) -> Found:
+    def finish(lam: SX, y: Nodes, a: Nodes) -> Solution:
         others = [i for i in tree.outwards if i not in support]
         y_others, a_others = outward(u, others, a)
-        return {**y, **y_others}, {**a, **a_others}, lam + mu * (s - seen(tree, a))
+        return {**y, **y_others}, {**a, **a_others}, lam + mu * (s - contact_accelerations(tree, a))
 
-    return Iteration((lam0, y, {i: a[i] for i in support}), step, lambda lam, y, a: s - seen(tree, a), finish)
+    return Iteration(
+        (lam0, y, {i: a[i] for i in support}), step, lambda lam, y, a: s - contact_accelerations(tree, a), finish
+    )

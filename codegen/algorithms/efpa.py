@@ -12,7 +12,7 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.recursions.delassus import assembled
-from codegen.recursions.sweeps import articulated
+from codegen.recursions.sweeps import inertia_sweep
 from codegen.recursions.tree import Tree
 from codegen.spatial import zeros
 
@@ -21,15 +21,15 @@ NEAR = 12  # freedoms between a meeting and the root: accelerations on the way t
 
 def efpa(tree: Tree) -> SX:
     """W = J M^-1 J' (m x m), symmetric, over the rows of all contacts in their order."""
-    S, X, parent, joint = tree.S, tree.X, tree.parent, articulated(tree, tree.I)
+    S, X, parent, joint = tree.S, tree.X, tree.parent, inertia_sweep(tree, tree.I)
     F, A, half, scaled, blocks = {}, {}, {}, {}, {}
     # contacts to root: unit contact forces, as each joint feels them, and then the parent of its node
     for e, contact in enumerate(tree.contacts):
         felt = contact.force
         for i in tree.path(contact.node):
-            half[e, i] = joint[i].D.half(S[i].T @ felt)
+            half[e, i] = joint[i].D.forward(S[i].T @ felt)
             scaled[e, i] = joint[i].D.scale(half[e, i])
-            felt = F[e, parent[i]] = X[i].force(joint[i].force(felt, -joint[i].D.back(scaled[e, i])))
+            felt = F[e, parent[i]] = X[i].force(joint[i].projected_force(felt, -joint[i].D.backward(scaled[e, i])))
     for e, contact in enumerate(tree.contacts):
         path, others = tree.path(contact.node), [other for other in tree.contacts if other is not contact]
         shared = [i for i in path if any(i in tree.path(other.node) for other in others)] or path[-1:]

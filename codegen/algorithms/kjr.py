@@ -10,14 +10,14 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.recursions.delassus import assembled
-from codegen.recursions.sweeps import articulated, carried
+from codegen.recursions.sweeps import carried, inertia_sweep
 from codegen.recursions.tree import Tree
 from codegen.spatial import yielding, zeros
 
 
 def kjr(tree: Tree) -> SX:
     """W = J M^-1 J' (m x m), symmetric, over the rows of all contacts in their order."""
-    A, Omega = articulated(tree, tree.I), {-1: zeros(6, 6)}
+    A, Omega = inertia_sweep(tree, tree.I), {-1: zeros(6, 6)}
     # root to contacts: inverse inertia of every node that carries one
     for i in tree.support:
         held = tree.X[i].compliance(Omega[tree.parent[i]])

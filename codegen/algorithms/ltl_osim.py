@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from casadi import SX
 
 from codegen.recursions.delassus import by_joints
-from codegen.recursions.parent_side_osim import behind
-from codegen.recursions.sweeps import Articulated, articulated
+from codegen.recursions.parent_side_osim import parent_side_osim
+from codegen.recursions.sweeps import Articulated, inertia_sweep
 from codegen.recursions.tree import Held, Tree
 from codegen.spatial import zeros
 
@@ -28,9 +28,9 @@ So a soft direction of D_j takes no digits from a stiff one, as an inverse of D_
 
 def ltl_osim(tree: Tree) -> SX:
     """W = J M^-1 J' (m x m), symmetric, over the rows of all contacts in their order."""
-    A = articulated(tree, tree.I)
+    A = inertia_sweep(tree, tree.I)
     L = factors(tree, A)
-    return behind(tree, A, lambda held: by_joints(held, A, [half(held, A, L, e) for e in held.contacts]))
+    return parent_side_osim(tree, A, lambda held: by_joints(held, A, [half(held, A, L, e) for e in held.contacts]))
 
 
 def factors(tree: Tree, A: Articulated) -> Factors:
@@ -43,7 +43,7 @@ def factors(tree: Tree, A: Articulated) -> Factors:
     takes, L = free | {i for i in tree.support if tree.meeting(i)}, {}
     for j in (j for j in tree.support if j not in free):
         D, n = A[j].D, tree.S[j].size
-        i, felt = j, A[j].force(zeros(tree.rows[j], n), D.back(D.scale(SX.eye(n))), D.lower)
+        i, felt = j, A[j].projected_force(zeros(tree.rows[j], n), D.backward(D.scale(SX.eye(n))), D.lower)
         # joint to root: what the unit forces that it yields to, one after another, are further in
         while tree.parent[i] >= 0 and tree.parent[i] not in takes:
             i, felt = tree.parent[i], tree.X[i].force(felt)
@@ -58,7 +58,7 @@ def half(tree: Tree, A: Articulated, L: Factors, contact: Held) -> dict[int, SX]
     for i in tree.path(contact.node):
         F = locked - sum((L[j, i] @ yields[j] for j in y if (j, i) in L), zeros(tree.rows[i], contact.size))
         y[i] = tree.S[i].T @ F
-        yields[i] = A[i].D.half(y[i])
+        yields[i] = A[i].D.forward(y[i])
         inner = (i, tree.parent[i]) in L
-        locked = tree.X[i].force(locked if inner else A[i].force(F, -A[i].D.solve(y[i])))
+        locked = tree.X[i].force(locked if inner else A[i].projected_force(F, -A[i].D.solve(y[i])))
     return y

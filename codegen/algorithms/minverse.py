@@ -9,7 +9,7 @@ from __future__ import annotations
 from casadi import SX, sparsify, vertcat
 
 from codegen.recursions.tree import Tree
-from codegen.spatial import freed, mirrored, zeros
+from codegen.spatial import articulated_joint, mirrored, zeros
 
 
 def minverse(tree: Tree) -> SX:
@@ -20,11 +20,11 @@ def minverse(tree: Tree) -> SX:
     joint, u = {}, {}
     # leaves to root: articulated inertia, and the force that the subtree's unit forces leave on each body
     for i in tree.inwards:
-        joint[i], own = freed(IA[i], S[i], tree.armature[i]), zeros(S[i].size, n)
+        joint[i], own = articulated_joint(IA[i], S[i], tree.armature[i]), zeros(S[i].size, n)
         own[:, dofs[i]] = SX.eye(S[i].size)
         u[i] = own - S[i].T @ F[i]
-        IA[parent[i]] += X[i].inertia(joint[i].left(IA[i]))
-        F[parent[i]] += X[i].force(joint[i].force(F[i], joint[i].D.solve(u[i]), own))
+        IA[parent[i]] += X[i].inertia(joint[i].projected_inertia(IA[i]))
+        F[parent[i]] += X[i].force(joint[i].projected_force(F[i], joint[i].D.solve(u[i]), own))
     a, rows = {-1: zeros(6, n)}, {}
     # root to leaves: accelerations; only the upper triangle is worth keeping
     for i in tree.outwards:

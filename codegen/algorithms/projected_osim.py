@@ -25,5 +25,5 @@ def projected_osim(tree: Tree) -> SX:
         rows = [J.get(i, zeros(span.S[i].size, contact.size)) for i in span.outwards]
         columns.append(tree.G.T @ span.join(rows))
     M = ltdl(tree.G.T @ crba(span) @ tree.G, tree.dof_parent)
-    half = M.half(horzcat(*columns))
+    half = M.forward(horzcat(*columns))
     return half.T @ M.scale(half)

@@ -6,7 +6,7 @@ sparsity: there all at the root, here each above the joints that it alone loads,
 multiplies the identity; here it is the penalty, as in the 2024 paper.) The matrix itself is not needed: its pivots are
 D of articulated inertias, stiffer by the constraints that went before, and of constraints what their joints yield; its
 factors are applied by sweeps. Joints that contacts lead are left out beforehand (`codegen.elimination.links`). Gravity
-enters through the resting motion.
+enters through the bias motion.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from casadi import SX, horzcat, vertcat
 from codegen.elimination.eliminate import held_in_steps
 from codegen.recursions.early_elimination import drawn
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.reduced_problem import Found, Nodes, Rest
-from codegen.recursions.sweeps import joint_forces, seen
+from codegen.recursions.reduced_problem import Nodes, ReducedProblem, Solution
+from codegen.recursions.sweeps import contact_accelerations, joint_forces
 from codegen.recursions.tree import Tree
-from codegen.spatial import LDL, FreeJoint, diagonal, freed, ldl, zeros
+from codegen.spatial import LDL, ArticulatedJoint, articulated_joint, diagonal, ldl, zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,11 +42,11 @@ class Block:
 
     def freely(self, s: SX) -> SX:
         """D^-1 L^-1 of what the rows lack if what carries the joint stands still."""
-        return self.pivots.scale(self.pivots.half(s[self.rows]))
+        return self.pivots.scale(self.pivots.forward(s[self.rows]))
 
     def multipliers(self, free: SX, a: SX) -> SX:
         """Their multipliers, if what carries the joint accelerates by a."""
-        return self.pivots.back(free - self.pivots.scale(self.half) @ a)
+        return self.pivots.backward(free - self.pivots.scale(self.half) @ a)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Factors:
     """
 
     tree: Tree
-    joint: Mapping[int, FreeJoint]
+    joint: Mapping[int, ArticulatedJoint]
     y: Mapping[int, SX]
     above: Mapping[int, Block]
 
@@ -69,10 +69,10 @@ class Factors:
             u[i] = tau[i] - tree.S[i].T @ p[i]
             z = self.joint[i].D.solve(u[i])
             s = s - self.y[i].T @ z
-            p[tree.parent[i]] += tree.X[i].force(self.joint[i].force(p[i], z, tau[i]))
+            p[tree.parent[i]] += tree.X[i].force(self.joint[i].projected_force(p[i], z, tau[i]))
         return u, p, s
 
-    def outwards(self, u: Nodes, free: Nodes, nodes: Iterable[int]) -> Found:
+    def outwards(self, u: Nodes, free: Nodes, nodes: Iterable[int]) -> Solution:
         """Accelerations of joints and bodies of `nodes`, and the multipliers (m) of constraints above these."""
         tree, lam, y, a = self.tree, zeros(self.tree.m), Nodes(), {-1: zeros(6)}
         if -1 in self.above:
@@ -91,7 +91,7 @@ def prox_kkt(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> 
     return held_in_steps(tree, v, tau, f_ext, k, mu, lam0, iterated)
 
 
-def iterated(rest: Rest, mu: SX, lam0: SX) -> Iteration:
+def iterated(rest: ReducedProblem, mu: SX, lam0: SX) -> Iteration:
     """The iteration on what is left: multipliers, and the motion of what carries joints with constraints above them."""
     tree, tau, factors = rest.tree, rest.tau, factorised(rest.tree, mu)
     blocks = {i: block for i, block in factors.above.items() if i >= 0}
@@ -110,14 +110,14 @@ def iterated(rest: Rest, mu: SX, lam0: SX) -> Iteration:
         return lam, {i: y[i] for i in carriers}, {i: a[i] for i in carriers}
 
     # root to leaves: other joints, under what their multipliers add to forces that do not depend on these
-    def completed(lam: SX, y: Nodes, a: Nodes, nodes: Iterable[int]) -> Found:
+    def completed(lam: SX, y: Nodes, a: Nodes, nodes: Iterable[int]) -> Solution:
         y, a = dict(y), {-1: zeros(6), **a}
         for i in (i for i in nodes if i not in y):
             y[i], a[i] = factors.joint[i].motion(tree.X[i] @ a[tree.parent[i]], u[i] + factors.y[i] @ lam)
         return y, a, lam
 
     def residual(lam: SX, y: Nodes, a: Nodes) -> SX:
-        return rest.s - seen(tree, completed(lam, y, a, tree.support)[1])
+        return rest.s - contact_accelerations(tree, completed(lam, y, a, tree.support)[1])
 
     return Iteration(step(lam0), step, residual, lambda lam, y, a: completed(lam, y, a, tree.outwards))
 
@@ -130,14 +130,14 @@ def factorised(tree: Tree, mu: SX) -> Factors:
         K[contact.node][:, contact.rows] = contact.force
     # leaves to root: a joint yields to the constraints beyond it; those above it then stiffen its carrier
     for i in tree.inwards:
-        joint[i] = freed(IA[i], tree.S[i], tree.armature[i])
+        joint[i] = articulated_joint(IA[i], tree.S[i], tree.armature[i])
         y[i] = tree.S[i].T @ K[i]
-        half = joint[i].D.half(y[i])
+        half = joint[i].D.forward(y[i])
         W += half.T @ joint[i].D.scale(half)
-        felt, left = joint[i].force(K[i], -joint[i].D.solve(y[i])), joint[i].left(IA[i])
+        felt, left = joint[i].projected_force(K[i], -joint[i].D.solve(y[i])), joint[i].projected_inertia(IA[i])
         if i in stand:
             F, pivots = felt[:, stand[i]], ldl(W[stand[i], stand[i]])
-            above[i] = Block(stand[i], pivots, pivots.half(F.T))
+            above[i] = Block(stand[i], pivots, pivots.forward(F.T))
             left, felt[:, stand[i]] = left.stiffer(F, pivots), zeros(F.size1(), F.size2())
         IA[tree.parent[i]] += tree.X[i].inertia(left)
         K[tree.parent[i]] += tree.X[i].force(felt)

@@ -4,7 +4,7 @@ Sathya and Carpentier 2024 (hal-04443056), eq. 13 (Carpentier, Budhiraja, Mansar
 LTL-OSIM, and (W + 1/mu) lam+ = missing + lam / mu, by the motions of joints that contacts share
 (`codegen.recursions.damped_dual`), without the joints that contacts lead (`codegen.elimination.links`). The factors of
 M are those of articulated inertias (`codegen.algorithms.ltl_osim`), and solve with it by sweeps. Gravity enters through
-the resting motion.
+the bias motion.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from casadi import SX
 
 from codegen.algorithms.ltl_osim import factors, half
 from codegen.elimination.eliminate import held_in_steps
-from codegen.recursions.damped_dual import by_streams, split
+from codegen.recursions.damped_dual import from_propagators, split
 from codegen.recursions.delassus import by_joints
-from codegen.recursions.force_propagators import Streams
+from codegen.recursions.force_propagators import ForcePropagators
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.reduced_problem import Rest
-from codegen.recursions.sweeps import articulated
+from codegen.recursions.reduced_problem import ReducedProblem
+from codegen.recursions.sweeps import inertia_sweep
 from codegen.recursions.tree import Tree
 
 
@@ -27,12 +27,14 @@ def prox_ltl(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> 
     return held_in_steps(tree, v, tau, f_ext, k, mu, lam0, factorised)
 
 
-def factorised(rest: Rest, mu: SX, lam0: SX) -> Iteration:
+def factorised(rest: ReducedProblem, mu: SX, lam0: SX) -> Iteration:
     """The iteration on what is left."""
-    tree, A, parts = rest.tree, articulated(rest.tree, rest.tree.I), split(rest.tree)
+    tree, A, parts = rest.tree, inertia_sweep(rest.tree, rest.tree.I), split(rest.tree)
     L = factors(tree, A)
     Y = [half(tree, A, L, contact) for contact in tree.contacts]
     alone = [{i: y for i, y in Y_e.items() if i not in parts[0]} for Y_e in Y]
     start = {("contact", e): (contact.node, contact.force) for e, contact in enumerate(tree.contacts)}
     y = {i: {("contact", e): Y_e[i] for e, Y_e in enumerate(Y) if i in Y_e} for i in tree.support}
-    return by_streams(rest, A, Streams(start, {}, {}, y, {}, {}), by_joints(tree, A, alone), parts, mu, lam0)
+    return from_propagators(
+        rest, A, ForcePropagators(start, {}, {}, y, {}, {}), by_joints(tree, A, alone), parts, mu, lam0
+    )

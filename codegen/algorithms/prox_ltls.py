@@ -4,7 +4,7 @@ Sathya and Carpentier 2024 (hal-04443056), eq. 16 and 24: M + mu J'J = L' D L, f
 lam+ = lam + mu (k - J a). The factors are those of articulated inertias over links with mu K'K added to them
 (`codegen.algorithms.ltl_osim`), so that the matrix is not formed, nor is J: J a and J' lam are sweeps, of which the
 solves with L are part; where its rows end, articulated joints let forces through. Joints that contacts lead
-(`codegen.elimination.links`) are left out beforehand. Gravity enters through the resting motion.
+(`codegen.elimination.links`) are left out beforehand. Gravity enters through the bias motion.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from codegen.algorithms.constrained_aba import pushing
 from codegen.algorithms.ltl_osim import Factors, factors
 from codegen.elimination.eliminate import held_in_steps
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.reduced_problem import Nodes, Rest
-from codegen.recursions.sweeps import Articulated, articulated, stiffened
+from codegen.recursions.reduced_problem import Nodes, ReducedProblem
+from codegen.recursions.sweeps import Articulated, inertia_sweep, stiffened
 from codegen.recursions.tree import Tree
 from codegen.spatial import zeros
 
@@ -29,9 +29,9 @@ def prox_ltls(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) ->
     return held_in_steps(tree, v, tau, f_ext, k, mu, lam0, factorised, stiff=True)
 
 
-def factorised(rest: Rest, mu: SX, lam0: SX) -> Iteration:
+def factorised(rest: ReducedProblem, mu: SX, lam0: SX) -> Iteration:
     """The iteration on what is left."""
-    A = articulated(rest.tree, stiffened(rest.tree, mu))
+    A = inertia_sweep(rest.tree, stiffened(rest.tree, mu))
     L = factors(rest.tree, A)
     return pushing(rest, mu, lam0, partial(borne, rest.tree, A, L), partial(followed, rest.tree, A, L))
 
@@ -45,9 +45,9 @@ def borne(
     for i in nodes:
         F = p[i] + sum((L[j, i] @ yields[j] for j in u if (j, i) in L), zeros(tree.rows[i]))
         u[i] = tau[i] - tree.S[i].T @ F
-        yields[i] = A[i].D.half(u[i])
+        yields[i] = A[i].D.forward(u[i])
         inner = (i, tree.parent[i]) in L
-        p[tree.parent[i]] += tree.X[i].force(p[i] if inner else A[i].force(F, A[i].D.solve(u[i]), tau[i]))
+        p[tree.parent[i]] += tree.X[i].force(p[i] if inner else A[i].projected_force(F, A[i].D.solve(u[i]), tau[i]))
     return u
 
 
@@ -61,7 +61,7 @@ def followed(
         carried, D, inner = tree.X[i] @ a[tree.parent[i]], A[i].D, [n for n in tree.path(i) if (i, n) in L]
         if inner:
             told = sum((L[i, n].T @ moved[n] for n in inner), zeros(tree.S[i].size))
-            y[i] = D.back(D.scale(D.half(u[i])) - told)
+            y[i] = D.backward(D.scale(D.forward(u[i])) - told)
             moved[i] = tree.S[i] @ y[i]
             a[i] = carried + moved[i]
         else:

@@ -3,7 +3,7 @@
 Popov, Vereshchagin, Zenkevich; Sathya, Bruyninckx, Decre, Pipeleers 2023 (arXiv 2310.03676); Sathya and Carpentier 2024
 (hal-04443056), Algorithm 4 without its proximal loop: O(n + m^2 d + m^3), without the joints that contacts lead
 (`codegen.elimination.links`). The constraints must be independent; rows that depend on others are left out, and the
-status tells. Gravity enters through the resting motion, as upward acceleration of the world.
+status tells. Gravity enters through the bias motion, as upward acceleration of the world.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.elimination.eliminate import held_exactly
-from codegen.recursions.branch_solver import by_branches
+from codegen.recursions.branch_solver import branch_solver
 from codegen.recursions.bundling import worth_bundling
-from codegen.recursions.force_propagators import gathered
+from codegen.recursions.force_propagators import force_propagators
 from codegen.recursions.reduced import reduced
-from codegen.recursions.sweeps import accelerated, articulated, transmitted
+from codegen.recursions.sweeps import accelerated, bias_force_sweep, inertia_sweep
 from codegen.recursions.tree import Tree
 
 
@@ -26,10 +26,12 @@ def pv(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> tuple[SX, SX]:
 
 def swept(tree: Tree, p: list[SX], tau: dict[int, SX], s: SX) -> tuple[dict[int, SX], dict[int, SX], SX]:
     """Accelerations of joints and bodies (by nodes) and multipliers (m) of rows that lack s, from rest."""
-    A = articulated(tree, tree.I)
-    u = transmitted(tree, A, p, tau, tree.inwards)
-    met = gathered(tree, A, worth_bundling(tree))
-    free = met.seen({i: A[i].D.solve(u[i]) for i in tree.support})
-    roots = {i: (A[i].D.inverse(), met.at(tree, i)) for i in tree.support if tree.parent[i] < 0}
-    lam = by_branches(tree, reduced(tree, A, met), reduced(tree, A, met, roots=False), roots).solve(s - free)
-    return *accelerated(tree, A, u, met.pushed([lam[contact.rows] for contact in tree.contacts])), lam
+    A = inertia_sweep(tree, tree.I)
+    u = bias_force_sweep(tree, A, p, tau, tree.inwards)
+    propagators = force_propagators(tree, A, worth_bundling(tree))
+    free = propagators.row_accelerations({i: A[i].D.solve(u[i]) for i in tree.support})
+    roots = {i: (A[i].D.inverse(), propagators.at(tree, i)) for i in tree.support if tree.parent[i] < 0}
+    lam = branch_solver(tree, reduced(tree, A, propagators), reduced(tree, A, propagators, roots=False), roots).solve(
+        s - free
+    )
+    return *accelerated(tree, A, u, propagators.joint_forces([lam[contact.rows] for contact in tree.contacts])), lam

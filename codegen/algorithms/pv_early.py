@@ -5,7 +5,7 @@ A joint that yields to its rows, y = S' K', lets as many combinations of them fo
 Q turns the rows so that just these couple; they become stiffness on the parent, the others go on. Of each branch one
 that couples waits a joint longer, as the first may yield next to nothing. The constraints must be independent; rows
 that nothing follows, up to the root, are left out there, and the status tells. Joints that contacts lead
-(`codegen.elimination.links`) are left out beforehand. Gravity enters through the resting motion.
+(`codegen.elimination.links`) are left out beforehand. Gravity enters through the bias motion.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.elimination.eliminate import held_exactly
-from codegen.recursions.early_elimination import Rows, let_go
+from codegen.recursions.early_elimination import ConstraintRows, eliminate_rows
 from codegen.recursions.tree import Tree
-from codegen.spatial import HUGE, freed, zeros
+from codegen.spatial import HUGE, articulated_joint, zeros
 
 
 def pv_early(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> tuple[SX, SX]:
@@ -26,16 +26,16 @@ def pv_early(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> tuple[SX, SX]:
 def swept(tree: Tree, p: list[SX], tau: dict[int, SX], s: SX) -> tuple[dict[int, SX], dict[int, SX], SX]:
     """Accelerations of joints and bodies (by nodes) and multipliers (m) of rows that lack s, from rest."""
     S, X, parent = tree.S, tree.X, tree.parent
-    IA, pA, rows = [I.articulated() for I in tree.I], list(p), Rows.of(tree, s)
+    IA, pA, rows = [I.articulated() for I in tree.I], list(p), ConstraintRows.of(tree, s)
     joint, u, gone = {}, {}, {}
     # leaves to root: ABA, with the rows that the subtree still wants held; what lets go stiffens the parent
     for i in tree.inwards:
-        joint[i] = freed(IA[i], S[i], tree.armature[i])
+        joint[i] = articulated_joint(IA[i], S[i], tree.armature[i])
         u[i] = tau[i] - S[i].T @ pA[i]
-        gone[i], kept = let_go(tree, i, rows.at(i), joint[i], u[i])
+        gone[i], kept = eliminate_rows(tree, i, rows.at(i), joint[i], u[i])
         rows = rows.passed(parent[i], kept, i)
-        IA[parent[i]] += X[i].inertia(joint[i].left(IA[i]).stiffer(gone[i].F, gone[i].L))
-        pA[parent[i]] += X[i].force(joint[i].force(pA[i], joint[i].D.solve(u[i]), tau[i]) - gone[i].force)
+        IA[parent[i]] += X[i].inertia(joint[i].projected_inertia(IA[i]).stiffer(gone[i].F, gone[i].L))
+        pA[parent[i]] += X[i].force(joint[i].projected_force(pA[i], joint[i].D.solve(u[i]), tau[i]) - gone[i].force)
     a, y, lam = {-1: zeros(6)}, {}, {-1: rows.at(-1).l / HUGE}
     # root to leaves: multipliers, those that joint i let go and those that it kept, then accelerations
     for i in tree.outwards:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.recursions.delassus import by_joints
-from codegen.recursions.parent_side_osim import behind
-from codegen.recursions.sweeps import articulated, joint_forces
+from codegen.recursions.parent_side_osim import parent_side_osim
+from codegen.recursions.sweeps import inertia_sweep, joint_forces
 from codegen.recursions.tree import Tree
 
 
 def pv_osim(tree: Tree) -> SX:
     """W = J M^-1 J' (m x m), symmetric, over the rows of all contacts in their order."""
-    A = articulated(tree, tree.I)
-    return behind(tree, A, lambda held: by_joints(held, A, [joint_forces(held, e, A) for e in held.contacts]))
+    A = inertia_sweep(tree, tree.I)
+    return parent_side_osim(tree, A, lambda held: by_joints(held, A, [joint_forces(held, e, A) for e in held.contacts]))

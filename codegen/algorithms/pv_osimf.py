@@ -11,14 +11,14 @@ from __future__ import annotations
 from casadi import SX, horzcat
 
 from codegen.recursions.delassus import by_joints
-from codegen.recursions.sweeps import articulated, joint_forces
+from codegen.recursions.sweeps import inertia_sweep, joint_forces
 from codegen.recursions.tree import Tree
 from codegen.spatial import ldl, semidefinite_ldl
 
 
 def pv_osimf(tree: Tree, b: SX) -> SX:
     """x (m) with W x = b."""
-    A = articulated(tree, tree.I)
+    A = inertia_sweep(tree, tree.I)
     y = [joint_forces(tree, contact, A) for contact in tree.contacts]
     roots = [tree.path(contact.node)[-1] for contact in tree.contacts]
     beyond = [{i: y_i for i, y_i in y_e.items() if i != root} for y_e, root in zip(y, roots, strict=True)]

@@ -10,14 +10,14 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.recursions.bundling import worth_bundling
-from codegen.recursions.force_propagators import gathered
-from codegen.recursions.parent_side_osim import behind
+from codegen.recursions.force_propagators import force_propagators
+from codegen.recursions.parent_side_osim import parent_side_osim
 from codegen.recursions.reduced import reduced
-from codegen.recursions.sweeps import articulated
+from codegen.recursions.sweeps import inertia_sweep
 from codegen.recursions.tree import Tree
 
 
 def pv_osimr(tree: Tree) -> SX:
     """W = J M^-1 J' (m x m), symmetric, over the rows of all contacts in their order."""
-    A, bundled = articulated(tree, tree.I), worth_bundling(tree)
-    return behind(tree, A, lambda held: reduced(held, A, gathered(held, A, bundled)))
+    A, bundled = inertia_sweep(tree, tree.I), worth_bundling(tree)
+    return parent_side_osim(tree, A, lambda held: reduced(held, A, force_propagators(held, A, bundled)))

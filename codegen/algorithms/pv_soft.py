@@ -1,7 +1,7 @@
 """PV-soft: forward dynamics with constraints relaxed by a quadratic penalty, in one ABA.
 
 Sathya and Carpentier 2024 (hal-04443056), sec. V: the soft Gauss principle, link inertias H + K' R^-1 K and forces
-K' R^-1 k; one iteration of constrainedABA from zero multipliers: O(n + m). Gravity enters through the resting motion.
+K' R^-1 k; one iteration of constrainedABA from zero multipliers: O(n + m). Gravity enters through the bias motion.
 """
 
 from __future__ import annotations

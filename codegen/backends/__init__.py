@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from codegen.emission.kernels import AnyKernel
-    from codegen.emission.sheet import Header, Style
+    from codegen.emission.spec import Header, Style
 
 
 @dataclass(frozen=True, slots=True)

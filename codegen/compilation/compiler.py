@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from codegen.compilation import zig
 from codegen.compilation.binding import binding
-from codegen.emission.cuts import SHORT, Lengths
 from codegen.emission.flags import FLAGS
+from codegen.emission.splitting import SHORT, Lengths
 from codegen.errors import BuildError
 from codegen.progress import doing
 

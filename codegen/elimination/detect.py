@@ -13,23 +13,23 @@ import numpy as np
 from casadi import DM, SX, Function, diag, symvar
 
 from codegen.elimination.levers import REGULAR, long_enough
-from codegen.elimination.links import Led, Levered, Swivel, Welded
+from codegen.elimination.links import EliminatedLink, LeveredLink, SwivelLink, WeldedLink
 from codegen.recursions.tree import Held, Tree
-from codegen.spatial import Shift, Transform, constant, others, own_axes, reflections, without_rows
+from codegen.spatial import Transform, Translation, constant, others, own_axes, reflections, without_rows
 
 ANGLES = 64  # at which levers are looked at that a hinge moves
 STEADY = 0.3  # of the longest of these, what the shortest must be; between two angles, little is missed then
 ROUNDING = 1e-14  # what a turn of rows leaves of nothing, as part of the largest entry
 
 
-def led(tree: Tree) -> dict[int, Led]:
+def determined_exactly(tree: Tree) -> dict[int, EliminatedLink]:
     """By contacts, the links that they lead if they are held exactly, so that rows may be of any length."""
-    found: dict[int, Led] = {}
+    found: dict[int, EliminatedLink] = {}
     for e, contact in _determining(tree):
         axes = _free_axes(tree, contact)
         if axes and _regular(contact):
             size = _power_of_two(float(np.linalg.norm(np.array(DM(contact.K)))) / math.sqrt(6))
-            found[e] = Welded(contact, tree.parts[contact.body], *_along(axes, size), Transform(()))
+            found[e] = WeldedLink(contact, tree.parts[contact.body], *_along(axes, size), Transform(()))
         elif link := _levered(tree, contact, axes, _sizes(contact)):
             found[e] = link
     return found
@@ -40,43 +40,43 @@ def _determining(tree: Tree) -> list[tuple[int, Held]]:
     return [(e, contact) for e, contact in enumerate(tree.contacts) if contact.determines]
 
 
-def settling(tree: Tree) -> dict[int, Led]:
+def determined_in_steps(tree: Tree) -> dict[int, EliminatedLink]:
     """By contacts, the links that they lead if they come to be held, in the least squares of their rows.
 
     Only orthogonal turns keep these: a frame with orthonormal rows leads as a whole at a point of its hinge's axis,
     elsewhere by levers. None leads of which no row would be left to tell the residual.
     """
-    found: dict[int, Led] = {}
+    found: dict[int, EliminatedLink] = {}
     for e, contact in _determining(tree):
         axes, size = _free_axes(tree, contact), SX.ones(contact.size)
         if len(axes) == contact.size:
             continue
         whole = bool(axes) and _regular(contact) and _orthonormal(contact.K)
         if whole and len(axes) == 1 and axes[0] < 3 and not any(contact.origin[r].nnz() for r in others(axes[0])):
-            at = Transform((Shift(contact.origin),) if contact.origin.nnz() else ())
+            at = Transform((Translation(contact.origin),) if contact.origin.nnz() else ())
             F1, F2 = _along(axes, 1.0)
-            found[e] = Swivel(contact, tree.parts[contact.body], F1, at.force(F2), at)
+            found[e] = SwivelLink(contact, tree.parts[contact.body], F1, at.force(F2), at)
         elif link := _levered(tree, contact, axes, size, whole) or _levered_by_angle(tree, contact, axes):
             found[e] = link
     return found
 
 
-def _levered(tree: Tree, contact: Held, axes: tuple[int, ...], size: SX, whole: bool = False) -> Levered | None:
+def _levered(tree: Tree, contact: Held, axes: tuple[int, ...], size: SX, whole: bool = False) -> LeveredLink | None:
     """The link, if a contact leads it by its rows divided by their sizes; of a `whole` frame, along the link's axes."""
     if not axes or not contact.force.is_constant() or contact.size < len(axes):
         return None
     part, own, force = tree.parts[contact.body], SX.eye(contact.size), contact.force @ diag(1 / size)
     if whole:
-        at = Transform((Shift(contact.origin),))
+        at = Transform((Translation(contact.origin),))
         own, force = _without_rounding(at.onward(force)), at.force(SX.eye(6))
     Q, _ = reflections(force.T @ part.S)
     F = _without_rounding(Q.columns(force))
     F1, F2 = F[:, : len(axes)], without_rows(F[:, len(axes) :], axes)
     levers = long_enough(tree.model, contact.body, np.array(DM(part.S)), np.array(DM(F1)))
-    return Levered(contact, part, F1, F2, Q, size, own) if levers else None
+    return LeveredLink(contact, part, F1, F2, Q, size, own) if levers else None
 
 
-def _levered_by_angle(tree: Tree, contact: Held, axes: tuple[int, ...]) -> Levered | None:
+def _levered_by_angle(tree: Tree, contact: Held, axes: tuple[int, ...]) -> LeveredLink | None:
     """The link, if rows that another one left lead its joint at all angles of that one's hinge."""
     angle = symvar(contact.force)
     if len(axes) != 1 or len(angle) != 1 or contact.yields.is_zero():
@@ -95,7 +95,7 @@ def _levered_by_angle(tree: Tree, contact: Held, axes: tuple[int, ...]) -> Lever
     Q, _ = reflections(contact.force.T @ part.S)
     F = Q.columns(contact.force)
     F1, F2 = F[:, :1], without_rows(F[:, 1:], axes)
-    return Levered(contact, part, F1, F2, Q, SX.ones(contact.size), SX.eye(contact.size))
+    return LeveredLink(contact, part, F1, F2, Q, SX.ones(contact.size), SX.eye(contact.size))
 
 
 def _sizes(contact: Held) -> SX:

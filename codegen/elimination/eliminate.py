@@ -3,7 +3,7 @@
 A led link (`codegen.elimination.links`) is a part of its carrier, which may then be led, in turn, by the rows that are
 left. Other links that hang on a led one are eliminated by ABA first. At the end the led joints follow their carriers,
 and the multipliers of their contacts make up for the force that the links lack. Spatial vectors [angular; linear] in
-body frames, accelerations measured from a resting motion, of which gravity is part.
+body frames, accelerations measured from a bias motion, of which gravity is part.
 """
 
 from __future__ import annotations
@@ -16,44 +16,53 @@ from typing import Any
 import numpy as np
 from casadi import SX, trace, vertcat, vertsplit
 
-from codegen.elimination.detect import led, settling
-from codegen.elimination.links import Led
+from codegen.elimination.detect import determined_exactly, determined_in_steps
+from codegen.elimination.links import EliminatedLink
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.motion import forces, resting, shortfall
-from codegen.recursions.reduced_problem import Found, Nodes, Rest
-from codegen.recursions.sweeps import rolled_out
+from codegen.recursions.motion import bias_motion, constraint_rhs, forces
+from codegen.recursions.reduced_problem import Nodes, ReducedProblem, Solution
+from codegen.recursions.sweeps import acceleration_sweep
 from codegen.recursions.tree import Held, Tree
-from codegen.spatial import ArticulatedInertia, NodeInertia, NodeTransform, Subspace, Transform, freed, ldl, zeros
+from codegen.spatial import (
+    ArticulatedInertia,
+    NodeInertia,
+    NodeTransform,
+    Subspace,
+    Transform,
+    articulated_joint,
+    ldl,
+    zeros,
+)
 
 
-def without_led(
+def eliminate(
     tree: Tree,
     p: Sequence[SX],
     tau: Mapping[int, SX],
     s: SX,
-    leads: Callable[[Tree], Mapping[int, Led]],
+    leads: Callable[[Tree], Mapping[int, EliminatedLink]],
     mu: SX | None = None,
-) -> Rest:
-    """The problem of a `Rest`, without the links of the contacts that `leads` finds, until it finds none.
+) -> ReducedProblem:
+    """The problem of a `ReducedProblem`, without the links of the contacts that `leads` finds, until it finds none.
 
     With `mu`, rows that are left are going to be held by this stiffness.
     """
     links = leads(tree)
     if not links:
-        return Rest(tree, list(p), dict(tau), s, lambda y, a, lam: (y, a, lam), lambda lam: lam)
+        return ReducedProblem(tree, list(p), dict(tau), s, lambda y, a, lam: (y, a, lam), lambda lam: lam)
     S, X, parent, arm, p = tree.S, tree.X, tree.parent, tree.armature, list(p)
-    IA, I, told, yields, joint, u = [part.articulated() for part in tree.I], list(tree.I), {}, {}, {}, {}
+    IA, I, prescribed, yields, joint, u = [part.articulated() for part in tree.I], list(tree.I), {}, {}, {}, {}
     beyond = sorted({i for link in links.values() for i in tree.outwards if link.held.node in tree.path(i)[1:]})
     # leaves to led links: what hangs on them
     for i in reversed(beyond):
-        joint[i] = freed(IA[i], S[i], arm[i])
+        joint[i] = articulated_joint(IA[i], S[i], arm[i])
         u[i] = tau[i] - S[i].T @ p[i]
-        IA[parent[i]] += X[i].inertia(joint[i].left(IA[i]))
-        p[parent[i]] += X[i].force(joint[i].force(p[i], joint[i].D.solve(u[i]), tau[i]))
+        IA[parent[i]] += X[i].inertia(joint[i].projected_inertia(IA[i]))
+        p[parent[i]] += X[i].force(joint[i].projected_force(p[i], joint[i].D.solve(u[i]), tau[i]))
     # led links to their carriers, which feel them as a part of themselves
     for e, link in links.items():
         i, A = link.held.node, IA[link.held.node].parts[0].articulated()
-        told[i] = link.told(s[link.held.rows])
+        prescribed[i] = link.prescribed_acceleration(s[link.held.rows])
         # what the rows gave way to already: pivots of those that are left vanish beside this, too
         yields[e] = trace(link.Y.T @ ldl(S[i].T @ (A @ S[i].columns) + arm[i]).solve(link.Y))
         rotor = ArticulatedInertia.of(link.B @ arm[i] @ link.B.T)
@@ -61,42 +70,45 @@ def without_led(
         stiffness = ArticulatedInertia.none() if mu is None else link.stiffness(mu)
         felt = link.part.X.inertia(link.inertia(A) + rotor + stiffness)
         I[parent[i]] = I[parent[i]].stiffened(place, felt)
-        p[parent[i]] += X[i].force(link.force(p[i] + A @ told[i], tau[i] - arm[i] @ (link.B.T @ told[i])))
-    lack = [links[e].left(s[c.rows]) if e in links else s[c.rows] for e, c in enumerate(tree.contacts)]
-    still = {i: zeros(0) for i in (*told, *beyond)}
+        p[parent[i]] += X[i].force(link.force(p[i] + A @ prescribed[i], tau[i] - arm[i] @ (link.B.T @ prescribed[i])))
+    lack = [links[e].reduced_rhs(s[c.rows]) if e in links else s[c.rows] for e, c in enumerate(tree.contacts)]
+    still = {i: zeros(0) for i in (*prescribed, *beyond)}
     left = remainder(tree, {e: _left(tree, links[e], yields[e], mu is not None) for e in links}, still, I)
-    rest = without_led(left, p, {**tau, **still}, vertcat(zeros(0), *lack), leads, mu)
+    rest = eliminate(left, p, {**tau, **still}, vertcat(zeros(0), *lack), leads, mu)
 
     # carriers to led links: accelerations, and the multipliers that make up for what these lack
-    def complete(y: Nodes, a: Nodes, lam: SX) -> Found:
-        y, a, pushed = rest.complete(y, a, lam)
+    def back_substitute(y: Nodes, a: Nodes, lam: SX) -> Solution:
+        y, a, pushed = rest.back_substitute(y, a, lam)
         lam_e = vertsplit(pushed, [0, *accumulate(part.size1() for part in lack)])
         for e, link in links.items():
             i = link.held.node
             reached = X[i] @ a[parent[i]]
-            y[i] = link.B.T @ (told[i] - reached)
+            y[i] = link.B.T @ (prescribed[i] - reached)
             a[i] = reached + S[i] @ y[i]
             lacking = IA[i].parts[0] @ a[i] + p[i] - link.B @ (tau[i] - arm[i] @ y[i])
             lam_e[e] = link.multipliers(lacking, lam_e[e])
-        y_beyond, a_beyond = rolled_out(tree, joint, u, beyond, a)
+        y_beyond, a_beyond = acceleration_sweep(tree, joint, u, beyond, a)
         return {**y, **y_beyond}, {**a, **a_beyond}, vertcat(zeros(0), *lam_e)
 
-    def kept(lam: SX) -> SX:
-        parts = [links[e].kept(lam[c.rows]) if e in links else lam[c.rows] for e, c in enumerate(tree.contacts)]
-        return rest.kept(vertcat(zeros(0), *parts))
+    def reduced_multipliers(lam: SX) -> SX:
+        parts = [
+            links[e].reduced_multipliers(lam[c.rows]) if e in links else lam[c.rows]
+            for e, c in enumerate(tree.contacts)
+        ]
+        return rest.reduced_multipliers(vertcat(zeros(0), *parts))
 
-    return replace(rest, complete=complete, kept=kept)
+    return replace(rest, back_substitute=back_substitute, reduced_multipliers=reduced_multipliers)
 
 
 def held_exactly(
-    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, solve: Callable[[Tree, list[SX], Nodes, SX], Found]
+    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, solve: Callable[[Tree, list[SX], Nodes, SX], Solution]
 ) -> tuple[SX, SX]:
     """Joint accelerations (nv) and multipliers (m), led joints by their contacts, and the others as `solve` has it."""
-    a0, motion = resting(tree, v)
+    a0, motion = bias_motion(tree, v)
     felt = vertcat(*tree.armature_forces(v, a0))
     p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau - felt)))
-    rest = without_led(tree, p, tau_i, shortfall(tree, motion, k), led)
-    y, _, lam = rest.complete(*solve(rest.tree, rest.p, rest.tau, rest.s))
+    rest = eliminate(tree, p, tau_i, constraint_rhs(tree, motion, k), determined_exactly)
+    y, _, lam = rest.back_substitute(*solve(rest.tree, rest.p, rest.tau, rest.s))
     return a0 + vertcat(*[y[i] for i in tree.outwards]), lam
 
 
@@ -108,23 +120,23 @@ def held_in_steps(
     k: SX,
     mu: SX,
     lam0: SX,
-    iterate: Callable[[Rest, SX, SX], Iteration],
+    iterate: Callable[[ReducedProblem, SX, SX], Iteration],
     stiff: bool = False,
 ) -> Iteration:
     """The same of an iteration, which `iterate` makes of what is left, mu and multipliers to start from.
 
-    It ends with what `Rest.complete` takes. Where rows have weights, in mu, none lead: orthogonal turns would mix them.
-    `stiff` says that it holds rows by a stiffness mu of the bodies.
+    It ends with what `ReducedProblem.back_substitute` takes. Where rows have weights, in mu, none determine joints, as
+    orthogonal turns would mix them. `stiff` says that it holds rows by a stiffness mu of the bodies.
     """
-    a0, motion = resting(tree, v)
+    a0, motion = bias_motion(tree, v)
     felt = vertcat(*tree.armature_forces(v, a0))
     p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau - felt)))
-    leads = settling if mu.size1() == 1 else lambda _: {}
-    rest = without_led(tree, p, tau_i, shortfall(tree, motion, k), leads, mu if stiff else None)
-    found = iterate(rest, mu, rest.kept(lam0))
+    leads = determined_in_steps if mu.size1() == 1 else lambda _: {}
+    rest = eliminate(tree, p, tau_i, constraint_rhs(tree, motion, k), leads, mu if stiff else None)
+    found = iterate(rest, mu, rest.reduced_multipliers(lam0))
 
     def finish(*state: Any) -> tuple[SX, SX]:
-        y, _, lam = rest.complete(*found.finish(*state))
+        y, _, lam = rest.back_substitute(*found.finish(*state))
         return a0 + vertcat(*[y[i] for i in tree.outwards]), lam
 
     return replace(found, finish=finish)
@@ -158,7 +170,7 @@ def remainder(tree: Tree, left: Mapping[int, Held], gone: Collection[int], I: Se
     )
 
 
-def _left(tree: Tree, link: Led, yields: SX, stiffened: bool) -> Held:
+def _left(tree: Tree, link: EliminatedLink, yields: SX, stiffened: bool) -> Held:
     """The rows that are left of a led link's contact, on the body that carries the link."""
     force, b, node = link.rows, link.part.parent, tree.parent[link.held.node]
     return replace(

@@ -26,7 +26,7 @@ from casadi import DM, SX, is_equal, vertcat
 from codegen.recursions.tree import Held, Part
 from codegen.spatial import (
     ArticulatedInertia,
-    AxisTurn,
+    AxisRotation,
     Reflections,
     Transform,
     constant,
@@ -37,7 +37,7 @@ from codegen.spatial import (
 
 
 @dataclass(frozen=True, slots=True)
-class Led(ABC):
+class EliminatedLink(ABC):
     """A link, alone at its node, whose joint is led by the one contact that holds it: F1 (6 x n) and F2 (6 x m - n)."""
 
     held: Held
@@ -63,7 +63,7 @@ class Led(ABC):
 
     def inertia(self, A: ArticulatedInertia) -> ArticulatedInertia:
         """P' A P, of the link as the carrier feels it."""
-        return A.led(self.part.S, self.B, own_axes(self.part.S))
+        return A.eliminated(self.part.S, self.B, own_axes(self.part.S))
 
     def force(self, f: SX, tau: SX) -> SX:
         """P' f + B tau, of a force on the link and one at its joint, as the carrier feels them."""
@@ -78,19 +78,19 @@ class Led(ABC):
     def way(self) -> tuple[Transform, Transform]:
         """The transform from the carrier, in two: up to the turn of a hinge, and this."""
         steps = self.part.X.steps
-        turns = bool(steps) and isinstance(steps[-1], AxisTurn) and own_axes(self.part.S) == (steps[-1].k,)
+        turns = bool(steps) and isinstance(steps[-1], AxisRotation) and own_axes(self.part.S) == (steps[-1].k,)
         return Transform(steps[: len(steps) - turns]), Transform(steps[len(steps) - turns :])
 
     @abstractmethod
-    def told(self, s: SX) -> SX:
+    def prescribed_acceleration(self, s: SX) -> SX:
         """The link's acceleration (6) at which F1' a = s1 while the carrier rests."""
 
     @abstractmethod
-    def left(self, s: SX) -> SX:
+    def reduced_rhs(self, s: SX) -> SX:
         """What F2 lack, when the contact's rows lack s."""
 
     @abstractmethod
-    def kept(self, lam: SX) -> SX:
+    def reduced_multipliers(self, lam: SX) -> SX:
         """The multipliers of F2, from those of the contact's rows."""
 
     @abstractmethod
@@ -99,7 +99,7 @@ class Led(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Levered(Led):
+class LeveredLink(EliminatedLink):
     """A link that is held by rows which, each divided by its `size`, all turned by `own`, Q turns into F1 and F2."""
 
     Q: Reflections
@@ -130,13 +130,13 @@ class Levered(Led):
         F[:, across] = self.way[0].force(self.F2[:, across])
         return F
 
-    def told(self, s: SX) -> SX:
+    def prescribed_acceleration(self, s: SX) -> SX:
         return self.part.S @ (self.lead.T @ (self.own @ (s / self.size)))
 
-    def left(self, s: SX) -> SX:
+    def reduced_rhs(self, s: SX) -> SX:
         return self._before(self.Q.rows(self.own @ (s / self.size))[self.F1.size2() :, :])
 
-    def kept(self, lam: SX) -> SX:
+    def reduced_multipliers(self, lam: SX) -> SX:
         return self._before(self.Q.rows(self.own @ (lam * self.size))[self.F1.size2() :, :])
 
     def multipliers(self, lacking: SX, lam2: SX) -> SX:
@@ -156,7 +156,7 @@ class Levered(Led):
 
 
 @dataclass(frozen=True, slots=True)
-class Swivel(Led):
+class SwivelLink(EliminatedLink):
     """A link that is held wholly at a point of its hinge, to which `at` leads; F1 and F2 are along its axes there.
 
     The hinge's turn only mixes the forces F2, so that before it they are numbers, too.
@@ -168,17 +168,17 @@ class Swivel(Led):
     def rows(self) -> SX:
         return self.way[0].force(self.F2)
 
-    def wanted(self, s: SX) -> SX:
+    def frame_acceleration(self, s: SX) -> SX:
         """The link's acceleration at which no row lacks anything."""
         return self.held.axes.back(_inverse(self.held.K) @ s)
 
-    def told(self, s: SX) -> SX:
-        return self.part.S @ (self.B.T @ self.wanted(s))
+    def prescribed_acceleration(self, s: SX) -> SX:
+        return self.part.S @ (self.B.T @ self.frame_acceleration(s))
 
-    def left(self, s: SX) -> SX:
-        return self.F2.T @ self.way[1].back(self.wanted(s))
+    def reduced_rhs(self, s: SX) -> SX:
+        return self.F2.T @ self.way[1].back(self.frame_acceleration(s))
 
-    def kept(self, lam: SX) -> SX:
+    def reduced_multipliers(self, lam: SX) -> SX:
         across = [r for r in range(6) if r not in own_axes(self.part.S)]
         return self.at.onward(self.way[1].force(self.held.force @ lam))[across, :]
 
@@ -192,11 +192,11 @@ class Swivel(Led):
 
 
 @dataclass(frozen=True, slots=True)
-class Welded(Swivel):
+class WeldedLink(SwivelLink):
     """A link that is held wholly and exactly, at whatever point: F2 are all that its joint transmits."""
 
-    def told(self, s: SX) -> SX:
-        return self.wanted(s)
+    def prescribed_acceleration(self, s: SX) -> SX:
+        return self.frame_acceleration(s)
 
     def inertia(self, A: ArticulatedInertia) -> ArticulatedInertia:
         return ArticulatedInertia.none()

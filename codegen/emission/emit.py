@@ -16,7 +16,7 @@ from codegen.emission.artifact import Artifact
 from codegen.emission.flags import FLAGS, OPTIONS
 from codegen.emission.folder import write_folder
 from codegen.emission.kernels import AnyKernel, Call, Emitted, arguments, emit_drafts, emit_kernel, symbol
-from codegen.emission.sheet import Header, JointRow, Kernel, LoopKernel, Style
+from codegen.emission.spec import Header, JointRow, Kernel, LoopKernel, Style
 from codegen.emission.text import render
 from codegen.errors import RobotError
 from codegen.ir.names import comment, identifiers, wrapped

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codegen.emission.sheet import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, Style
+from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, Style
 from codegen.emission.stack import stack
 from codegen.emission.statements import statements
 from codegen.emission.text import render
@@ -20,7 +20,7 @@ from codegen.packing import Packed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from codegen.emission.cuts import Lengths
+    from codegen.emission.splitting import Lengths
     from codegen.ir.graph import Port
     from codegen.languages import Language
 

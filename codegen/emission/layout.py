@@ -18,7 +18,7 @@ from codegen.languages.language import OPERATORS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codegen.emission.cuts import Lengths
+    from codegen.emission.splitting import Lengths
     from codegen.ir.graph import Graph
 
     Pack = tuple[int, ...]

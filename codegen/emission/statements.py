@@ -19,9 +19,9 @@ from codegen.ir.operations import CONST, INPUT
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from codegen.emission.cuts import Lengths
     from codegen.emission.layout import Layout
     from codegen.emission.spelling import Spelling
+    from codegen.emission.splitting import Lengths
     from codegen.ir.graph import Graph
     from codegen.languages import Language
 

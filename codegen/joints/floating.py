@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from casadi import SX, cross, vertcat
 
-from codegen.spatial import Shift, Step, Turn, quaternion, so3_jacobian, so3_jacobian_inverse, zeros
+from codegen.spatial import Rotation, Step, Translation, quaternion, so3_jacobian, so3_jacobian_inverse, zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class Floating:
         return quaternion.matrix(quaternion.xyzw(q[3:], self.convention))
 
     def transform(self, q: SX) -> tuple[Step, ...]:
-        return (Shift(q[:3]), Turn(self._rotation(q)))
+        return (Translation(q[:3]), Rotation(self._rotation(q)))
 
     def subspace(self, q: SX) -> SX:
         S = SX(6, 6)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from casadi import SX, cos, sin, vertcat
 
-from codegen.spatial import AxisTurn, Shift, Step, so2_jacobian, zeros
+from codegen.spatial import AxisRotation, Step, Translation, so2_jacobian, zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class Planar:
         return rng.uniform([-1.0, -1.0, -math.pi], [1.0, 1.0, math.pi])
 
     def transform(self, q: SX) -> tuple[Step, ...]:
-        return (Shift(vertcat(q[0], q[1], SX(1, 1))), AxisTurn(2, cos(q[2]), sin(q[2])))
+        return (Translation(vertcat(q[0], q[1], SX(1, 1))), AxisRotation(2, cos(q[2]), sin(q[2])))
 
     def subspace(self, q: SX) -> SX:
         S = SX(6, 3)

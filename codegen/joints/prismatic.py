@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from casadi import SX
 
-from codegen.spatial import Shift, Step, unit_axis, zeros
+from codegen.spatial import Step, Translation, unit_axis, zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class Prismatic:
         k, sign = unit_axis(self.axis)
         p = SX(3, 1)
         p[k] = sign * q
-        return (Shift(p),)
+        return (Translation(p),)
 
     def subspace(self, q: SX) -> SX:
         k, sign = unit_axis(self.axis)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from casadi import SX, cos, sin
 
-from codegen.spatial import AxisTurn, Step, unit_axis, zeros
+from codegen.spatial import AxisRotation, Step, unit_axis, zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +35,7 @@ class Revolute:
 
     def transform(self, q: SX) -> tuple[Step, ...]:
         k, sign = unit_axis(self.axis)
-        return (AxisTurn(k, cos(q), sign * sin(q)),)
+        return (AxisRotation(k, cos(q), sign * sin(q)),)
 
     def subspace(self, q: SX) -> SX:
         k, sign = unit_axis(self.axis)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from casadi import SX
 
-from codegen.spatial import Step, Turn, quaternion, zeros
+from codegen.spatial import Rotation, Step, quaternion, zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +35,7 @@ class Spherical:
         return quaternion.random(rng)
 
     def transform(self, q: SX) -> tuple[Step, ...]:
-        return (Turn(quaternion.matrix(quaternion.xyzw(q, self.convention))),)
+        return (Rotation(quaternion.matrix(quaternion.xyzw(q, self.convention))),)
 
     def subspace(self, q: SX) -> SX:
         S = SX(6, 3)

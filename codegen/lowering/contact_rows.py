@@ -20,7 +20,7 @@ from codegen.geometry import IDENTITY, ROUNDING, Pose, clean
 from codegen.lowering.baumgarte import all_inwards, outwards, wanted
 from codegen.model import Frame
 from codegen.recursions.tree import Held
-from codegen.spatial import Shift, Transform, constant, placement_steps
+from codegen.spatial import Transform, Translation, constant, placement_steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from codegen.lowering.problem import Determined, Problem
     from codegen.model import Contact, Model
     from codegen.recursions.tree import Part, Tree
-    from codegen.spatial import AxisTurn
+    from codegen.spatial import AxisRotation
 
 WHOLE = tuple(np.eye(6)[rows] for rows in (slice(0, 3), slice(3, 6), slice(0, 6)))
 
@@ -109,7 +109,7 @@ def before(tree: Tree, problem: Problem) -> dict[str, SX]:
 
 
 def holding(
-    tree: Tree, contacts: Sequence[Contact], turned: bool, inner: Sequence[AxisTurn | None]
+    tree: Tree, contacts: Sequence[Contact], turned: bool, inner: Sequence[AxisRotation | None]
 ) -> tuple[Held, ...]:
     """The contacts on a tree; with `turned`, all axes go into K.
 
@@ -140,7 +140,7 @@ def holding(
             numbers = np.array(DM(Transform(there).force(plain.T)))
             if aside:
                 origin = aside.outward(origin)
-                steps = (Shift(origin),)
+                steps = (Translation(origin),)
             force = Transform(steps).force(K.T)
             same = outside is not None or K.is_constant() or whole
             held.append(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, diag, diagcat
 
-from codegen.spatial import AxisTurn, MeasuredTurn, NodeTransform, Shift, Transform
+from codegen.spatial import AxisRotation, MeasuredRotation, NodeTransform, Transform, Translation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,12 +88,12 @@ def _single(tree: Tree, i: int) -> bool:
 def _turns(tree: Tree, i: int) -> bool:
     """Whether node i is a hinge that turns to its body's axes."""
     steps = tree.X[i].links[0][1].steps
-    return _single(tree, i) and tree.S[i].size == 1 and bool(steps) and isinstance(steps[-1], AxisTurn)
+    return _single(tree, i) and tree.S[i].size == 1 and bool(steps) and isinstance(steps[-1], AxisRotation)
 
 
 def _offsets(steps: Sequence[Step]) -> list[float]:
     """Constant shifts along each axis."""
-    shifts = [step.p for step in steps if isinstance(step, Shift) and step.p.is_constant()]
+    shifts = [step.p for step in steps if isinstance(step, Translation) and step.p.is_constant()]
     return [float(p[k]) for p in shifts for k in range(3) if not p[k].is_zero()]
 
 
@@ -102,16 +102,16 @@ def _transform(tree: Tree, i: int, unit: Sequence[float]) -> NodeTransform:
     X, outer = tree.X[i], unit[tree.parent[i]] if tree.parent[i] >= 0 else 1.0
     links = []
     for inner, link in X.links:
-        steps = [_in_units(step, outer) if isinstance(step, Shift) else step for step in link.steps]
-        if unit[i] != outer and isinstance(steps[-1], AxisTurn):
-            steps[-1] = MeasuredTurn(steps[-1], unit[i] / outer)
+        steps = [_in_units(step, outer) if isinstance(step, Translation) else step for step in link.steps]
+        if unit[i] != outer and isinstance(steps[-1], AxisRotation):
+            steps[-1] = MeasuredRotation(steps[-1], unit[i] / outer)
         links.append((inner, Transform(tuple(steps))))
     return replace(X, links=tuple(links))
 
 
-def _in_units(shift: Shift, unit: float) -> Shift:
+def _in_units(shift: Translation, unit: float) -> Translation:
     """A shift with its length in this unit; an offset that is the unit is one."""
-    return Shift(shift.p / unit if shift.p.is_constant() else (1 / unit) * shift.p)
+    return Translation(shift.p / unit if shift.p.is_constant() else (1 / unit) * shift.p)
 
 
 def _armature(tree: Tree, i: int, unit: float) -> SX:

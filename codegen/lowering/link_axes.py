@@ -29,11 +29,11 @@ from casadi import DM, SX, cos, sin
 from codegen.lowering.contact_rows import turns_outside
 from codegen.lowering.problem import LinkAxes
 from codegen.spatial import (
-    AxisTurn,
+    AxisRotation,
     RigidInertia,
-    Shift,
     Step,
     Transform,
+    Translation,
     constant,
     others,
     placement_steps,
@@ -63,9 +63,9 @@ class Turned:
     angle: SX
 
     @property
-    def step(self) -> AxisTurn:
+    def step(self) -> AxisRotation:
         """The turn as a change of frame."""
-        return AxisTurn(self.k, cos(self.angle), self.sign * sin(self.angle))
+        return AxisRotation(self.k, cos(self.angle), self.sign * sin(self.angle))
 
     def one_way(self, fixed: float) -> Turned:
         """The same with sign 1, `fixed` further about the axis: nothing that is turned by it is negated."""
@@ -166,7 +166,7 @@ def _turns(model: Model, joints: Sequence[JointType], b: int) -> bool:
     return freedoms >= TURNS
 
 
-def _fills(step: AxisTurn, inertia: RigidInertia) -> bool:
+def _fills(step: AxisRotation, inertia: RigidInertia) -> bool:
     """Whether a turn leaves fewer zeros in an inertia."""
     there = step.carry(inertia)
     return there.I.nnz() > inertia.I.nnz() or there.h.nnz() > inertia.h.nnz()
@@ -178,10 +178,10 @@ def _about(k: int, body: Body) -> float:
     return math.atan2(body.placement.R[j, i], body.placement.R[i, i])
 
 
-def _turned_shift(turn: Turned, body: Body, offset: SX | None) -> tuple[Shift, ...]:
+def _turned_shift(turn: Turned, body: Body, offset: SX | None) -> tuple[Translation, ...]:
     """Where a body is placed, along axes that its carrier has turned against."""
     p = constant(body.placement.p) if offset is None else offset
-    return (Shift(turn.step.outward(p)),) if p.nnz() else ()
+    return (Translation(turn.step.outward(p)),) if p.nnz() else ()
 
 
 def _across(inertia: RigidInertia, k: int) -> int:
@@ -206,7 +206,7 @@ def _along_first_moment(turn: Turned, inertia: RigidInertia) -> tuple[tuple[Step
         return (turn.step,), inertia
     x, y = float(inertia.h[i]), float(inertia.h[j])
     angle = round(math.atan2(y, x), DECIMALS)
-    ahead = AxisTurn(turn.k, SX(math.cos(angle)), SX(-math.sin(angle))).carry(inertia)
+    ahead = AxisRotation(turn.k, SX(math.cos(angle)), SX(-math.sin(angle))).carry(inertia)
     moment = np.array(DM(ahead.I))
     moment[np.abs(moment) < ROUNDING * np.abs(moment).max()] = 0.0
     h = SX(ahead.h)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from codegen.model import Contact, Model
     from codegen.model.canonical_frames import Canonical
     from codegen.recursions.tree import Tree
-    from codegen.spatial import AxisTurn, RigidInertia, Transform
+    from codegen.spatial import AxisRotation, RigidInertia, Transform
 
 Swept = Literal["forces", "inertias", "both"]
 """What the sweeps of an algorithm carry beside motions."""
@@ -23,7 +23,7 @@ Swept = Literal["forces", "inertias", "both"]
 Determined = Literal["", "exactly", "in steps"]
 """Whether contacts may determine the motion of joints, as they are held exactly, or come to be held."""
 
-Carried = Literal["forces", "joints", "pairs", "branches"]
+ContactTraffic = Literal["forces", "joints", "pairs", "branches"]
 """What an algorithm does on the ways from contacts to the base: it carries unit forces; does the same for each joint
 or pair of joints; or it wants the joints on every branch of the base to follow the contacts there."""
 
@@ -42,7 +42,7 @@ class Needs:
 
     swept: Swept = "inertias"
     determined: Determined = ""
-    carried: Carried = "forces"
+    contact_traffic: ContactTraffic = "forces"
     joint_space: bool = False
     velocities: bool = False
     base_frame: bool = False
@@ -57,7 +57,7 @@ class LinkAxes(NamedTuple):
 
     X: Transform
     inertia: RigidInertia
-    inner: AxisTurn | None = None
+    inner: AxisRotation | None = None
 
 
 def coordinates_of(view: Model, model: Model, q: SX) -> SX:

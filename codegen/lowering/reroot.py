@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codegen.lowering.problem import Carried, Problem
+    from codegen.lowering.problem import ContactTraffic, Problem
     from codegen.model import Body, Contact, Model
 
 HINGE, SLIDE, TIP = 27, 15, 8  # operations of a unit force at a joint; at that of the link where it acts
@@ -125,10 +125,10 @@ def reroot(problem: Problem) -> Problem:
     """The step: not where offsets are arguments, which belong to the joints as they are stated."""
     if not problem.needs.base_link or any(number.startswith("offset:") for number in problem.numbers):
         return problem
-    return problem.of(rerooted(problem.model, problem.contacts, problem.needs.carried))
+    return problem.of(rerooted(problem.model, problem.contacts, problem.needs.contact_traffic))
 
 
-def rerooted(model: Model, contacts: Sequence[Contact], carried: Carried = "forces") -> Model:
+def rerooted(model: Model, contacts: Sequence[Contact], carried: ContactTraffic = "forces") -> Model:
     """The robot with its base where contacts cost least: joints keep their coordinates, bodies change their order.
 
     It stays where contacts are held along axes of the world or of what does not float with them, and where implicit
@@ -146,7 +146,7 @@ def rerooted(model: Model, contacts: Sequence[Contact], carried: Carried = "forc
     return model
 
 
-def _cheapest(ways: Ways, carried: Carried) -> int:
+def _cheapest(ways: Ways, carried: ContactTraffic) -> int:
     """The body that costs least as the base, the nearest of these; the base itself if none costs clearly less."""
     near, costs = ways.distances(ways.base), {r: cost(ways, r, carried) for r in ways.floating()}
     root = min(costs, key=lambda r: (costs[r], near[r]), default=ways.base)
@@ -158,7 +158,7 @@ def _axes_of(model: Model, contact: Contact) -> int:
     return -1 if contact.axes == "world" else model.frame(contact.axes or contact.frame.name).body
 
 
-def cost(ways: Ways, r: int, carried: Carried) -> int:
+def cost(ways: Ways, r: int, carried: ContactTraffic) -> int:
     """Operations on the ways to body r as the base, and there; of those that depend on r."""
     passed = list(ways.joints(r))
     if carried == "joints":

@@ -12,14 +12,14 @@ from codegen.ir.graph import Graph, verify
 from codegen.passes.angles import hoist_angles
 from codegen.passes.constants import fold_constants
 from codegen.passes.dead import drop_dead
-from codegen.passes.endings import end_early
 from codegen.passes.factors import factor_sums
-from codegen.passes.lifetimes import shorten_lifetimes
+from codegen.passes.last_use_first import last_use_first
+from codegen.passes.list_scheduling import list_scheduling
 from codegen.passes.negations import spare_negations
 from codegen.passes.pairs import share_pairs
 from codegen.passes.reciprocals import share_reciprocals
+from codegen.passes.sethi_ullman import sethi_ullman
 from codegen.passes.sums import chain_sums
-from codegen.passes.waiting import wait_less
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,21 +31,29 @@ __all__ = [
     "ORDER",
     "chain_sums",
     "drop_dead",
-    "end_early",
     "factor_sums",
     "fold_constants",
     "hoist_angles",
+    "last_use_first",
+    "list_scheduling",
     "run",
+    "sethi_ullman",
     "share_pairs",
     "share_reciprocals",
-    "shorten_lifetimes",
     "spare_negations",
-    "wait_less",
 ]
 
 DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, factor_sums, drop_dead)
 SHARE: tuple[Pass, ...] = (share_pairs, factor_sums, drop_dead, share_pairs)  # what is shared may have factors
-ORDER: tuple[Pass, ...] = (spare_negations, *SHARE, chain_sums, hoist_angles, shorten_lifetimes, end_early, wait_less)
+ORDER: tuple[Pass, ...] = (
+    spare_negations,
+    *SHARE,
+    chain_sums,
+    hoist_angles,
+    sethi_ullman,
+    last_use_first,
+    list_scheduling,
+)
 
 _ROUNDS = 8
 

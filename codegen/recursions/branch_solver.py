@@ -32,7 +32,7 @@ class Root:
 
 
 @dataclass(frozen=True, slots=True)
-class Rooted:
+class BranchSolver:
     """W and L (m x m, of both only what is asked for costs) and the roots, whose rows know nothing of each other."""
 
     W: SX
@@ -49,10 +49,10 @@ class Rooted:
             a, f, halves = zeros(root.Y.size1()), zeros(root.Y.size1()), []
             # forwards: what the root does when the rows so far are held; backwards: what the rows after push
             for rows, block, H in blocks:
-                halves.append(block.half(b[rows] - root.Y[:, rows].T @ a))
+                halves.append(block.forward(b[rows] - root.Y[:, rows].T @ a))
                 a += H.T @ block.scale(halves[-1])
             for (rows, block, H), half in zip(reversed(blocks), reversed(halves), strict=True):
-                x[rows] = block.back(block.scale(half - H @ f))
+                x[rows] = block.backward(block.scale(half - H @ f))
                 f += root.Y[:, rows] @ x[rows]
         return x
 
@@ -66,16 +66,16 @@ def _held(W: SX, L: SX, root: Root, size: SX) -> list[Block]:
     for n, rows in enumerate(root.branches):
         G = Omega @ root.Y[:, rows]
         block = semidefinite_ldl(L[rows, rows] + root.Y[:, rows].T @ G if n else W[rows, rows], size)
-        H = block.half(G.T)
+        H = block.forward(G.T)
         Omega -= mirrored(H.T @ block.scale(H))
         blocks.append((rows, block, H))
     return blocks
 
 
-def by_branches(tree: Tree, W: SX, L: SX, roots: Mapping[int, tuple[SX, SX]]) -> Rooted:
+def branch_solver(tree: Tree, W: SX, L: SX, roots: Mapping[int, tuple[SX, SX]]) -> BranchSolver:
     """W from L and, by root nodes, their compliances Omega (n x n) and forces Y (n x m)."""
     found = (Root(Omega, Y, _branches(tree, i), _yields(tree, i)) for i, (Omega, Y) in roots.items())
-    return Rooted(W, L, tuple(found))
+    return BranchSolver(W, L, tuple(found))
 
 
 def _yields(tree: Tree, root: int) -> SX:

@@ -19,10 +19,10 @@ from typing import Any
 
 from casadi import SX, diagcat, vertcat
 
-from codegen.recursions.force_propagators import Streams
+from codegen.recursions.force_propagators import ForcePropagators
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.reduced_problem import Found, Rest
-from codegen.recursions.sweeps import Articulated, accelerated, transmitted
+from codegen.recursions.reduced_problem import ReducedProblem, Solution
+from codegen.recursions.sweeps import Articulated, accelerated, bias_force_sweep
 from codegen.recursions.tree import Tree
 from codegen.spatial import diagonal, ldl, mirrored, zeros
 
@@ -33,7 +33,7 @@ STEPS = 3  # that are thought of where two ways to split are compared
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class DampedDual:
     """The system of the module docstring: L (m x m), Y (n x m), D (n x n), u (n), own (m); the rows by blocks of L."""
 
     L: SX
@@ -44,22 +44,22 @@ class Shared:
     blocks: tuple[list[int], ...]
 
 
-def proximal(system: Shared, mu: SX, lam0: SX, finish: Callable[[SX, SX], tuple[Any, ...]]) -> Iteration:
+def proximal(system: DampedDual, mu: SX, lam0: SX, finish: Callable[[SX, SX], tuple[Any, ...]]) -> Iteration:
     """The proximal dual iteration, one factorisation for all steps; `finish` takes multipliers and nu."""
     damped = system.L + diagonal(1 / mu, system.own.size1())
     factors = [ldl(damped[rows, rows]) for rows in system.blocks]
-    halves = [block.half(system.Y[:, rows].T) for block, rows in zip(factors, system.blocks, strict=True)]
+    halves = [block.forward(system.Y[:, rows].T) for block, rows in zip(factors, system.blocks, strict=True)]
     held = [(*each, each[1].scale(each[2])) for each in zip(system.blocks, factors, halves, strict=True)]
     S = ldl(sum((mirrored(H.T @ scaled) for _, _, H, scaled in held), system.D))
 
     # one step: block after block what the shared joints feel, their motions, block after block the multipliers
     def step(lam: SX, _: SX) -> tuple[SX, SX]:
         wanted, x = system.own + lam / mu, zeros(lam.size1())
-        free = [block.scale(block.half(wanted[rows])) for rows, block, *_ in held]
+        free = [block.scale(block.forward(wanted[rows])) for rows, block, *_ in held]
         felt = sum((H.T @ free_b for (_, _, H, _), free_b in zip(held, free, strict=True)), system.u)
         nu = SX(S.solve(felt))  # which of no unknowns at all is no SX
         for (rows, block, _, scaled), free_b in zip(held, free, strict=True):
-            x[rows] = block.back(free_b - scaled @ nu)
+            x[rows] = block.backward(free_b - scaled @ nu)
         return x, nu
 
     def residual(lam: SX, nu: SX) -> SX:
@@ -69,19 +69,23 @@ def proximal(system: Shared, mu: SX, lam0: SX, finish: Callable[[SX, SX], tuple[
     return Iteration(start, step, residual, finish)
 
 
-def by_streams(rest: Rest, A: Articulated, met: Streams, L: SX, parts: Split, mu: SX, lam0: SX) -> Iteration:
+def from_propagators(
+    rest: ReducedProblem, A: Articulated, propagators: ForcePropagators, L: SX, parts: Split, mu: SX, lam0: SX
+) -> Iteration:
     """The iteration on articulated bodies, from streams of unit forces: `parts` are what `split` gives, L theirs."""
     tree, (nodes, blocks) = rest.tree, parts
-    u = transmitted(tree, A, rest.p, rest.tau, tree.inwards)
-    own = rest.s - met.seen({i: A[i].D.solve(u[i]) for i in tree.support if i not in nodes})
-    Y, D = [met.at(tree, i) for i in nodes], [A[i].D.A for i in nodes]
+    u = bias_force_sweep(tree, A, rest.p, rest.tau, tree.inwards)
+    own = rest.s - propagators.row_accelerations({i: A[i].D.solve(u[i]) for i in tree.support if i not in nodes})
+    Y, D = [propagators.at(tree, i) for i in nodes], [A[i].D.A for i in nodes]
     felt = vertcat(zeros(0), *[u[i] for i in nodes])
-    system = Shared(L, vertcat(zeros(0, tree.m), *Y), diagcat(zeros(0, 0), *D), felt, own, blocks)
+    system = DampedDual(L, vertcat(zeros(0, tree.m), *Y), diagcat(zeros(0, 0), *D), felt, own, blocks)
 
-    def finish(lam: SX, nu: SX) -> Found:
+    def finish(lam: SX, nu: SX) -> Solution:
         ends = accumulate(tree.S[i].size for i in nodes)
         known = {i: nu[end - tree.S[i].size : end] for i, end in zip(nodes, ends, strict=True) if tree.parent[i] < 0}
-        return *accelerated(tree, A, u, met.pushed([lam[contact.rows] for contact in tree.contacts]), known), lam
+        return *accelerated(
+            tree, A, u, propagators.joint_forces([lam[contact.rows] for contact in tree.contacts]), known
+        ), lam
 
     return proximal(system, mu, lam0, finish)
 

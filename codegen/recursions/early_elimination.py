@@ -24,7 +24,7 @@ from codegen.model import Model
 from codegen.recursions.tree import Tree
 from codegen.spatial import (
     LDL,
-    FreeJoint,
+    ArticulatedJoint,
     Reflections,
     constant,
     ldl,
@@ -43,7 +43,7 @@ FOLLOWS = 1e-9  # below this times the contacts' rows, what a joint yields is ro
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ConstraintBlock:
     """Rows at one node: forces K' of their unit multipliers (6 k x r), wanted values l (r), compliance P (r x r).
 
     P is diagonal, with entries only where a joint has yielded to a row already.
@@ -58,9 +58,9 @@ class Wanted:
         """Number of rows r."""
         return int(self.F.size2())
 
-    def beside(self, more: Wanted) -> Wanted:
+    def beside(self, more: ConstraintBlock) -> ConstraintBlock:
         """These rows, and after them others of the same node."""
-        return Wanted(horzcat(self.F, more.F), vertcat(self.l, more.l), diagcat(self.P, more.P))
+        return ConstraintBlock(horzcat(self.F, more.F), vertcat(self.l, more.l), diagcat(self.P, more.P))
 
     @property
     def yielding(self) -> list[int]:
@@ -69,29 +69,31 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ConstraintRows:
     """The rows at every node (-1: the world), and where each node's kept rows stand among its parent's."""
 
-    wanted: dict[int, Wanted]
+    wanted: dict[int, ConstraintBlock]
     places: dict[int, slice]
     contacts: tuple[slice, ...]
 
     @classmethod
-    def of(cls, tree: Tree, s: SX) -> Rows:
+    def of(cls, tree: Tree, s: SX) -> ConstraintRows:
         """The contacts' own rows, which want s (m)."""
         heights = zip((*tree.outwards, -1), tree.rows, strict=True)
-        rows = cls({i: Wanted(zeros(height, 0), zeros(0), zeros(0, 0)) for i, height in heights}, {}, ())
+        rows = cls({i: ConstraintBlock(zeros(height, 0), zeros(0), zeros(0, 0)) for i, height in heights}, {}, ())
         for contact in tree.contacts:
             start = rows.at(contact.node).size
-            rows = rows.passed(contact.node, Wanted(contact.force, s[contact.rows], zeros(contact.size, contact.size)))
+            rows = rows.passed(
+                contact.node, ConstraintBlock(contact.force, s[contact.rows], zeros(contact.size, contact.size))
+            )
             rows = replace(rows, contacts=(*rows.contacts, slice(start, start + contact.size)))
         return rows
 
-    def at(self, i: int) -> Wanted:
+    def at(self, i: int) -> ConstraintBlock:
         """The rows at node i."""
         return self.wanted[i]
 
-    def passed(self, i: int, more: Wanted, child: int | None = None) -> Rows:
+    def passed(self, i: int, more: ConstraintBlock, child: int | None = None) -> ConstraintRows:
         """With more rows at node i, which `child` kept."""
         old = self.wanted[i]
         new = old.beside(more)
@@ -119,7 +121,7 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class EliminatedRows:
     """What joint i let go: the reflections of the rows `new`, and of those that follow it K1' (on node i), l1 and L.
 
     `old` are rows to which a joint had yielded before; the joint yields to the first ones by y (n x c). G is what the
@@ -156,7 +158,9 @@ class Gone:
         return lam, push
 
 
-def let_go(tree: Tree, i: int, rows: Wanted, joint: FreeJoint, u: SX) -> tuple[Gone, Wanted]:
+def eliminate_rows(
+    tree: Tree, i: int, rows: ConstraintBlock, joint: ArticulatedJoint, u: SX
+) -> tuple[EliminatedRows, ConstraintBlock]:
     """Pass joint i: what it lets go, and the rows that the parent still has to hold."""
     D = joint.D
     y, old = tree.S[i].T @ rows.F if rows.size else zeros(D.size, 0), rows.yielding
@@ -168,10 +172,10 @@ def let_go(tree: Tree, i: int, rows: Wanted, joint: FreeJoint, u: SX) -> tuple[G
     # rows that couple, then the others, as the joint, if free, lets them through
     couples, c = horzcat(y[:, old], R.T), len(old) + n
     K = horzcat(rows.F[:, old], Q.columns(rows.F[:, new]))
-    K = joint.force(K, horzcat(-D.solve(couples), zeros(D.size, rows.size - c)))
+    K = joint.projected_force(K, horzcat(-D.solve(couples), zeros(D.size, rows.size - c)))
     l = vertcat(rows.l[old, :], Q.rows(rows.l[new, :]))
     l = vertcat(l[:c, :] - couples.T @ D.solve(u), l[c:, :])
-    half = D.half(couples)
+    half = D.forward(couples)
     M = diagcat(rows.P[old, old], zeros(n, n)) + half.T @ D.scale(half)
     # all that couple follow the parent, but for the last, which waits for the next joint to yield to it as well
     e = c if tree.parent[i] < 0 else max(c - 1, 0)
@@ -183,10 +187,12 @@ def let_go(tree: Tree, i: int, rows: Wanted, joint: FreeJoint, u: SX) -> tuple[G
     L = semidefinite_ldl(pivots, SX(least), SOFT) if tree.parent[i] < 0 else ldl(pivots, SOFT * least)
     G = M[e:, :e]
     g = L.solve(G.T) if e else G.T
-    waiting = Wanted(K[:, e:c] - K[:, :e] @ g, l[e:c, :] - g.T @ l[:e, :], M[e:, e:] - G @ g)
-    rest = Wanted(K[:, c:], l[c:, :], zeros(rows.size - c, rows.size - c))
+    waiting = ConstraintBlock(K[:, e:c] - K[:, :e] @ g, l[e:c, :] - g.T @ l[:e, :], M[e:, e:] - G @ g)
+    rest = ConstraintBlock(K[:, c:], l[c:, :], zeros(rows.size - c, rows.size - c))
     kept = waiting.beside(rest)
-    return Gone(couples, old, new, Q, K[:, :e], l[:e, :], L, G, exchange), replace(kept, F=tree.X[i].force(kept.F))
+    return EliminatedRows(couples, old, new, Q, K[:, :e], l[:e, :], L, G, exchange), replace(
+        kept, F=tree.X[i].force(kept.F)
+    )
 
 
 def may_vanish(tree: Tree, pivot: SX) -> bool:

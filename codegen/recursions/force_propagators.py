@@ -21,7 +21,7 @@ Key = tuple[str, int]  # ("contact", number) or ("joint", node): the streams of 
 
 
 @dataclass(frozen=True, slots=True)
-class Streams:
+class ForcePropagators:
     """By streams, contacts first and bundles from tips to root: where they start (node, forces there), the bundle that
     takes them up and their forces in it; by nodes, the joint forces y (n x c) of the streams that pass.
 
@@ -54,7 +54,7 @@ class Streams:
         ]
         return horzcat(*felt)
 
-    def pushed(self, lam: Sequence[SX]) -> dict[int, SX]:
+    def joint_forces(self, lam: Sequence[SX]) -> dict[int, SX]:
         """Y lam by nodes: joint forces of the contacts' multipliers."""
         along = {a: zeros(K.size2()) for a, (_, K) in self.start.items()}
         along.update({("contact", e): lam_e for e, lam_e in enumerate(lam)})
@@ -62,7 +62,7 @@ class Streams:
             along[bundle] += self.forces[a] @ along[a]
         return {i: horzcat(*passing.values()) @ vertcat(*[along[a] for a in passing]) for i, passing in self.y.items()}
 
-    def seen(self, x: Mapping[int, SX]) -> SX:
+    def row_accelerations(self, x: Mapping[int, SX]) -> SX:
         """Y' x (m): what the contacts' rows see of some joints that yield by x, each on its own."""
         seen = {a: zeros(K.size2()) for a, (_, K) in self.start.items()}
         for i, x_i in x.items():
@@ -73,31 +73,33 @@ class Streams:
         return vertcat(zeros(0), *[row for (kind, _), row in seen.items() if kind == "contact"])
 
 
-def gathered(tree: Tree, A: Articulated, bundled: Collection[int], apart: Collection[int] | None = None) -> Streams:
+def force_propagators(
+    tree: Tree, A: Articulated, bundled: Collection[int], apart: Collection[int] | None = None
+) -> ForcePropagators:
     """The streams of all contacts, bundled beyond the joints of the nodes `bundled`.
 
     What joints `apart` give is left out of L; if not said which, it is that of the roots.
     """
-    met = Streams({}, {}, {}, {}, {}, {})
+    propagators = ForcePropagators({}, {}, {}, {}, {}, {})
     left_out = {i for i in tree.support if tree.parent[i] < 0} if apart is None else set(apart)
     active: list[dict[Key, SX]] = [{} for _ in (*tree.outwards, -1)]
     for e, contact in enumerate(tree.contacts):
-        met.start["contact", e] = contact.node, contact.force
+        propagators.start["contact", e] = contact.node, contact.force
         active[contact.node]["contact", e] = contact.force
     # contacts to root: each joint couples the streams that pass it, and lets part of them through
     for i in reversed(tree.support):
-        met.y[i] = {a: tree.S[i].T @ F for a, F in active[i].items()}
-        half = met.half[i] = {a: A[i].D.half(y) for a, y in met.y[i].items()}
+        propagators.y[i] = {a: tree.S[i].T @ F for a, F in active[i].items()}
+        half = propagators.half[i] = {a: A[i].D.forward(y) for a, y in propagators.y[i].items()}
         scaled = {a: A[i].D.scale(y) for a, y in half.items()}
         for n, b in enumerate(() if i in left_out else half):
             for a in list(half)[: n + 1]:
-                met.L[a, b] = met.coupling(a, b) + half[a].T @ scaled[b]
-        felt = {a: A[i].force(F, -A[i].D.back(scaled[a])) for a, F in active[i].items()}
+                propagators.L[a, b] = propagators.coupling(a, b) + half[a].T @ scaled[b]
+        felt = {a: A[i].projected_force(F, -A[i].D.backward(scaled[a])) for a, F in active[i].items()}
         if i in bundled:
             E = units(horzcat(*felt.values()))
-            met.bundle.update(dict.fromkeys(felt, ("joint", i)))
-            met.forces.update({a: E.T @ F for a, F in felt.items()})
+            propagators.bundle.update(dict.fromkeys(felt, ("joint", i)))
+            propagators.forces.update({a: E.T @ F for a, F in felt.items()})
             felt = {("joint", i): E}
-            met.start["joint", i] = i, E
+            propagators.start["joint", i] = i, E
         active[tree.parent[i]].update({a: tree.X[i].force(F) for a, F in felt.items()})
-    return met
+    return propagators

@@ -71,7 +71,7 @@ def forces(tree: Tree, motion: dict[int, Motion], f_ext: SX) -> list[SX]:
     return tree.stack([f - g for f, g in zip(needed, external, strict=True)])
 
 
-def shortfall(tree: Tree, motion: dict[int, Motion], k: SX) -> SX:
+def constraint_rhs(tree: Tree, motion: dict[int, Motion], k: SX) -> SX:
     """k (m) less what the contacts' rows see of a motion: angular and classical acceleration of their frames."""
     fall, rows = {-1: tree.gravity}, []
     # root to leaves, body by body: the acceleration of free fall, which motions leave out
@@ -85,7 +85,7 @@ def shortfall(tree: Tree, motion: dict[int, Motion], k: SX) -> SX:
     return vertcat(*rows) if rows else zeros(0)
 
 
-def resting(tree: Tree, v: SX) -> tuple[SX, dict[int, Motion]]:
+def bias_motion(tree: Tree, v: SX) -> tuple[SX, dict[int, Motion]]:
     """The joint accelerations from which forward dynamics measures, and the motion of every body under them.
 
     A joint that is free along some axes of its body rests there: its acceleration undoes what reaches the body along

@@ -18,7 +18,7 @@ from codegen.recursions.tree import Held, Tree
 from codegen.spatial import mirrored, units, zeros
 
 
-def behind(
+def parent_side_osim(
     tree: Tree,
     A: Articulated,
     delassus: Callable[[Tree], SX],
@@ -38,9 +38,9 @@ def behind(
         order += [row for contact in here for row in range(tree.m)[contact.rows]]
         rows = horzcat(*[contact.force for contact in here])
         on = units(rows)
-        half = A[i].D.half(tree.S[i].T @ on)
+        half = A[i].D.forward(tree.S[i].T @ on)
         scaled = A[i].D.scale(half)
-        through = A[i].force(on, -A[i].D.back(scaled))
+        through = A[i].projected_force(on, -A[i].D.backward(scaled))
         E, held, told = units(through), here[0], SX.eye(rows.size2())
         if i in stay or E.size2() >= rows.size2():
             force, blocks = rows, (zeros(rows.size2(), rows.size2()), told, told)

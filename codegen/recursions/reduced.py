@@ -13,7 +13,7 @@ from casadi import SX
 
 from codegen.recursions.bundling import by_joints, reading
 from codegen.recursions.delassus import assembled
-from codegen.recursions.force_propagators import Key, Streams
+from codegen.recursions.force_propagators import ForcePropagators, Key
 from codegen.recursions.sweeps import Articulated
 from codegen.recursions.tree import Tree
 from codegen.spatial import mirrored, zeros
@@ -21,18 +21,18 @@ from codegen.spatial import mirrored, zeros
 WORLD: Key = ("joint", -1)
 
 
-def reduced(tree: Tree, A: Articulated, met: Streams, roots: bool = True) -> SX:
+def reduced(tree: Tree, A: Articulated, propagators: ForcePropagators, roots: bool = True) -> SX:
     """W = J M^-1 J' (m x m) from the contacts' streams; without `roots`, as if the roots were locked."""
-    feeling = [i for i in met.y if roots and tree.parent[i] < 0]
-    at_roots = {pair: block for i in feeling for pair, block in A[i].D.products(met.y[i]).items()}
+    feeling = [i for i in propagators.y if roots and tree.parent[i] < 0]
+    at_roots = {pair: block for i in feeling for pair, block in A[i].D.products(propagators.y[i]).items()}
 
     @cache
     def between(a: Key, b: Key) -> SX:
         """Accelerations along a that unit forces along b cause; of two bundles, the further one is left first."""
-        at, other = met.bundle.get(a, WORLD), met.bundle.get(b, WORLD)
+        at, other = propagators.bundle.get(a, WORLD), propagators.bundle.get(b, WORLD)
         if at[1] < other[1]:
             return between(b, a).T
-        W = met.coupling(a, b)
+        W = propagators.coupling(a, b)
         if at != WORLD:
             W += told(a, at, b)
         elif (a, b) in at_roots or (b, a) in at_roots:
@@ -41,7 +41,7 @@ def reduced(tree: Tree, A: Articulated, met: Streams, roots: bool = True) -> SX:
 
     def told(a: Key, at: Key, b: Key) -> SX:
         """What a learns of the accelerations along its bundle: by its forces there, or from node to node."""
-        (node, K), F = met.start[a], met.forces[a]
+        (node, K), F = propagators.start[a], propagators.forces[a]
         steps = len(tree.path(node)) - len(tree.path(at[1]))
         if reading(F) < by_joints(reading(K), steps):
             return F.T @ between(at, b)
@@ -50,8 +50,8 @@ def reduced(tree: Tree, A: Articulated, met: Streams, roots: bool = True) -> SX:
     @cache
     def acceleration(i: int, b: Key) -> SX:
         """The acceleration of node i, its joint free, under unit forces along b that pass no joint between."""
-        if ("joint", i) in met.start:
-            x = met.start["joint", i][1] @ between(("joint", i), b)
+        if ("joint", i) in propagators.start:
+            x = propagators.start["joint", i][1] @ between(("joint", i), b)
         else:
             x = tree.X[i] @ acceleration(tree.parent[i], b)
         return A[i].motion(x, zeros(tree.S[i].size, x.size2()))[1]

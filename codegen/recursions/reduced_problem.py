@@ -10,20 +10,21 @@ from casadi import SX
 from codegen.recursions.tree import Tree
 
 Nodes = dict[int, SX]
-Found = tuple[Nodes, Nodes, SX]
+Solution = tuple[Nodes, Nodes, SX]
 """Accelerations of joints and of bodies, by nodes, and multipliers (m)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class ReducedProblem:
     """What is left to solve: bias forces p on a tree's nodes, joint forces tau by nodes, what the rows lack, s (m).
 
-    `complete` makes of its solution that of the whole; `kept` of multipliers of all rows those of the rows left.
+    `back_substitute` makes of its solution that of the whole; `reduced_multipliers` of multipliers of
+    all rows those of the rows left.
     """
 
     tree: Tree
     p: list[SX]
     tau: Nodes
     s: SX
-    complete: Callable[[Nodes, Nodes, SX], Found]
-    kept: Callable[[SX], SX]
+    back_substitute: Callable[[Nodes, Nodes, SX], Solution]
+    reduced_multipliers: Callable[[SX], SX]

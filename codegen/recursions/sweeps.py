@@ -1,6 +1,6 @@
 """The sweeps of the articulated-body recursion, one function each, as constrained dynamics uses them.
 
-Featherstone, Rigid Body Dynamics Algorithms, sec. 7.3, homogeneous: everything is measured from a resting motion
+Featherstone, Rigid Body Dynamics Algorithms, sec. 7.3, homogeneous: everything is measured from a bias motion
 (`codegen.recursions.motion`). Spatial vectors [angular; linear] in body frames.
 """
 
@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from casadi import SX, vertcat
 
 from codegen.recursions.tree import Held, Tree
-from codegen.spatial import FreeJoint, NodeInertia, freed, zeros
+from codegen.spatial import ArticulatedJoint, NodeInertia, articulated_joint, zeros
 
-Articulated = Mapping[int, FreeJoint]  # by nodes
+Articulated = Mapping[int, ArticulatedJoint]  # by nodes
 
 
 def stiffened(tree: Tree, weight: SX) -> list[NodeInertia]:
@@ -30,17 +30,17 @@ def weight_of(weight: SX, contact: Held) -> SX:
     return weight if weight.size1() == 1 else weight[contact.rows]
 
 
-def articulated(tree: Tree, IA: Sequence[NodeInertia]) -> Articulated:
+def inertia_sweep(tree: Tree, IA: Sequence[NodeInertia]) -> Articulated:
     """The inertia sweep, from rigid inertias IA: every joint, free to move below its subtree."""
     IA, joint = [I.articulated() for I in IA], {}
     # leaves to root: articulated inertia of the subtree that hangs on each joint
     for i in tree.inwards:
-        joint[i] = freed(IA[i], tree.S[i], tree.armature[i])
-        IA[tree.parent[i]] += tree.X[i].inertia(joint[i].left(IA[i]))
+        joint[i] = articulated_joint(IA[i], tree.S[i], tree.armature[i])
+        IA[tree.parent[i]] += tree.X[i].inertia(joint[i].projected_inertia(IA[i]))
     return joint
 
 
-def transmitted(
+def bias_force_sweep(
     tree: Tree, A: Articulated, p: Sequence[SX], tau: Mapping[int, SX], nodes: Iterable[int]
 ) -> dict[int, SX]:
     """The force sweep: u = tau - S' pA of `nodes` (children first), from bias forces p on the bodies."""
@@ -48,11 +48,11 @@ def transmitted(
     # leaves to root: bias force of the subtree that hangs on each joint
     for i in nodes:
         u[i] = tau[i] - tree.S[i].T @ p[i]
-        p[tree.parent[i]] += tree.X[i].force(A[i].force(p[i], A[i].D.solve(u[i]), tau[i]))
+        p[tree.parent[i]] += tree.X[i].force(A[i].projected_force(p[i], A[i].D.solve(u[i]), tau[i]))
     return u
 
 
-def rolled_out(
+def acceleration_sweep(
     tree: Tree, A: Articulated, u: Mapping[int, SX], nodes: Iterable[int], a: Mapping[int, SX] | None = None
 ) -> tuple[dict[int, SX], dict[int, SX]]:
     """The acceleration sweep over `nodes` (parents first): joint and spatial accelerations; `a` those known before."""
@@ -70,7 +70,7 @@ def accelerated(
     known = known or {}
     u = {i: u_i + pushed[i] if i in pushed else u_i for i, u_i in u.items()}
     others = [i for i in tree.outwards if i not in known]
-    y, a = rolled_out(tree, A, u, others, {i: tree.S[i] @ y_i for i, y_i in known.items()})
+    y, a = acceleration_sweep(tree, A, u, others, {i: tree.S[i] @ y_i for i, y_i in known.items()})
     return {**y, **known}, a
 
 
@@ -83,7 +83,7 @@ def joint_forces(tree: Tree, contact: Held, A: Articulated | None = None) -> dic
     # contact to root
     for i in tree.path(contact.node):
         forces[i] = tree.S[i].T @ felt
-        felt = tree.X[i].force(A[i].force(felt, -A[i].D.solve(forces[i])) if A else felt)
+        felt = tree.X[i].force(A[i].projected_force(felt, -A[i].D.solve(forces[i])) if A else felt)
     return forces
 
 
@@ -91,12 +91,12 @@ def carried(tree: Tree, A: Articulated, F: SX, start: int, end: int) -> SX:
     """Forces F on node `start` (6 k x c) as node `end`, itself or an ancestor, feels them through the free joints."""
     i = start
     while i != end:
-        F = tree.X[i].force(A[i].force(F, -A[i].D.solve(tree.S[i].T @ F)))
+        F = tree.X[i].force(A[i].projected_force(F, -A[i].D.solve(tree.S[i].T @ F)))
         i = tree.parent[i]
     return F
 
 
-def pushed(tree: Tree, p: Sequence[SX], lam: SX) -> list[SX]:
+def add_contact_forces(tree: Tree, p: Sequence[SX], lam: SX) -> list[SX]:
     """Bias forces p less those that the multipliers lam (m) exert on the contacts' nodes."""
     p = list(p)
     for contact in tree.contacts:
@@ -104,7 +104,7 @@ def pushed(tree: Tree, p: Sequence[SX], lam: SX) -> list[SX]:
     return p
 
 
-def seen(tree: Tree, a: Mapping[int, SX]) -> SX:
+def contact_accelerations(tree: Tree, a: Mapping[int, SX]) -> SX:
     """K a (m): what the contacts' rows see of the nodes' spatial accelerations."""
     rows = [contact.force.T @ a[contact.node] for contact in tree.contacts]
     return vertcat(*rows) if rows else zeros(0)

@@ -4,14 +4,14 @@ Spatial vectors are [angular; linear]. Matrices whose columns are spatial vector
 are kept structural wherever they are known.
 """
 
+from codegen.spatial.articulated_joint import ArticulatedJoint, articulated_joint, own_axes
 from codegen.spatial.axes import constant, cross3, diagonal, others, skew3, unit_axis, units, without_rows, zeros
 from codegen.spatial.branched import LTDL, ltdl
-from codegen.spatial.freed import FreeJoint, freed, own_axes
 from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, yielding
 from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse, so3_log
 from codegen.spatial.node import NodeInertia, NodeTransform, Subspace
 from codegen.spatial.solve import HUGE, LDL, Reflections, Square, divisor, ldl, mirrored, reflections, semidefinite_ldl
-from codegen.spatial.steps import AxisTurn, MeasuredTurn, Shift, Step, Turn, placement_steps
+from codegen.spatial.steps import AxisRotation, MeasuredRotation, Rotation, Step, Translation, placement_steps
 from codegen.spatial.transform import Transform
 
 __all__ = [
@@ -19,24 +19,24 @@ __all__ = [
     "LDL",
     "LTDL",
     "ArticulatedInertia",
-    "AxisTurn",
-    "FreeJoint",
-    "MeasuredTurn",
+    "ArticulatedJoint",
+    "AxisRotation",
+    "MeasuredRotation",
     "NodeInertia",
     "NodeTransform",
     "Reflections",
     "RigidInertia",
-    "Shift",
+    "Rotation",
     "Square",
     "Step",
     "Subspace",
     "Transform",
-    "Turn",
+    "Translation",
+    "articulated_joint",
     "constant",
     "cross3",
     "diagonal",
     "divisor",
-    "freed",
     "ldl",
     "ltdl",
     "mirrored",

@@ -19,7 +19,7 @@ class LTDL:
     L: tuple[dict[int, SX], ...]
     d: tuple[SX, ...]
 
-    def half(self, B: SX) -> SX:
+    def forward(self, B: SX) -> SX:
         """L'^-1 B for a matrix B of n rows."""
         x = [B[r, :] for r in range(len(self.d))]
         # leaves to root: a row, once known, leaves its ancestors' sums
@@ -32,7 +32,7 @@ class LTDL:
         """D^-1 B."""
         return vertcat(*[B[r, :] / pivot for r, pivot in enumerate(self.d)])
 
-    def back(self, B: SX) -> SX:
+    def backward(self, B: SX) -> SX:
         """L^-1 B."""
         x = [B[r, :] for r in range(len(self.d))]
         # root to leaves: a row, once known, leaves its descendants' sums
@@ -43,7 +43,7 @@ class LTDL:
 
     def solve(self, B: SX) -> SX:
         """M^-1 B for a matrix B of n rows."""
-        return self.back(self.scale(self.half(B)))
+        return self.backward(self.scale(self.forward(B)))
 
 
 def ancestors(parent: Sequence[int], r: int) -> tuple[int, ...]:

@@ -189,14 +189,14 @@ class ArticulatedInertia:
 
     def without(self, U: SX, D: LDL, free: Iterable[int] = ()) -> ArticulatedInertia:
         """This inertia less U D^-1 U'; the difference is known to vanish in the rows and columns `free`."""
-        W = D.half(U.T)
+        W = D.forward(U.T)
         left = vertcat(horzcat(self.I, self.H), horzcat(self.H.T, self.M)) - mirrored(W.T @ D.scale(W))
         for r in free:
             left[r, :] = SX(1, 6)
             left[:, r] = SX(6, 1)
         return ArticulatedInertia.of(left)
 
-    def led(self, S: SX, B: SX, free: Iterable[int] = ()) -> ArticulatedInertia:
+    def eliminated(self, S: SX, B: SX, free: Iterable[int] = ()) -> ArticulatedInertia:
         """P' A P with P = 1 - S B', where S' B = 1; known to vanish in the rows and columns `free`."""
         U = self @ S
         half = B @ U.T - B @ mirrored(S.T @ U) @ B.T / 2

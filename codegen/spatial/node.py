@@ -16,11 +16,11 @@ from casadi import SX, vertcat
 from codegen.spatial.axes import zeros
 from codegen.spatial.inertia import ArticulatedInertia
 from codegen.spatial.solve import LDL, mirrored
-from codegen.spatial.steps import Carried
+from codegen.spatial.steps import Transformable
 from codegen.spatial.transform import Transform
 
 
-class Inertia(Carried, Protocol):
+class Inertia(Transformable, Protocol):
     """What a stack asks of the inertia of one body."""
 
     @classmethod
@@ -149,7 +149,7 @@ class NodeInertia:
 
 def outer(K: SX, L: LDL) -> ArticulatedInertia:
     """K L^-1 K' for forces K on one body."""
-    H = L.half(K.T)
+    H = L.forward(K.T)
     return ArticulatedInertia.of(mirrored(H.T @ L.scale(H)))
 
 

@@ -47,7 +47,7 @@ class LDL:
                 L[r, c] = factor
         return L
 
-    def half(self, B: SX) -> SX:
+    def forward(self, B: SX) -> SX:
         """L^-1 B for a matrix B of n rows: the first that is no zero, multiples of it while B has zeros, the rest."""
         lead, rows = leading(B), list[SX]()
         multiple = self._multiples(lead)
@@ -73,7 +73,7 @@ class LDL:
 
         Rows of L^-1 y that are multiples of one of them count with it where they are the same multiples for a and b.
         """
-        half = {a: self.half(B) for a, B in y.items()}
+        half = {a: self.forward(B) for a, B in y.items()}
         lead = {a: leading(B) for a, B in y.items()}
         found = {}
         for n, (b, x) in enumerate(half.items()):
@@ -90,7 +90,7 @@ class LDL:
         """D^-1 B: every row divided by its pivot."""
         return vertcat(B[:0, :], *[B[r, :] / pivot for r, pivot in enumerate(self.d)])
 
-    def back(self, B: SX) -> SX:
+    def backward(self, B: SX) -> SX:
         """L'^-1 B."""
         rows: dict[int, SX] = {}
         n = len(self.d)
@@ -103,11 +103,11 @@ class LDL:
 
     def solve(self, B: SX) -> SX:
         """A^-1 B for a matrix B of n rows."""
-        return self.back(self.scale(self.half(B)))
+        return self.backward(self.scale(self.forward(B)))
 
     def inverse(self) -> SX:
         """A^-1, each entry of the symmetric result computed once."""
-        W = self.half(SX.eye(self.size))
+        W = self.forward(SX.eye(self.size))
         return mirrored(W.T @ self.scale(W))
 
 

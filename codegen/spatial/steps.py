@@ -15,16 +15,16 @@ from codegen.geometry import Pose, axis_turns
 from codegen.spatial.axes import constant, others, skew3
 
 
-class Carried(Protocol):
+class Transformable(Protocol):
     """An inertia that can be expressed in an outer frame."""
 
-    def turned(self, k: int, c: SX, s: SX) -> Carried: ...
-    def shifted(self, k: int, p: SX) -> Carried: ...
-    def rotated(self, R: SX) -> Carried: ...
-    def measured(self, ratio: float) -> Carried: ...
+    def turned(self, k: int, c: SX, s: SX) -> Transformable: ...
+    def shifted(self, k: int, p: SX) -> Transformable: ...
+    def rotated(self, R: SX) -> Transformable: ...
+    def measured(self, ratio: float) -> Transformable: ...
 
 
-I = TypeVar("I", bound=Carried)
+I = TypeVar("I", bound=Transformable)
 
 
 class Step(Protocol):
@@ -48,7 +48,7 @@ def rotate_rows(A: SX, k: int, c: SX, s: SX) -> SX:
 
 
 @dataclass(frozen=True, slots=True)
-class AxisTurn:
+class AxisRotation:
     """The inner frame is turned by an angle with cosine c and sine s about coordinate axis k."""
 
     k: int
@@ -78,14 +78,14 @@ class AxisTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredTurn:
+class MeasuredRotation:
     """A turn about a coordinate axis into a frame where lengths are measured by a unit that is `ratio` as long.
 
     Moments are counted in that unit, angular motions in its inverse; forces and linear motions stay what they are.
     Compliances, which `Transform` takes for inertias that are carried inwards, cannot be carried.
     """
 
-    turn: AxisTurn
+    turn: AxisRotation
     ratio: float
 
     def vector(self, x: SX) -> SX:
@@ -117,7 +117,7 @@ class MeasuredTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class Translation:
     """The inner frame's origin is at p in the outer frame; the axes are parallel."""
 
     p: SX
@@ -144,11 +144,11 @@ class Shift:
         return inertia
 
     def carry_in(self, inertia: I) -> I:
-        return Shift(-self.p).carry(inertia)
+        return Translation(-self.p).carry(inertia)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Rotation:
     """The inner frame's axes, in outer coordinates, are the columns of R."""
 
     R: SX
@@ -177,9 +177,9 @@ class Turn:
 
 def placement_steps(pose: Pose, translation: SX | None = None) -> tuple[Step, ...]:
     """A constant placement as a shift and single-axis turns; `translation` may replace the offset."""
-    turns = (AxisTurn(k, constant(c), constant(s)) for k, c, s in axis_turns(pose.R))
+    turns = (AxisRotation(k, constant(c), constant(s)) for k, c, s in axis_turns(pose.R))
     offset = constant(pose.p) if translation is None else translation
-    return (Shift(offset), *turns) if offset.nnz() else tuple(turns)
+    return (Translation(offset), *turns) if offset.nnz() else tuple(turns)
 
 
 def congruence(R: SX, A: SX) -> SX:

@@ -9,9 +9,9 @@ from casadi import SX, horzcat, vertcat
 
 from codegen.spatial.axes import zeros
 from codegen.spatial.inertia import ArticulatedInertia
-from codegen.spatial.steps import Carried, Step
+from codegen.spatial.steps import Step, Transformable
 
-I = TypeVar("I", bound=Carried)
+I = TypeVar("I", bound=Transformable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,12 @@ from codegen.errors import BuildError, RobotError
 from codegen.model import Contact
 from codegen.model.contacts import contact_of
 from codegen.progress import each, note, shown
-from opcount.bench import limits, ours, peers
-from opcount.bench.contest import Contestant, Scenario, disagreement, pinned, race, scenario
+from opcount.bench import ours, peers, roofline
+from opcount.bench.build_dir import BuildDir, Compiler, compilers, processor_name
+from opcount.bench.contact_scenarios import SCENARIOS
 from opcount.bench.files import write
-from opcount.bench.held import SCENARIOS
+from opcount.bench.race import Contestant, Scenario, disagreement, pinned, scenario, timed
 from opcount.bench.report import Report, Result
-from opcount.bench.workshop import Compiler, Workshop, compilers, processor_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ ROBOTS = ("iiwa", "go1", "talos", "atlas_shadow")
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class Race:
     """An algorithm of a robot, which the report calls `robot`, with its contacts."""
 
     robot: str
@@ -62,14 +62,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     tools = compilers(args.target)
     if not tools:
         return _refused("no C compiler was found; install clang or gcc, or set RIGIDC_CC to the path of one")
-    workshop = Workshop(args.out.absolute() / "work")
+    build_dir = BuildDir(args.out.absolute() / "work")
     try:
-        entries, absent = enter(chosen(args), args.states, tools, workshop)
+        entries, absent = enter(chosen(args), args.states, tools, build_dir)
     except (BuildError, RobotError) as error:
         return _refused(str(error))
     entries, wrong = agreeing(entries)
     with pinned() as place:
-        core = limits.core(tools[0], workshop)
+        core = roofline.core(tools[0], build_dir)
         timed = each(entries, lambda entry: f"timing {entry[1].algorithm} of {entry[0]}")
         results = tuple(_result(entry, args.seconds) for entry in timed)
     report = Report(results, core, facts(tools, core, place, args.states, args.seconds), (*absent, *wrong))
@@ -97,7 +97,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--contact", action="append", default=[], metavar="FRAME:ROWS", help="hold a frame of the robots"
     )
     parser.add_argument("--iterations", type=int, default=3, metavar="N", help="steps of proximal algorithms (3)")
-    parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="time for each contest (1)")
+    parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="time for each race (1)")
     parser.add_argument("--states", type=int, default=64, metavar="N", help="random states that calls go round (64)")
     parser.add_argument(
         "--target", choices=TARGETS, default=TARGETS[0], help="processors that our own C is for (native)"
@@ -106,7 +106,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     args = parser.parse_args(argv)
     unknown = [name for name in args.algorithms or () if name not in peers.EVERY]
     if unknown:
-        parser.error(f"no contest for {', '.join(unknown)}; choose from {', '.join(peers.EVERY)}")
+        parser.error(f"no race for {', '.join(unknown)}; choose from {', '.join(peers.EVERY)}")
     if args.seconds < 0 or args.states < 1 or args.iterations < 1:
         parser.error("--seconds must not be negative, --states and --iterations must be at least 1")
     return args
@@ -121,9 +121,9 @@ def _refused(sentence: str) -> int:
     return 2
 
 
-def chosen(args: argparse.Namespace) -> list[Contest]:
+def chosen(args: argparse.Namespace) -> list[Race]:
     """What is asked for: algorithms without contacts of plain robots, and the others of robots with contacts."""
-    found: list[Contest] = []
+    found: list[Race] = []
     for name in args.robots:
         robot, texts = SCENARIOS.get(name, (name, tuple(args.contact)))
         model = codegen.load(robot)
@@ -132,7 +132,7 @@ def chosen(args: argparse.Namespace) -> list[Contest]:
         if any(contact != Contact(contact.frame, contact.rows) for contact in contacts):
             raise RobotError(f"{label}: the bench holds rows at a frame's origin, in its own axes and without gains")
         found += [
-            Contest(label, model, algorithm, contacts, args.iterations)
+            Race(label, model, algorithm, contacts, args.iterations)
             for algorithm in args.algorithms or (peers.HELD if contacts else peers.ALGORITHMS)
             if bool(contacts) == (algorithm not in peers.ALGORITHMS)
         ]
@@ -142,17 +142,17 @@ def chosen(args: argparse.Namespace) -> list[Contest]:
 
 
 def enter(
-    contests: Sequence[Contest], states: int, tools: Sequence[Compiler], workshop: Workshop
+    races: Sequence[Race], states: int, tools: Sequence[Compiler], build_dir: BuildDir
 ) -> tuple[list[Entry], list[str]]:
-    """Everything compiled: one entry per contest, and who takes no part."""
+    """Everything compiled: one entry per race, and who takes no part."""
     entries: list[Entry] = []
     absent: list[str] = []
-    for contest in each(contests, str):
-        function = ours.built(contest.model, contest.algorithm, contest.contacts, contest.iterations, tools[0])
+    for race in each(races, str):
+        function = ours.built(race.model, race.algorithm, race.contacts, race.iterations, tools[0])
         names = tuple(port.name for port in function.inputs)
-        given = scenario(contest.model, contest.algorithm, names, states, contest.contacts, contest.iterations)
-        found, missing = peers.entered(given, tools, workshop)
-        entries.append((contest.robot, given, function.count.total, found))
+        given = scenario(race.model, race.algorithm, names, states, race.contacts, race.iterations)
+        found, missing = peers.entered(given, tools, build_dir)
+        entries.append((race.robot, given, function.count.total, found))
         absent += missing
     return entries, list(dict.fromkeys(absent))
 
@@ -161,29 +161,29 @@ def agreeing(entries: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
     """The entries without those whose results differ from our first, and a sentence on each of these."""
     kept: list[Entry] = []
     wrong: list[str] = []
-    for robot, contest, operations, found in entries:
+    for robot, race, operations, found in entries:
         errors = [disagreement(contestant, found[0]) for contestant in found]
-        good = [contestant for contestant, error in zip(found, errors, strict=True) if error <= contest.tolerance]
-        kept.append((robot, contest, operations, good))
+        good = [contestant for contestant, error in zip(found, errors, strict=True) if error <= race.tolerance]
+        kept.append((robot, race, operations, good))
         first = found[0].label
         wrong += [
-            f"{contest.algorithm} of {robot}: {contestant.label} differs from {first} by {error:.1e}: not timed"
+            f"{race.algorithm} of {robot}: {contestant.label} differs from {first} by {error:.1e}: not timed"
             for contestant, error in zip(found, errors, strict=True)
-            if not error <= contest.tolerance
+            if not error <= race.tolerance
         ]
     return kept, wrong
 
 
 def _result(entry: Entry, seconds: float) -> Result:
-    robot, contest, operations, found = entry
-    readings = race(found, seconds)
+    robot, race, operations, found = entry
+    readings = timed(found, seconds)
     labels = tuple(contestant.label for contestant in found)
-    sizes = tuple(limits.size(contestant) if contestant.label.startswith("rigidc") else None for contestant in found)
-    return Result(robot, contest.algorithm, operations, labels, readings, sizes)
+    sizes = tuple(roofline.size(contestant) if contestant.label.startswith("rigidc") else None for contestant in found)
+    return Result(robot, race.algorithm, operations, labels, readings, sizes)
 
 
 def facts(
-    tools: Sequence[Compiler], core: limits.Core | None, place: str, states: int, seconds: float
+    tools: Sequence[Compiler], core: roofline.Core | None, place: str, states: int, seconds: float
 ) -> tuple[tuple[str, str], ...]:
     """What a reader must know about the machine and the run."""
     load = f"; load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
@@ -191,7 +191,7 @@ def facts(
         ("machine", f"{processor_name()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"),
         ("core", str(core) if core else "its limits are not measured on this processor"),
         ("compilers", f"{', '.join(map(str, tools))}; rigidc's C is for {tools[0].target}"),
-        ("run", f"{place}{load}; {states} random states in turn, {seconds:g} s for each contest, readings interleaved"),
+        ("run", f"{place}{load}; {states} random states in turn, {seconds:g} s for each race, readings interleaved"),
         ("batch", f"all {states} states in one call of the C batch entry, one thread, states in rows (in columns)"),
     )
 

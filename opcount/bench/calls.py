@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from opcount.bench.contest import Contestant
+from opcount.bench.race import Contestant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from opcount.bench.contest import Scenario
+    from opcount.bench.race import Scenario
 
     Array = NDArray[np.float64]
 

@@ -14,27 +14,27 @@ import casadi as ca
 from codegen.compilation.compiler import machine_flags
 from codegen.emission.flags import FLAGS
 from opcount.bench import straightforward, straightforward_held
+from opcount.bench.build_dir import Absent
 from opcount.bench.calls import casadi
-from opcount.bench.workshop import Absent
 
 if TYPE_CHECKING:
     from codegen.model import Contact, Model
-    from opcount.bench.contest import Contestant, Scenario
-    from opcount.bench.workshop import Compiler, Workshop
+    from opcount.bench.build_dir import BuildDir, Compiler
+    from opcount.bench.race import Contestant, Scenario
 
 LONGEST = 100_000
 """Operations beyond which a compiler takes too long over one function of straight code."""
 
 
-def contestants(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> tuple[Contestant, ...]:
+def contestants(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:
     """The straightforward version on the scenario, built by one compiler."""
     model, algorithm = scenario.model, scenario.algorithm
     function, text = source(model, algorithm, scenario.contacts, scenario.iterations)
     name = f"{model.name}_{algorithm}_casadi_{compiler.family}"
-    library = workshop.shared(
+    library = build_dir.shared(
         name, [compiler.c, "-std=c99", *FLAGS, *machine_flags("native")], {f"{algorithm}.c": text}
     )
-    return (casadi(f"CasADi C {compiler.family}", scenario, workshop.driver(compiler), library, function),)
+    return (casadi(f"CasADi C {compiler.family}", scenario, build_dir.driver(compiler), library, function),)
 
 
 @lru_cache(maxsize=4)

@@ -16,16 +16,16 @@ from opcount.bench.calls import batch, plain
 if TYPE_CHECKING:
     from codegen.compilation.runtime import Function
     from codegen.model import Contact, Model
-    from opcount.bench.contest import Contestant, Scenario
-    from opcount.bench.workshop import Compiler, Workshop
+    from opcount.bench.build_dir import BuildDir, Compiler
+    from opcount.bench.race import Contestant, Scenario
 
 
-def contestants(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> tuple[Contestant, ...]:
+def contestants(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:
     """Our callables and our emitted folders, by one compiler."""
-    return (*callables(scenario, compiler, workshop), *folders(scenario, compiler, workshop))
+    return (*callables(scenario, compiler, build_dir), *folders(scenario, compiler, build_dir))
 
 
-def callables(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> tuple[Contestant, ...]:
+def callables(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:
     """The text of our callables for one compiler, compiled with the flags of our callables.
 
     Scalar code and lanes lie in shared objects of their own, so that the size of the one is not that of both.
@@ -34,10 +34,10 @@ def callables(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> tup
     name = f"{scenario.model.name}_{scenario.algorithm}_{compiler.family}"
     command = [compiler.c, *toolchain(compiler.target, compiler=compiler.c).flags]
     files, label = dict(made.files), f"rigidc {compiler.family}"
-    scalar = workshop.shared(name, command, files, f"{made.symbol}.c")
-    lanes = workshop.shared(f"{name}_lanes", command, files, f"{made.symbol}_lanes.c")
+    scalar = build_dir.shared(name, command, files, f"{made.symbol}.c")
+    lanes = build_dir.shared(f"{name}_lanes", command, files, f"{made.symbol}_lanes.c")
     widths = [port.size for port in made.outputs]
-    given = scenario, workshop.driver(compiler)
+    given = scenario, build_dir.driver(compiler)
     return (
         plain(label, *given, scalar, made.symbol, widths),
         batch(f"{label}, batch", *given, lanes, f"{made.symbol}_aos", widths, made.work),
@@ -49,17 +49,17 @@ FOLDER = " folder"
 """In the labels of emitted folders, which are else those of callables."""
 
 
-def folders(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> tuple[Contestant, ...]:
+def folders(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:
     """An emitted folder, compiled with -O2 for the processor and nothing else."""
     made = built(scenario.model, scenario.algorithm, scenario.contacts, scenario.iterations, compiler).artifact
     files = _emitted(scenario, made.lanes)
     name, label = f"{scenario.model.name}_{scenario.algorithm}_{compiler.family}_folder", f"rigidc {compiler.family}"
     command = [compiler.c, "-O2", *machine_flags(compiler.target)[:1]]
-    scalar = workshop.shared(name, command, files, f"{made.symbol}.c")
-    lanes = workshop.shared(f"{name}_lanes", command, files, f"{made.symbol}_lanes.c")
+    scalar = build_dir.shared(name, command, files, f"{made.symbol}.c")
+    lanes = build_dir.shared(f"{name}_lanes", command, files, f"{made.symbol}_lanes.c")
     widths = [port.size for port in made.outputs]
     work = sum(map(int, re.findall(r"_WORK (\d+)$", "\n".join(files.values()), re.MULTILINE)))
-    given = scenario, workshop.driver(compiler)
+    given = scenario, build_dir.driver(compiler)
     return (
         plain(f"{label}{FOLDER}", *given, scalar, made.symbol, widths),
         batch(f"{label}{FOLDER}, batch", *given, lanes, f"{made.symbol}_aos", widths, work),

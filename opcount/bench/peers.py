@@ -1,4 +1,4 @@
-"""Who takes part in a contest: one function per peer, from a scenario and a compiler to contestants."""
+"""Who takes part in a race: one function per peer, from a scenario and a compiler to contestants."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from codegen.algorithms import ALGORITHMS as REGISTRY
 from opcount.bench import casadi_peer, ours, pinocchio_peer
-from opcount.bench.workshop import Absent
+from opcount.bench.build_dir import Absent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from opcount.bench.contest import Contestant, Scenario
-    from opcount.bench.workshop import Compiler, Workshop
+    from opcount.bench.build_dir import BuildDir, Compiler
+    from opcount.bench.race import Contestant, Scenario
 
-    Entry = Callable[[Scenario, Compiler, Workshop], tuple[Contestant, ...]]
+    Entry = Callable[[Scenario, Compiler, BuildDir], tuple[Contestant, ...]]
 
 ALGORITHMS = ("rnea", "crba", "aba", "ltl", "minverse")
 HELD = ("constrained_aba", "caba_osim")
@@ -43,23 +43,23 @@ NOTES = {
 
 
 def entered(
-    scenario: Scenario, compilers: Sequence[Compiler], workshop: Workshop
+    scenario: Scenario, compilers: Sequence[Compiler], build_dir: BuildDir
 ) -> tuple[list[Contestant], list[str]]:
     """All who take part, ours first, and a sentence for everyone who does not."""
     found: list[Contestant] = []
     absent: list[str] = []
     for enter in PEERS.values():
         for compiler in compilers:
-            more, sentence = _tried(enter, scenario, compiler, workshop)
+            more, sentence = _tried(enter, scenario, compiler, build_dir)
             found += more
             absent += [sentence] if sentence else []
     return found, list(dict.fromkeys(absent))
 
 
 def _tried(
-    enter: Entry, scenario: Scenario, compiler: Compiler, workshop: Workshop
+    enter: Entry, scenario: Scenario, compiler: Compiler, build_dir: BuildDir
 ) -> tuple[tuple[Contestant, ...], str]:
     try:
-        return enter(scenario, compiler, workshop), ""
+        return enter(scenario, compiler, build_dir), ""
     except Absent as sentence:
         return (), str(sentence)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.algorithms import OPTIONAL
+from opcount.bench.build_dir import HERE, Absent
 from opcount.bench.calls import PLACES, pointer
-from opcount.bench.contest import Contestant
-from opcount.bench.workshop import HERE, Absent
+from opcount.bench.race import Contestant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codegen.model import Body, Model
-    from opcount.bench.contest import Scenario
-    from opcount.bench.workshop import Compiler, Workshop
+    from opcount.bench.build_dir import BuildDir, Compiler
+    from opcount.bench.race import Scenario
 
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-w")
 DIRECT = ("pv", "pv_early")  # without damping, in one iteration, and without constrainedABA, which needs damping
@@ -73,14 +73,14 @@ def _prefix(*packages: str) -> Path | None:
     return None
 
 
-def contestants(scenario: Scenario, compiler: Compiler, workshop: Workshop) -> tuple[Contestant, ...]:
+def contestants(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:
     """Pinocchio on the scenario, built by one compiler; in both of its conventions where it has two."""
     if not compiler.cxx:
         raise Absent(f"Pinocchio needs a C++ compiler beside {compiler.c}")
     variants = _variants(scenario)
     text, held = numbers(scenario.model), _contacts(scenario)
-    library = ctypes.CDLL(str(build(compiler, workshop, bool(scenario.contacts))))
-    path = workshop.folder / f"{scenario.model.name}.txt"
+    library = ctypes.CDLL(str(build(compiler, build_dir, bool(scenario.contacts))))
+    path = build_dir.folder / f"{scenario.model.name}.txt"
     path.write_text(text, encoding="utf-8")
     handles = [_opened(library, path, scenario, held) for _ in range(PLACES)]
     states = scenario.states
@@ -163,7 +163,7 @@ def _contacts(scenario: Scenario) -> tuple[object, ...]:
     )
 
 
-def build(compiler: Compiler, workshop: Workshop, held: bool = False) -> Path:
+def build(compiler: Compiler, build_dir: BuildDir, held: bool = False) -> Path:
     """The shared object with Pinocchio's algorithms, of one kind or the other; minutes the first time."""
     headers, eigen = includes()
     source = "pinocchio_held.cpp" if held else "pinocchio_peer.cpp"
@@ -172,7 +172,7 @@ def build(compiler: Compiler, workshop: Workshop, held: bool = False) -> Path:
         files.update(_mended(headers))
     command = [compiler.cxx, *FLAGS, "-I.", f"-isystem{headers}", f"-isystem{eigen}"]
     name = f"pinocchio_{'held_' if held else ''}{compiler.family}"
-    return workshop.shared(name, command, files, source, about=version("pin"))
+    return build_dir.shared(name, command, files, source, about=version("pin"))
 
 
 def _mended(headers: Path) -> dict[str, str]:

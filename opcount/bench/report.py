@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from codegen.cli.table import Table, as_json
-from opcount.bench.contest import spread
 from opcount.bench.ours import FOLDER
 from opcount.bench.peers import NOTES, PEERS
+from opcount.bench.race import spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codegen.cli.table import Cell
-    from opcount.bench.contest import Spread
-    from opcount.bench.limits import Core, Size
+    from opcount.bench.race import Spread
+    from opcount.bench.roofline import Core, Size
 
 OURS, *RIVALS = PEERS
 LIMITS = (
@@ -28,7 +28,7 @@ LIMITS = (
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """One contest: `readings` (repetitions, contestants) are nanoseconds per state, `sizes` those of our kernels."""
+    """One race: `readings` (repetitions, contestants) are nanoseconds per state, `sizes` those of our kernels."""
 
     robot: str
     algorithm: str
@@ -61,7 +61,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """All contests of a run; `facts` say what ran where, `absent` who took no part and why."""
+    """All races of a run; `facts` say what ran where, `absent` who took no part and why."""
 
     results: tuple[Result, ...]
     core: Core | None
@@ -69,7 +69,7 @@ class Report:
     absent: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"<Report on {len(self.results)} contests>"
+        return f"<Report on {len(self.results)} races>"
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ class Report:
 
     def json(self) -> str:
         """Everything, for programs."""
-        contests = [
+        races = [
             {
                 "robot": result.robot,
                 "algorithm": result.algorithm,
@@ -167,7 +167,7 @@ class Report:
             for result in self.results
         ]
         core = asdict(self.core) if self.core else None
-        return as_json({**dict(self.facts), "core": core, "contests": contests, "notes": list(self.notes)})
+        return as_json({**dict(self.facts), "core": core, "races": races, "notes": list(self.notes)})
 
 
 def _key(result: Result) -> tuple[str, str]:

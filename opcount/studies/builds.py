@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 from codegen import pipeline
 from codegen.cli.table import Cell, Table
 from codegen.progress import each
-from opcount.bench.workshop import compilers
+from opcount.bench.build_dir import compilers
 from opcount.studies.accuracy import SCENARIOS
 from opcount.studies.measured import Held
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from opcount.bench.workshop import Compiler
+    from opcount.bench.build_dir import Compiler
 
 
 @dataclass(frozen=True, slots=True)

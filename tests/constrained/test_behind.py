@@ -25,7 +25,7 @@ from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
 from codegen.packing import pack
 from codegen.robot import Robot
-from codegen.spatial import Shift, units
+from codegen.spatial import Translation, units
 from codegen.task.limb_symmetry import limbs
 from codegen.tracing.task import Task, trace
 
@@ -98,7 +98,10 @@ def test_units_of_length_are_offsets():
     assert all(unit[contact.node] == 1.0 for contact in tree.contacts)
     assert len(set(unit)) > 5
     shifts = [
-        step.p for X in metric.X for step in X.links[0][1].steps if isinstance(step, Shift) and step.p.is_constant()
+        step.p
+        for X in metric.X
+        for step in X.links[0][1].steps
+        if isinstance(step, Translation) and step.p.is_constant()
     ]
     assert sum(1.0 in DM(p).nonzeros() for p in shifts) >= 15
 

@@ -15,8 +15,8 @@ from trees import symbolic_tree
 
 import codegen
 from codegen import passes
-from codegen.elimination.detect import led, settling
-from codegen.elimination.links import Welded
+from codegen.elimination.detect import determined_exactly, determined_in_steps
+from codegen.elimination.links import WeldedLink
 from codegen.geometry import Pose, vec3
 from codegen.ir.counting import count
 from codegen.ir.interpreter import interpret
@@ -76,7 +76,7 @@ def _way(model, b):
 @pytest.mark.parametrize(("seed", "algorithm", "armature"), diagonal(range(5), DIRECT, [True, False, False]))
 def test_random_trees(seed, algorithm, armature):
     robot, contacts = held(seed, armature)
-    assert led(tree_of(robot, contacts))
+    assert determined_exactly(tree_of(robot, contacts))
     external = tuple(contact.frame.name for contact in contacts)
     assert compared(robot, contacts, algorithm, GIVEN, external=external) < 10 * TOLERANCE[algorithm]
 
@@ -105,8 +105,8 @@ def test_compiled(build, algorithm):
     contacts = tuple(
         contact_of(robot, text) for text in ("wrist_left_ft_tool_link:6", "left_sole_link:6", "right_sole_link:3")
     )
-    links = led(tree_of(robot, contacts))
-    assert [type(link) is Welded for link in links.values()] == [True, True, False]
+    links = determined_exactly(tree_of(robot, contacts))
+    assert [type(link) is WeldedLink for link in links.values()] == [True, True, False]
     function = build(robot, algorithm, contacts=contacts, parameters=("k",))
     assert compared(robot, contacts, algorithm, ("k",), run=function) < TOLERANCE[algorithm]
 
@@ -152,7 +152,7 @@ def test_rows_of_unequal_length(sizes):
     """Whatever units rows are stated in, the robot moves as it does."""
     robot, rows = codegen.load("iiwa"), np.random.default_rng(5).standard_normal((3, 6))
     contacts = (robot.contact("lbr_iiwa_link_7", np.diag(sizes) @ rows),)
-    assert led(tree_of(robot, contacts))
+    assert determined_exactly(tree_of(robot, contacts))
     for seed in range(4):
         q, v, tau = robot.random(seed)
         expected = ORACLE["pv"](robot, q, v, tau, contacts=(robot.contact("lbr_iiwa_link_7", rows),))[0]
@@ -178,7 +178,7 @@ def test_short_levers_do_not_lead():
     for lever, links in ((0.1, 1), (0.01, 0), (1e-7, 0), (0.0, 0)):
         near = model.with_frame("near", "FL_calf", (0.0, 0.0, -lever))
         contacts = (near.contact("near", 3),)
-        assert len(led(tree_of(near, contacts))) == links
+        assert len(determined_exactly(tree_of(near, contacts))) == links
         for algorithm in DIRECT:
             assert compared(near, contacts, algorithm) < TOLERANCE[algorithm]
 
@@ -189,7 +189,7 @@ def test_levers_are_short_where_all_joints_meet():
     model = replace(model, bodies=tuple(replace(body, placement=Pose()) for body in model.bodies))
     for lever, links in ((1.0, 1), (1e-3, 0), (1e-7, 0)):
         contacts = (model.contact("body1", 3, points=[lever * np.array([0.3, 0.5, -0.2])]),)
-        assert len(led(tree_of(model, contacts))) == links
+        assert len(determined_exactly(tree_of(model, contacts))) == links
         assert compared(model, contacts, "pv") < TOLERANCE["pv"]
 
 
@@ -250,7 +250,7 @@ def test_all_rows_may_lead():
     """A row on every tip that only its own joint feels: nothing is left to hold."""
     model = mechanism(("revolute",) * 6, 3, base="floating", branching=0.6)
     tips = tuple(model.contact(tip, "rz", axes="") for tip in model.tips)
-    assert len(led(tree_of(model, tips))) == len(tips)
+    assert len(determined_exactly(tree_of(model, tips))) == len(tips)
     for algorithm in (*DIRECT, "constrained_aba"):
         assert compared(model, tips, algorithm, ("k",)) < TOLERANCE[algorithm]
 
@@ -266,7 +266,7 @@ def swivelling():
 
 def test_swivels(build):
     robot, contacts = swivelling()
-    assert len(settling(tree_of(robot, contacts))) == 2
+    assert len(determined_in_steps(tree_of(robot, contacts))) == 2
     given = (*GIVEN, "lam0", "mu")
     external = tuple(contact.frame.name for contact in contacts)
     assert compared(robot, contacts, "constrained_aba", given, iterations=12, external=external) < 1e-8
@@ -282,7 +282,7 @@ def test_swivels_keep_least_squares_and_multipliers(bent):
     q, v, tau = np.full(7, bent), np.zeros(7), robot.random(0)[2]
     at = constrained.equations(robot, q, v, contacts=contacts)
     assert constrained.rank(at)[0] < 9
-    assert len(settling(tree_of(robot, contacts))) == 1
+    assert len(determined_in_steps(tree_of(robot, contacts))) == 1
     k, lam0 = np.random.default_rng(1).uniform(-0.5, 0.5, (2, 9))
     expected = constrained.solution(at, tau, k, lam0)
     task = Task(robot, "constrained_aba", contacts=contacts, parameters=("k", "lam0"), iterations=12)

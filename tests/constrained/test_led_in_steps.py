@@ -15,9 +15,9 @@ from thorough import besides, diagonal
 
 import codegen
 from codegen import passes
-from codegen.elimination.detect import led, settling
-from codegen.elimination.eliminate import without_led
-from codegen.elimination.links import Levered, Swivel
+from codegen.elimination.detect import determined_exactly, determined_in_steps
+from codegen.elimination.eliminate import eliminate
+from codegen.elimination.links import LeveredLink, SwivelLink
 from codegen.geometry import Pose
 from codegen.ir.counting import count
 from codegen.ir.interpreter import interpret
@@ -34,14 +34,14 @@ def rows_left(robot, contacts):
     """How many rows of each contact are left when nothing leads any more."""
     tree = tree_of(robot, contacts)
     tau = {i: zeros(S.size) for i, S in enumerate(tree.S)}
-    rest = without_led(tree, tree.stack([zeros(6) for _ in tree.parts]), tau, zeros(tree.m), settling)
+    rest = eliminate(tree, tree.stack([zeros(6) for _ in tree.parts]), tau, zeros(tree.m), determined_in_steps)
     return [contact.size for contact in rest.tree.contacts]
 
 
 @pytest.mark.parametrize(("seed", "algorithm", "armature"), diagonal(range(4), PROXIMAL, [False, True]))
 def test_random_trees(seed, algorithm, armature):
     robot, contacts = held(seed, armature)
-    assert settling(tree_of(robot, contacts))
+    assert determined_in_steps(tree_of(robot, contacts))
     external = tuple(contact.frame.name for contact in contacts)
     given = (*GIVEN, "lam0", "mu")
     assert compared(robot, contacts, algorithm, given, iterations=12, external=external) < 1e-7
@@ -85,11 +85,11 @@ def test_frames_off_their_hinges_lead_two_joints():
     """The ankle's roll by a lever, its pitch by one that the roll's angle moves, but never lets vanish."""
     robot = codegen.load("talos")
     contacts = tuple(contact_of(robot, text) for text in SOLES)
-    links = settling(tree_of(robot, contacts))
-    assert all(type(link) is Levered and len(link.across) == 2 for link in links.values())
+    links = determined_in_steps(tree_of(robot, contacts))
+    assert all(type(link) is LeveredLink and len(link.across) == 2 for link in links.values())
     assert rows_left(robot, contacts) == [4, 4]
     on_hinges = tuple(robot.contact(f"leg_{side}_6_link", 6) for side in ("left", "right"))
-    assert all(type(link) is Swivel for link in settling(tree_of(robot, on_hinges)).values())
+    assert all(type(link) is SwivelLink for link in determined_in_steps(tree_of(robot, on_hinges)).values())
     assert rows_left(robot, on_hinges) == [4, 4]
 
 
@@ -110,7 +110,7 @@ def test_sliders_have_no_angle(algorithm):
     *others, tip = model.bodies
     model = replace(model, bodies=(*others, replace(tip, joint=replace(tip.joint, type="prismatic"))))
     contacts = (model.contact("tool5", 3),)
-    assert len(settling(tree_of(model, contacts))) == 1
+    assert len(determined_in_steps(tree_of(model, contacts))) == 1
     assert rows_left(model, contacts) == [2]
     assert compared(model, contacts, algorithm, GIVEN, iterations=12) < 1e-8
 
@@ -123,7 +123,7 @@ def test_least_squares_and_multipliers(algorithm, bent):
     q, v, tau = np.full(7, bent), np.zeros(7), robot.random(0)[2]
     at = constrained.equations(robot, q, v, contacts=contacts)
     assert constrained.rank(at)[0] < 9
-    assert len(settling(tree_of(robot, contacts))) == 1
+    assert len(determined_in_steps(tree_of(robot, contacts))) == 1
     k, lam0 = np.random.default_rng(1).uniform(-0.5, 0.5, (2, 9))
     nearest = constrained.solution(at, tau, k, lam0)[0]
     task = Task(robot, algorithm, contacts=contacts, parameters=("k", "lam0"), iterations=12)
@@ -245,6 +245,6 @@ def test_moments_almost_across_the_hinge_do_not_lead(algorithm, tilt):
     """A hinge's rows, about an axis that is hardly another one: they would lead by next to nothing."""
     robot = codegen.load("iiwa").with_frame("off", "lbr_iiwa_link_7", (0.0, 0.0, 0.1), rpy=(tilt, 0.0, 0.0))
     contacts = (robot.contact("off", np.eye(6)[[0, 1]]),)
-    assert not settling(tree_of(robot, contacts))
-    assert not led(tree_of(robot, contacts))
+    assert not determined_in_steps(tree_of(robot, contacts))
+    assert not determined_exactly(tree_of(robot, contacts))
     assert compared(robot, contacts, algorithm, ("k",), iterations=12) < 1e-8

@@ -27,7 +27,9 @@ from codegen.passes import run
 from codegen.pipeline import graphs
 from codegen.spatial import constant, ldl
 
-REROOTED = tuple(name for name, entry in ALGORITHMS.items() if entry.needs().base_link and entry.carried != "branches")
+REROOTED = tuple(
+    name for name, entry in ALGORITHMS.items() if entry.needs().base_link and entry.contact_traffic != "branches"
+)
 HUMANOID = ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6")
 TYPES = ("revolute", "prismatic", "revolute", "spherical", "revolute") * 2
 
@@ -228,7 +230,7 @@ def test_rows_that_follow_from_the_first(first, zeros):
     for (one, other), block in pairs.items():
         found = np.array(Function("block", [symbol], [block])(A))
         np.testing.assert_allclose(found, y[one].T @ np.linalg.solve(A, y[other]), rtol=0, atol=1e-12)
-    half = np.array(Function("half", [symbol], [factors.half(given["a"])])(A))
+    half = np.array(Function("half", [symbol], [factors.forward(given["a"])])(A))
     np.testing.assert_allclose(
         half.T @ np.diag(1 / pivots(A)) @ half, y["a"].T @ np.linalg.solve(A, y["a"]), atol=1e-12
     )

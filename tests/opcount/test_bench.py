@@ -14,18 +14,18 @@ from thorough import besides
 import codegen
 from codegen.oracle import ORACLE
 from opcount.bench import __main__ as bench
-from opcount.bench import casadi_peer, limits, ours, pinocchio_peer, straightforward
-from opcount.bench.contest import Contestant, Scenario, disagreement, pinned, race, scenario, spread
+from opcount.bench import casadi_peer, ours, pinocchio_peer, roofline, straightforward
+from opcount.bench.build_dir import HERE, Absent, BuildDir, Compiler, compilers
 from opcount.bench.files import write
-from opcount.bench.limits import Core, Size
 from opcount.bench.peers import ALGORITHMS, PEERS, entered
+from opcount.bench.race import Contestant, Scenario, disagreement, pinned, scenario, spread, timed
 from opcount.bench.report import Report, Result
-from opcount.bench.workshop import HERE, Absent, Compiler, Workshop, compilers
+from opcount.bench.roofline import Core, Size
 
 needs_compiler = pytest.mark.skipif(not compilers(), reason="no C compiler")
 
 
-def contest(robot: str, algorithm: str, states: int = 5) -> Scenario:
+def race(robot: str, algorithm: str, states: int = 5) -> Scenario:
     names = {"crba": ("q",), "minverse": ("q",), "rnea": ("q", "v", "a")}.get(algorithm, ("q", "v", "tau"))
     return scenario(codegen.load(robot), algorithm, names, states)
 
@@ -53,7 +53,7 @@ def result(robot: str, times: dict[str, float]) -> Result:
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("robot", ["iiwa", "panda", "solo12"])
 def test_the_straightforward_version_is_right(robot: str, algorithm: str) -> None:
-    given = contest(robot, algorithm, 2)
+    given = race(robot, algorithm, 2)
     function = straightforward.function(given.model, algorithm)
     rows = [np.ravel(function(*state).full()) for state in zip(*given.inputs, strict=True)]
     theirs = expected(given)
@@ -70,9 +70,9 @@ def test_the_straightforward_version_is_not_made_slow() -> None:
 @needs_compiler
 @pytest.mark.parametrize("algorithm", besides(["crba"], ["rnea", "crba"]))
 def test_our_part_and_the_casadi_c_agree_with_the_oracle(algorithm: str, tmp_path: Path) -> None:
-    given, workshop = contest("iiwa", algorithm, 9), Workshop(tmp_path)  # nine: a full batch of lanes and one more
+    given, build_dir = race("iiwa", algorithm, 9), BuildDir(tmp_path)  # nine: a full batch of lanes and one more
     compiler = compilers()[0]
-    found = (*ours.contestants(given, compiler, workshop), *casadi_peer.contestants(given, compiler, workshop))
+    found = (*ours.contestants(given, compiler, build_dir), *casadi_peer.contestants(given, compiler, build_dir))
     assert len(found) == 6
     truth = Contestant("oracle", lambda _: 0.0, 9, expected(given))
     for contestant in found:
@@ -104,7 +104,7 @@ static int by_calls(clockid_t clock, struct timespec *t)
 def test_what_is_timed_are_the_rounds_asked_for(tmp_path: Path, kind: str) -> None:
     """By a clock on which every call takes a millisecond: five rounds of four states, and one before for nothing."""
     text = "#include <stddef.h>\n" + COUNTED + (HERE / "driver.c").read_text(encoding="utf-8")
-    library = ctypes.CDLL(str(Workshop(tmp_path).shared("driver", [compilers()[0].c, "-O2"], {"driver.c": text})))
+    library = ctypes.CDLL(str(BuildDir(tmp_path).shared("driver", [compilers()[0].c, "-O2"], {"driver.c": text})))
     x, y, work = np.arange(8.0), np.zeros(8), np.zeros(1)
     places = (ctypes.c_void_p * 2)(x.ctypes.data, y.ctypes.data)
     steps = (ctypes.c_ssize_t * 2)(2, 1)
@@ -120,14 +120,14 @@ def test_what_is_timed_are_the_rounds_asked_for(tmp_path: Path, kind: str) -> No
 def test_a_shared_object_is_made_once_and_its_fault_is_one_sentence(tmp_path: Path) -> None:
     if not compilers():
         pytest.skip("no C compiler")
-    workshop, command = Workshop(tmp_path), [compilers()[0].c, "-O1"]
-    first = workshop.shared("one", command, {"one.c": "int one(void) { return 1; }\n"})
+    build_dir, command = BuildDir(tmp_path), [compilers()[0].c, "-O1"]
+    first = build_dir.shared("one", command, {"one.c": "int one(void) { return 1; }\n"})
     before = first.stat().st_mtime_ns
-    assert workshop.shared("one", command, {"one.c": "int one(void) { return 1; }\n"}) == first
+    assert build_dir.shared("one", command, {"one.c": "int one(void) { return 1; }\n"}) == first
     assert first.stat().st_mtime_ns == before
-    assert workshop.shared("one", command, {"one.c": "int one(void) { return 2; }\n"}) != first
+    assert build_dir.shared("one", command, {"one.c": "int one(void) { return 2; }\n"}) != first
     with pytest.raises(Absent, match=r"^broken does not compile with .*error"):
-        workshop.shared("broken", command, {"broken.c": "int one(void) { return }\n"})
+        build_dir.shared("broken", command, {"broken.c": "int one(void) { return }\n"})
 
 
 def test_the_robot_for_pinocchio_is_all_numbers() -> None:
@@ -158,7 +158,7 @@ def test_pinocchio_reads_those_numbers_as_we_do() -> None:
         xx, yy, zz, xy, xz, yz = x[19:25]
         moment = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         peer.appendBodyToJoint(joint, pin.Inertia(x[15], x[16:19], moment), pin.SE3.Identity())
-    given = contest("panda", "aba")
+    given = race("panda", "aba")
     theirs = np.array([pin.aba(peer, peer.createData(), *state) for state in zip(*given.inputs, strict=True)])
     assert np.abs(theirs - expected(given)).max() <= 1e-10 * np.abs(theirs).max()
 
@@ -172,7 +172,7 @@ def test_who_is_not_there_is_left_out_with_a_sentence(monkeypatch: pytest.Monkey
     monkeypatch.setitem(PEERS, "Pinocchio", missing)
     monkeypatch.setitem(PEERS, "CasADi C", missing)
     tools = [Compiler("clang", "cc", "c++", "1"), Compiler("gcc", "cc", "c++", "1")]
-    found, absent = entered(contest("iiwa", "crba", 2), tools, Workshop(tmp_path))
+    found, absent = entered(race("iiwa", "crba", 2), tools, BuildDir(tmp_path))
     assert found == [present, present]
     assert absent == ["the peer is not installed"]
 
@@ -184,7 +184,7 @@ def test_a_peer_that_disagrees_is_not_timed() -> None:
     assert disagreement(pretended("peer", 1.0, off), reference) == pytest.approx(2e-9, rel=1e-6)
     assert disagreement(pretended("peer", 1.0, off * np.nan), reference) == np.inf
     assert disagreement(pretended("peer", 1.0, np.ones((2, 4))), reference) == np.inf
-    given = contest("iiwa", "crba", 2)
+    given = race("iiwa", "crba", 2)
     entries, wrong = bench.agreeing([("iiwa", given, 1, [reference, pretended("peer", 1.0, off)])])
     assert entries[0][3] == [reference]
     assert wrong == ["crba of iiwa: peer differs from rigidc clang by 2.0e-09: not timed"]
@@ -200,7 +200,7 @@ def test_readings_are_per_state_and_turns_are_taken() -> None:
 
         return Contestant(label, run, 4, np.ones((4, 1)))
 
-    readings = race([turn("a", 10.0), turn("b", 30.0), turn("c", 50.0)], 0.0)
+    readings = timed([turn("a", 10.0), turn("b", 30.0), turn("c", 50.0)], 0.0)
     assert np.allclose(readings, [[10.0, 30.0, 50.0]])
     assert "".join(turns[3:12]) == "abcbcacab"
 
@@ -236,8 +236,8 @@ def test_the_report_says_the_same_in_every_form(tmp_path: Path) -> None:
     assert found.limits().rows[0] == limit
     assert "| iiwa" in found.markdown()
     content = json.loads(found.json())
-    assert content["contests"][0]["faster"]["CasADi C"]["rigidc clang"]["median"] == 2.5
-    assert content["contests"][1]["faster"] == {}
+    assert content["races"][0]["faster"]["CasADi C"]["rigidc clang"]["median"] == 2.5
+    assert content["races"][1]["faster"] == {}
     assert content["notes"] == ["four_bar has loops"]
     said = write(found, tmp_path / "deep" / "folder")
     assert (tmp_path / "deep" / "folder" / "bench.md").read_text() == found.markdown()
@@ -254,7 +254,7 @@ def test_the_figure_is_drawn(tmp_path: Path) -> None:
 
 @needs_compiler
 def test_the_limits_of_this_core_are_numbers(tmp_path: Path) -> None:
-    core = limits.core(compilers()[0], Workshop(tmp_path))
+    core = roofline.core(compilers()[0], BuildDir(tmp_path))
     if core is None:
         pytest.skip("no loops for this processor")
     assert all(np.isfinite(x) and x > 0 for x in (core.clock, core.arithmetic, core.straight))
@@ -274,13 +274,13 @@ double straight_262144(size_t n) { return said(0.015625 * 262144, n); }
 
 @needs_compiler
 def test_the_limits_are_those_of_the_fastest_readings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "limits.c").write_text(LOOPS, encoding="utf-8")
-    monkeypatch.setattr(limits, "HERE", tmp_path)
-    core = limits.core(compilers()[0], Workshop(tmp_path / "made"))
+    (tmp_path / "roofline.c").write_text(LOOPS, encoding="utf-8")
+    monkeypatch.setattr(roofline, "HERE", tmp_path)
+    core = roofline.core(compilers()[0], BuildDir(tmp_path / "made"))
     assert core
     assert (core.clock, core.arithmetic, core.straight) == (4.0, 4.0, 16.0)
-    (tmp_path / "limits.c").write_text(LOOPS.replace("0.0625", "0.0"), encoding="utf-8")
-    assert limits.core(compilers()[0], Workshop(tmp_path / "made")) is None
+    (tmp_path / "roofline.c").write_text(LOOPS.replace("0.0625", "0.0"), encoding="utf-8")
+    assert roofline.core(compilers()[0], BuildDir(tmp_path / "made")) is None
 
 
 @needs_compiler
@@ -288,12 +288,12 @@ def test_the_size_of_a_kernel_is_that_of_its_code(tmp_path: Path) -> None:
     if not (shutil.which("nm") and shutil.which("objdump")):
         pytest.skip("no binutils")
     text = "void f(const double *x, double *y) { y[0] = x[0]*x[1]; y[1] = x[2]/x[3]; y[2] = x[1] - x[3]; }\n"
-    library = Workshop(tmp_path).shared("f", [compilers()[0].c, "-O1"], {"f.c": text})
-    size = limits.size(Contestant("rigidc", lambda _: 0.0, 1, np.ones((1, 1)), str(library), "f"))
+    library = BuildDir(tmp_path).shared("f", [compilers()[0].c, "-O1"], {"f.c": text})
+    size = roofline.size(Contestant("rigidc", lambda _: 0.0, 1, np.ones((1, 1)), str(library), "f"))
     assert size
     assert 12 < size.code < 200
     assert size.arithmetic == 3
-    assert limits.size(pretended("Pinocchio", 1.0)) is None
+    assert roofline.size(pretended("Pinocchio", 1.0)) is None
 
 
 def test_pinning_is_undone() -> None:
@@ -323,7 +323,7 @@ def test_a_short_run_from_the_command_line(
     assert "CasADi C" in printed
     assert "for portable" in printed
     content = json.loads((tmp_path / "out" / "bench.json").read_text())
-    labels = content["contests"][0]["nanoseconds"]
+    labels = content["races"][0]["nanoseconds"]
     assert len(labels) == 6
     assert "rigidc" in printed.partition("Emitted folder, cc -O2")[2]
     assert all(0 < time["p10"] <= time["median"] <= time["p90"] for time in labels.values())
@@ -333,7 +333,7 @@ def test_a_short_run_from_the_command_line(
 def test_bad_requests_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         bench.main(["iiwa", "-a", "juggling"])
-    assert "no contest for juggling" in capsys.readouterr().err
+    assert "no race for juggling" in capsys.readouterr().err
     if compilers():
         assert bench.main(["nobody", "--out", str(tmp_path)]) == 2
         assert "nobody" in capsys.readouterr().err

@@ -14,15 +14,15 @@ from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
 from opcount.bench import __main__ as bench
 from opcount.bench import casadi_peer, ours, peers, pinocchio_peer, straightforward_held
-from opcount.bench.contest import Contestant, Scenario, disagreement, scenario
-from opcount.bench.held import SCENARIOS, standing
-from opcount.bench.workshop import Absent, Workshop, compilers
+from opcount.bench.build_dir import Absent, BuildDir, compilers
+from opcount.bench.contact_scenarios import SCENARIOS, standing
+from opcount.bench.race import Contestant, Scenario, disagreement, scenario
 
 needs_compiler = pytest.mark.skipif(not compilers(), reason="no C compiler")
 MU = 1e5
 
 
-def contest(name: str, algorithm: str, states: int = 3) -> Scenario:
+def race(name: str, algorithm: str, states: int = 3) -> Scenario:
     robot, texts = SCENARIOS[name]
     model = codegen.load(robot)
     names = ("q",) if algorithm in straightforward_held.MATRICES else ("q", "v", "tau")
@@ -48,7 +48,7 @@ def expected(given: Scenario, *state: np.ndarray) -> tuple[np.ndarray, ...]:
 @pytest.mark.parametrize("algorithm", straightforward_held.ALGORITHMS)
 @pytest.mark.parametrize("name", ["iiwa H6", "solo12 F3^2"])
 def test_the_straightforward_version_is_right(name: str, algorithm: str) -> None:
-    given = contest(name, algorithm)
+    given = race(name, algorithm)
     function = straightforward_held.function(given.model, algorithm, given.contacts, given.iterations)
     for state in zip(*given.inputs, strict=True):
         moving = (state[0], *(np.cos(1.0 + np.arange(len(x))) for x in state[1:]))  # contacts that do not stand still
@@ -59,7 +59,7 @@ def test_the_straightforward_version_is_right(name: str, algorithm: str) -> None
 
 def test_the_straightforward_version_is_not_made_slow() -> None:
     def operations(name: str, algorithm: str) -> int:
-        given = contest(name, algorithm, 1)
+        given = race(name, algorithm, 1)
         return int(straightforward_held.function(given.model, algorithm, given.contacts, 3).n_instructions())
 
     # the literature's straightforward programs: 2590, 3101 and 3191 of the iiwa
@@ -83,8 +83,8 @@ def test_contacts_stand_still(name: str) -> None:
 @needs_compiler
 @pytest.mark.parametrize("algorithm", besides(["pv_soft"], ["caba_osim", "pv_soft"]))
 def test_our_part_and_the_casadi_c_agree_with_the_definition(algorithm: str, tmp_path: Path) -> None:
-    given, workshop, compiler = contest("iiwa H3", algorithm, 9), Workshop(tmp_path), compilers()[0]
-    found = (*ours.contestants(given, compiler, workshop), *casadi_peer.contestants(given, compiler, workshop))
+    given, build_dir, compiler = race("iiwa H3", algorithm, 9), BuildDir(tmp_path), compilers()[0]
+    found = (*ours.contestants(given, compiler, build_dir), *casadi_peer.contestants(given, compiler, build_dir))
     assert len(found) == 6
     rows = [np.ravel(expected(given, *state)[0]) for state in zip(*given.inputs, strict=True)]
     truth = Contestant("definition", lambda _: 0.0, 9, np.array(rows))
@@ -93,14 +93,14 @@ def test_our_part_and_the_casadi_c_agree_with_the_definition(algorithm: str, tmp
 
 
 def test_pinocchio_is_handed_the_contacts() -> None:
-    given = contest("atlas_shadow F6^2 T3^5", "constrained_aba", 1)
+    given = race("atlas_shadow F6^2 T3^5", "constrained_aba", 1)
     count, joints, rows, places, mu, iterations = pinocchio_peer._contacts(given)
     assert (count.value, mu.value, iterations.value) == (7, 1e-5, 3)
     assert list(rows) == [6, 6, 3, 3, 3, 3, 3]
     for k, contact in enumerate(given.contacts):
         assert joints[k] == contact.frame.body + 1
         assert np.array_equal(places[12 * k + 9 : 12 * k + 12], contact.frame.placement.p)
-    direct = pinocchio_peer._contacts(contest("iiwa H6", "pv", 1))
+    direct = pinocchio_peer._contacts(race("iiwa H6", "pv", 1))
     assert (direct[4].value, direct[5].value) == (0.0, 1)
     model = codegen.load("iiwa")
     hinge = scenario(model, "pv", ("q", "v", "tau"), 1, (model.contact("lbr_iiwa_link_7", np.eye(6)[1:]),))
@@ -109,7 +109,7 @@ def test_pinocchio_is_handed_the_contacts() -> None:
 
 
 def test_rows_of_welds_are_put_in_our_order() -> None:
-    given = contest("atlas_shadow F6^2 T3^5", "caba_osim", 1)
+    given = race("atlas_shadow F6^2 T3^5", "caba_osim", 1)
     welds = [13, 14, 15, 10, 11, 12], [23, 24, 25, 20, 21, 22]  # [linear; angular]
     theirs = np.concatenate([*welds, np.arange(30, 45)])
     width, order = pinocchio_peer._layout(given)
@@ -130,7 +130,7 @@ def test_one_sign_of_pinocchio_is_put_right(tmp_path: Path) -> None:
 
 def test_algorithms_go_to_the_robots_that_they_suit() -> None:
     asked = bench.chosen(bench._arguments(["iiwa", "iiwa H3", "-a", "aba,pv"]))
-    assert [str(contest) for contest in asked] == ["aba of iiwa", "pv of iiwa H3"]
+    assert [str(race) for race in asked] == ["aba of iiwa", "pv of iiwa H3"]
     (held,) = bench.chosen(bench._arguments(["iiwa", "-a", "pv", "--contact", "lbr_iiwa_link_7:3"]))
     assert str(held) == "pv of iiwa lbr_iiwa_link_7:3"
     assert len(bench.chosen(bench._arguments([]))) == 4 * len(peers.ALGORITHMS) + len(SCENARIOS) * len(peers.HELD)
@@ -151,7 +151,7 @@ def test_a_short_run_with_contacts(
     out = str(tmp_path / "out")
     assert bench.main(["iiwa H3", "-a", "constrained_aba", "--seconds", "0", "--states", "8", "--out", out]) == 0
     assert "iiwa H3" in capsys.readouterr().out
-    (found,) = json.loads((tmp_path / "out" / "bench.json").read_text())["contests"]
+    (found,) = json.loads((tmp_path / "out" / "bench.json").read_text())["races"]
     assert (found["robot"], found["algorithm"]) == ("iiwa H3", "constrained_aba")
     assert len(found["nanoseconds"]) == 6
     assert set(found["faster"]) == {"CasADi C"}

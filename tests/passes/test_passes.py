@@ -17,8 +17,8 @@ from codegen.ir.graph import Graph, Port, Value, verify
 from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT
 from codegen.lowering.link_axes import _along_first_moment
+from codegen.passes.list_scheduling import cycles
 from codegen.passes.steps import steps_of
-from codegen.passes.waiting import cycles
 from codegen.tracing.task import Task, trace
 
 EXACT = (passes.fold_constants, passes.drop_dead, *passes.ORDER[2:])
@@ -263,7 +263,7 @@ def most_alive(graph: Graph) -> int:
 def test_lifetimes_get_shorter(robot: str, algorithm: str, part: float) -> None:
     written = codegen.graphs(codegen.load(robot), algorithm)[0]
     before = passes.run(written, order=(passes.chain_sums, passes.hoist_angles))
-    after = verify(passes.shorten_lifetimes(before))
+    after = verify(passes.sethi_ullman(before))
     assert count(after) == count(before)
     assert most_alive(after) <= part * most_alive(before)
     assert sorted(value.op for value in after.values) == sorted(value.op for value in before.values)
@@ -276,7 +276,7 @@ def test_lifetimes_get_shorter(robot: str, algorithm: str, part: float) -> None:
 def test_lives_end_as_soon_as_they_can(robot: str, algorithm: str, part: float) -> None:
     written = codegen.graphs(codegen.load(robot), algorithm)[0]
     before = passes.run(written, order=passes.ORDER[:-2])
-    after = verify(passes.end_early(before))
+    after = verify(passes.last_use_first(before))
     assert most_alive(after) <= part * most_alive(before)
     assert sorted(value.op for value in after.values) == sorted(value.op for value in before.values)
 
@@ -292,7 +292,7 @@ def waited(graph: Graph) -> int:
 def test_what_is_waited_for_longest_comes_first(robot: str, algorithm: str, part: float) -> None:
     written = codegen.graphs(codegen.load(robot), algorithm)[0]
     before = passes.run(written, order=passes.ORDER[:-1])
-    after = verify(passes.wait_less(before))
+    after = verify(passes.list_scheduling(before))
     assert waited(after) <= part * waited(before)
     assert most_alive(after) <= 1.5 * most_alive(before)
     assert sorted(value.op for value in after.values) == sorted(value.op for value in before.values)
@@ -302,7 +302,7 @@ def test_what_is_waited_for_longest_comes_first(robot: str, algorithm: str, part
 def test_an_order_in_which_little_is_waited_for_stays(robot: str, algorithm: str) -> None:
     """Of many values, because keeping them costs more."""
     graph = codegen.graphs(codegen.load(robot), algorithm)[1]
-    assert passes.wait_less(graph) is graph
+    assert passes.list_scheduling(graph) is graph
 
 
 def test_a_chain_that_begins_late_begins_first() -> None:
@@ -312,14 +312,14 @@ def test_a_chain_that_begins_late_begins_first() -> None:
     for _ in range(60):
         chain = b._put(Value("mul", (chain, 1)))
     graph = b.graph(*range(3, 403), chain)
-    after = passes.wait_less(graph)
+    after = passes.list_scheduling(graph)
     assert waited(graph) >= 200 + 4 * 50
     assert waited(after) <= 4 * 60 + 40
 
 
 def test_the_lives_of_few_values_stay_as_they_are() -> None:
     graph = codegen.graphs(codegen.load("iiwa"), "aba")[1]
-    assert passes.end_early(graph) is graph
+    assert passes.last_use_first(graph) is graph
 
 
 def instructions(graph: Graph) -> int:
@@ -376,7 +376,7 @@ def test_sums_change_the_last_places_only(graph: Graph) -> None:
 
 def test_lifetimes_of_a_chain_of_sums() -> None:
     graph = case("add(add(mul(x, y), mul(y, z)), add(mul(z, x), add(sq(x), sq(y))))")
-    assert most_alive(passes.shorten_lifetimes(graph)) == 3
+    assert most_alive(passes.sethi_ullman(graph)) == 3
 
 
 def test_run_on_a_mechanism() -> None:

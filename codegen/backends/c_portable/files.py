@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from codegen.backends.c_portable.functions import emitted
 from codegen.backends.c_portable.lines import fitted
 from codegen.backends.c_portable.spelling import Words
-from codegen.emission.cuts import Lengths
 from codegen.emission.emit import asked, emit_cmake, emit_example, emit_header
+from codegen.emission.splitting import Lengths
 from codegen.emission.text import render
 from codegen.errors import RobotError
 from codegen.languages import SCALARS
 
 if TYPE_CHECKING:
     from codegen.emission.kernels import AnyKernel
-    from codegen.emission.sheet import Header, Style
+    from codegen.emission.spec import Header, Style
 
 LENGTHS = Lengths(whole=10_000, part=2_000, in_step=2_000)
 """A function is read best in one piece; of more statements than this, compilers are several times faster with parts."""

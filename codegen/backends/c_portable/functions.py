@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from codegen.backends.c_portable.statements import statements
 from codegen.emission.kernels import Call, Emitted, Function, Variant, arguments, symbol
-from codegen.emission.sheet import ITERATIONS, LEFT, LoopKernel
+from codegen.emission.spec import ITERATIONS, LEFT, LoopKernel
 from codegen.emission.text import render
 from codegen.ir.graph import STATUS
 
 if TYPE_CHECKING:
     from codegen.backends.c_portable.spelling import Words
-    from codegen.emission.cuts import Lengths
     from codegen.emission.kernels import AnyKernel, Argument
-    from codegen.emission.sheet import Header
+    from codegen.emission.spec import Header
+    from codegen.emission.splitting import Lengths
     from codegen.ir.graph import Graph
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from codegen.backends.c_portable.spelling import Words
     from codegen.emission.kernels import Argument
-    from codegen.emission.sheet import Header, JointRow
+    from codegen.emission.spec import Header, JointRow
     from codegen.ir.graph import Graph
 
 LONGEST = 63

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from codegen.backends.c_portable.spelling import Words
-    from codegen.emission.cuts import Lengths
     from codegen.emission.kernels import Argument
     from codegen.emission.layout import Layout
-    from codegen.emission.sheet import Header
+    from codegen.emission.spec import Header
+    from codegen.emission.splitting import Lengths
     from codegen.ir.graph import Graph
 
 FILLED = 4

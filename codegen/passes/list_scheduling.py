@@ -34,7 +34,7 @@ _CYCLES = {"div": 13, "inv": 13, "sqrt": 20, "neg": 1, "add": 3, "sub": 3, "sin"
 _PRODUCT = 4  # cycles of a product, with or without its sum, and of what is not listed
 
 
-def wait_less(graph: Graph) -> Graph:
+def list_scheduling(graph: Graph) -> Graph:
     """The same values in another order; angles that stand in front stay there."""
     return reordered(graph, waited_for(graph, range(len(graph.values))))
 

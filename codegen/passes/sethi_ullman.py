@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def shorten_lifetimes(graph: Graph) -> Graph:
+def sethi_ullman(graph: Graph) -> Graph:
     """The same values in another order; angles that stand in front stay there."""
     return reordered(graph, short_lived(graph))
 

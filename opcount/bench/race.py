@@ -1,4 +1,4 @@
-"""One contest: who takes part, whether they agree, and how long each takes, turn by turn."""
+"""One race: who takes part, whether they agree, and how long each takes, turn by turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.algorithms import ALGORITHMS
-from opcount.bench.held import standing
+from opcount.bench.contact_scenarios import standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -78,7 +78,7 @@ def scenario(
 ) -> Scenario:
     """Random states: q within the joint limits, all else of order one; equal arguments give equal states.
 
-    With contacts, these stand still (`opcount.bench.held.standing`).
+    With contacts, these stand still (`opcount.bench.contact_scenarios.standing`).
     """
     rng = np.random.default_rng(seed)
     rows = sum(len(contact.rows) for contact in contacts)
@@ -142,7 +142,7 @@ def disagreement(contestant: Contestant, reference: Contestant) -> float:
     return float((np.abs(a - b).max(axis=1) / np.abs(b).max(axis=1)).max())
 
 
-def race(contestants: Sequence[Contestant], seconds: float) -> Array:
+def timed(contestants: Sequence[Contestant], seconds: float) -> Array:
     """Readings (repetitions, contestants) in nanoseconds per state.
 
     All take turns, one reading each; every round starts with another one.

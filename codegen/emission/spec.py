@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from codegen.emission.cuts import Lengths
+from codegen.emission.splitting import Lengths
 from codegen.ir.counting import Count, count
 from codegen.ir.graph import STATUS, Port
 from codegen.ir.names import comment, identifier

@@ -75,7 +75,7 @@ def _said(*command: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class BuildDir:
     """Makes shared objects in a folder, once for every content and command."""
 
     folder: Path

@@ -16,7 +16,7 @@ from codegen.spatial.solve import LDL, ldl
 
 
 @dataclass(frozen=True, slots=True)
-class FreeJoint:
+class ArticulatedJoint:
     """S, U = IA S and the factors of D = S' U + armature; `axes`, if any: by columns of S, the only axis of each.
 
     If so, S is diagonal on these axes, and U there is S^-1 D.
@@ -27,11 +27,11 @@ class FreeJoint:
     D: LDL
     axes: tuple[int, ...]
 
-    def left(self, IA: NodeInertia) -> NodeInertia:
+    def projected_inertia(self, IA: NodeInertia) -> NodeInertia:
         """IA - U D^-1 U': the inertia that the parent's side of the joint feels."""
         return IA.without(self.U, self.D, self.axes)
 
-    def force(self, F: SX, y: SX, tau: SX | None = None) -> SX:
+    def projected_force(self, F: SX, y: SX, tau: SX | None = None) -> SX:
         """F + U y for y = D^-1 (tau - S' F): forces F on the body (6 k x c), as its parent feels them."""
         felt = F + without_rows(self.U, self.axes) @ y
         if self.axes:
@@ -56,11 +56,11 @@ class FreeJoint:
         return x / size if x.size2() == 1 else diag(1 / size) @ x
 
 
-def freed(IA: NodeInertia, S: Subspace, armature: SX) -> FreeJoint:
+def articulated_joint(IA: NodeInertia, S: Subspace, armature: SX) -> ArticulatedJoint:
     """The joint with subspace S below the inertia IA, free to move."""
     U = IA @ S
     D = ldl(S.T @ U + armature)
-    return FreeJoint(S, U, D, own_axes(S.columns) if is_equal(D.A, S.T @ U, 1) else ())
+    return ArticulatedJoint(S, U, D, own_axes(S.columns) if is_equal(D.A, S.T @ U, 1) else ())
 
 
 def own_axes(S: SX) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """What ends a value's life is done as soon as it can be, so that fewer values have to be kept at a time.
 
 Everything else stays in its order. Few values are left as they are: they fit into registers, and the longest path
-counts (`codegen.passes.waiting`).
+counts (`codegen.passes.list_scheduling`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FEW = 100
 """So many values at a time are few."""
 
 
-def end_early(graph: Graph) -> Graph:
+def last_use_first(graph: Graph) -> Graph:
     """The same values in another order; angles that stand in front stay there."""
     return reordered(graph, early_ends(graph, range(len(graph.values))))
 

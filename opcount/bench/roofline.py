@@ -1,6 +1,6 @@
 """How near a kernel comes to what the core can do: bytes of code and arithmetic instructions per cycle.
 
-The limits are measured by loops with nothing in their way (limits.c), in the same run as the kernels. Kernels
+The limits are measured by loops with nothing in their way (roofline.c), in the same run as the kernels. Kernels
 are straight code, so that what stands in their object is what one call executes, the math library's sine and
 cosine aside: these count in the time but not in the bytes and instructions.
 """
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opcount.bench.workshop import HERE
+from opcount.bench.build_dir import HERE
 
 if TYPE_CHECKING:
-    from opcount.bench.contest import Contestant
-    from opcount.bench.workshop import Compiler, Workshop
+    from opcount.bench.build_dir import BuildDir, Compiler
+    from opcount.bench.race import Contestant
 
 LOOPS = ("chain_64", "fma_48", "mixed_48", "straight_262144")
 REPEATS = 31
@@ -56,10 +56,10 @@ class Size:
     arithmetic: int | None
 
 
-def core(compiler: Compiler, workshop: Workshop) -> Core | None:
+def core(compiler: Compiler, build_dir: BuildDir) -> Core | None:
     """The limits of the core that this runs on; None on a processor for which no loops are written."""
-    text = (HERE / "limits.c").read_text(encoding="utf-8")
-    library = ctypes.CDLL(str(workshop.shared("limits", [compiler.c, "-O2", "-march=native"], {"limits.c": text})))
+    text = (HERE / "roofline.c").read_text(encoding="utf-8")
+    library = ctypes.CDLL(str(build_dir.shared("limits", [compiler.c, "-O2", "-march=native"], {"roofline.c": text})))
     chain, fma, mixed, straight = (_nanoseconds(library, name) for name in LOOPS)
     if not min(chain, fma, mixed, straight):
         return None

@@ -38,6 +38,8 @@ class Robot(Model):
     @classmethod
     def of(cls, model: Model) -> Robot:
         """The robot of a model."""
+        if isinstance(model, cls):
+            return model
         return cls(**{field.name: getattr(model, field.name) for field in fields(Model)})
 
     @classmethod

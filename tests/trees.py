@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codegen.lowering import Needs, Problem, lowered
+from codegen.lowering import LOWERING, Needs, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from casadi import SX
 
-    from codegen.lowering.problem import Determined, Swept
+    from codegen.lowering.problem import ContactModel, Swept
     from codegen.model import Contact, Model
     from codegen.recursions.tree import Tree
 
@@ -22,9 +22,12 @@ def symbolic_tree(
     contacts: Sequence[Contact] = (),
     turned: bool = True,
     swept: Swept = "inertias",
-    determined: Determined = "",
+    held: ContactModel = "",
     **options: Any,
 ) -> Tree:
     """The tree of a robot at q; with `turned`, rows of contacts are along the axes that these name."""
-    needs = Needs(swept=swept, determined=determined, contact_axes=not turned)
-    return lowered(Problem(needs, model, q, contacts=tuple(contacts), **options)).built
+    needs = Needs(swept=swept, held=held, contact_axes=not turned)
+    problem = Problem(needs, model, q, contacts=tuple(contacts), **options)
+    for step in LOWERING:
+        problem = problem if step.name == "reduced_problem" else step.run(problem)
+    return problem.built

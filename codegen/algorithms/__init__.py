@@ -45,7 +45,7 @@ from codegen.algorithms.pv_osimf import pv_osimf
 from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.rnea import rnea
-from codegen.lowering.problem import ContactTraffic, Determined, Needs
+from codegen.lowering.problem import ContactModel, ContactTraffic, Needs
 from codegen.model import Model
 
 
@@ -54,8 +54,8 @@ class Algorithm:
     """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`).
 
     `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
-    (robots with contacts), `loops` (the baselines for robots with loops). `reflected`, `joint_space` and
-    `contact_traffic` are those of `codegen.lowering.Needs`.
+    (robots with contacts), `loops` (the baselines for robots with loops). The other fields are those of
+    `codegen.lowering.Needs`.
     """
 
     name: str
@@ -67,6 +67,15 @@ class Algorithm:
     reflected: bool = False
     joint_space: bool = False
     contact_traffic: ContactTraffic = "forces"
+    held: ContactModel = ""
+    stiffened: bool = False
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """The names of what `run` takes beside the tree: of constrained dynamics, the problem that is left to solve."""
+        if not self.held:
+            return self.inputs[1:]
+        return ("p", "tau", "s", *(name for name in self.inputs if name in ("mu", "lam0", "R")))
 
     def needs(self, parameters: Collection[str] = ()) -> Needs:
         """What it declares to the lowering, with these parameters among its arguments."""
@@ -74,7 +83,8 @@ class Algorithm:
         matrix = self.group in ("delassus", "damped")  # neither joints' motions nor their forces come in or out
         return Needs(
             swept="forces" if "a" in self.inputs else "both" if "tau" in self.inputs else "inertias",
-            determined=self.determined,
+            held=self.held,
+            stiffened=self.stiffened,
             contact_traffic=self.contact_traffic,
             joint_space=self.joint_space,
             velocities="v" in self.inputs,
@@ -86,13 +96,6 @@ class Algorithm:
             contact_axes=(self.group == "constrained" or "x" in self.outputs) and not {"R", "weight"} & {*parameters},
             reflected=self.reflected,
         )
-
-    @property
-    def determined(self) -> Determined:
-        """How contacts may determine joints: not where they are soft."""
-        if "lam" not in self.outputs or "R" in self.inputs:
-            return ""
-        return "in steps" if "mu" in self.inputs else "exactly"
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(self.inputs)}) -> {', '.join(self.outputs)}: {self.title}"
@@ -197,14 +200,53 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("minverse", minverse, Q, ("Minv",), "inverse inertia matrix"),
         Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold"),
         Algorithm("difference", difference, ("q0", "q1"), ("dv",), "difference of two configurations"),
-        Algorithm("pv", pv, HELD, SOLUTION, "constrained dynamics, Popov-Vereshchagin", "constrained"),
-        Algorithm("pv_early", pv_early, HELD, SOLUTION, "constrained dynamics, O(n + m), direct", "constrained"),
-        Algorithm("pv_soft", pv_soft, (*HELD, "R"), SOLUTION, "softly constrained dynamics, O(n + m)", "constrained"),
-        Algorithm("prox_pv", prox_pv, PROXIMAL, SOLUTION, "constrained dynamics, proximal PV", "constrained"),
-        Algorithm("constrained_aba", constrained_aba, PROXIMAL, SOLUTION, "proximal, O(n + m)", "constrained"),
-        Algorithm("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL", "constrained"),
-        Algorithm("prox_ltls", prox_ltls, PROXIMAL, SOLUTION, "proximal by stiffened LTL", "constrained"),
-        Algorithm("prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky", "constrained"),
+        Algorithm("pv", pv, HELD, SOLUTION, "constrained dynamics, Popov-Vereshchagin", "constrained", held="exactly"),
+        Algorithm(
+            "pv_early",
+            pv_early,
+            HELD,
+            SOLUTION,
+            "constrained dynamics, O(n + m), direct",
+            "constrained",
+            held="exactly",
+        ),
+        Algorithm(
+            "pv_soft",
+            pv_soft,
+            (*HELD, "R"),
+            SOLUTION,
+            "softly constrained dynamics, O(n + m)",
+            "constrained",
+            held="softly",
+            stiffened=True,
+        ),
+        Algorithm(
+            "prox_pv", prox_pv, PROXIMAL, SOLUTION, "constrained dynamics, proximal PV", "constrained", held="in steps"
+        ),
+        Algorithm(
+            "constrained_aba",
+            constrained_aba,
+            PROXIMAL,
+            SOLUTION,
+            "proximal, O(n + m)",
+            "constrained",
+            held="in steps",
+            stiffened=True,
+        ),
+        Algorithm("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL", "constrained", held="in steps"),
+        Algorithm(
+            "prox_ltls",
+            prox_ltls,
+            PROXIMAL,
+            SOLUTION,
+            "proximal by stiffened LTL",
+            "constrained",
+            held="in steps",
+            stiffened=True,
+        ),
+        Algorithm(
+            "prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky", "constrained", held="in steps"
+        ),
         Algorithm("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus", contact_traffic="pairs"),
         Algorithm(
             "kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", "delassus", contact_traffic="joints"

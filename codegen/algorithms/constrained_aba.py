@@ -2,8 +2,8 @@
 
 Sathya and Carpentier 2024 (hal-04443056), Algorithms 1 to 3: ABA on link inertias H + mu K'K and forces K'(mu k + lam);
 each further iteration sweeps only nodes that carry contacts, homogeneously. Singular constraints converge to the
-least-squares solution. Joints that contacts lead (`codegen.elimination.links`) are left out beforehand, and follow from
-the first iteration on. Gravity enters through the bias motion, as upward acceleration of the world.
+least-squares solution. Accelerations are measured from the bias motion (`codegen.lowering.reduced_problem`), of which
+gravity is part.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from functools import partial
 
 from casadi import SX
 
-from codegen.elimination.eliminate import held_in_steps
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.reduced_problem import Nodes, ReducedProblem, Solution
+from codegen.recursions.reduced_problem import Nodes, Solution
 from codegen.recursions.sweeps import (
     acceleration_sweep,
     add_contact_forces,
@@ -30,26 +29,28 @@ from codegen.spatial import zeros
 Moved = tuple[Nodes, Nodes]  # accelerations of joints and of bodies
 
 
-def constrained_aba(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
-    """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    return held_in_steps(tree, v, tau, f_ext, k, mu, lam0, swept, stiff=True)
-
-
-def swept(rest: ReducedProblem, mu: SX, lam0: SX) -> Iteration:
-    """The iteration on what is left, by the sweeps of ABA."""
-    A = inertia_sweep(rest.tree, stiffened(rest.tree, mu))
-    return pushing(rest, mu, lam0, partial(bias_force_sweep, rest.tree, A), partial(acceleration_sweep, rest.tree, A))
+def constrained_aba(tree: Tree, p: list[SX], tau: Nodes, s: SX, mu: SX, lam0: SX) -> Iteration:
+    """Accelerations of joints and bodies (by nodes) and multipliers (m): M y = tau - S' p + J' lam, J y near s."""
+    A = inertia_sweep(tree, stiffened(tree, mu))
+    return pushing(tree, p, tau, s, mu, lam0, partial(bias_force_sweep, tree, A), partial(acceleration_sweep, tree, A))
 
 
 def pushing(
-    rest: ReducedProblem, mu: SX, lam0: SX, inward: Callable[..., Nodes], outward: Callable[..., Moved]
+    tree: Tree,
+    p: list[SX],
+    tau: Nodes,
+    s: SX,
+    mu: SX,
+    lam0: SX,
+    inward: Callable[..., Nodes],
+    outward: Callable[..., Moved],
 ) -> Iteration:
     """What contacts lack pushes, again and again, by solves with M + mu J'J in two sweeps.
 
     `inward` takes bias forces on bodies, joint forces and nodes; `outward` what comes of it, nodes and known motions.
     """
-    tree, s, support = rest.tree, rest.s, rest.tree.support
-    u = inward(add_contact_forces(tree, rest.p, lam0 + mu * s), rest.tau, tree.inwards)
+    support = tree.support
+    u = inward(add_contact_forces(tree, p, lam0 + mu * s), tau, tree.inwards)
     y, a = outward(u, support)
 
     # one step: what the contacts still lack pushes again, through the nodes that carry them
@@ -66,6 +67,7 @@ def pushing(
         y_others, a_others = outward(u, others, a)
         return {**y, **y_others}, {**a, **a_others}, lam + mu * (s - contact_accelerations(tree, a))
 
-    return Iteration(
-        (lam0, y, {i: a[i] for i in support}), step, lambda lam, y, a: s - contact_accelerations(tree, a), finish
-    )
+    def residual(_: SX, __: Nodes, a: Nodes) -> SX:
+        return s - contact_accelerations(tree, a)
+
+    return Iteration((lam0, y, {i: a[i] for i in support}), step, residual, finish)

@@ -16,7 +16,7 @@ from casadi import SX
 from codegen.recursions.delassus import by_joints
 from codegen.recursions.parent_side_osim import parent_side_osim
 from codegen.recursions.sweeps import Articulated, inertia_sweep
-from codegen.recursions.tree import Held, Tree
+from codegen.recursions.tree import LoweredContact, Tree
 from codegen.spatial import zeros
 
 Factors = Mapping[tuple[int, int], SX]
@@ -51,7 +51,7 @@ def factors(tree: Tree, A: Articulated) -> Factors:
     return L
 
 
-def half(tree: Tree, A: Articulated, L: Factors, contact: Held) -> dict[int, SX]:
+def half(tree: Tree, A: Articulated, L: Factors, contact: LoweredContact) -> dict[int, SX]:
     """Y = L'^-1 J' of a contact (n_i x m), by the nodes of its path."""
     y, yields, locked = dict[int, SX](), dict[int, SX](), contact.force
     # contact to root: the force if all joints were locked, less what those further out have yielded to

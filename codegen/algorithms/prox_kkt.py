@@ -5,8 +5,8 @@ Carpentier, Budhiraja, Mansard, Proximal and sparse resolution of constrained dy
 sparsity: there all at the root, here each above the joints that it alone loads, if they can follow it. (There, mu
 multiplies the identity; here it is the penalty, as in the 2024 paper.) The matrix itself is not needed: its pivots are
 D of articulated inertias, stiffer by the constraints that went before, and of constraints what their joints yield; its
-factors are applied by sweeps. Joints that contacts lead are left out beforehand (`codegen.elimination.links`). Gravity
-enters through the bias motion.
+factors are applied by sweeps. Accelerations are measured from the bias motion (`codegen.lowering.reduced_problem`), of
+which gravity is part.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from casadi import SX, horzcat, vertcat
 
-from codegen.elimination.eliminate import held_in_steps
 from codegen.recursions.early_elimination import drawn
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.reduced_problem import Nodes, ReducedProblem, Solution
+from codegen.recursions.reduced_problem import Nodes, Solution
 from codegen.recursions.sweeps import contact_accelerations, joint_forces
 from codegen.recursions.tree import Tree
 from codegen.spatial import LDL, ArticulatedJoint, articulated_joint, diagonal, ldl, zeros
@@ -86,17 +85,15 @@ class Factors:
         return y, a, lam
 
 
-def prox_kkt(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
-    """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    return held_in_steps(tree, v, tau, f_ext, k, mu, lam0, iterated)
+def prox_kkt(tree: Tree, p: list[SX], tau: Nodes, s: SX, mu: SX, lam0: SX) -> Iteration:
+    """Accelerations of joints and bodies (by nodes) and multipliers (m): M y = tau - S' p + J' lam, J y near s.
 
-
-def iterated(rest: ReducedProblem, mu: SX, lam0: SX) -> Iteration:
-    """The iteration on what is left: multipliers, and the motion of what carries joints with constraints above them."""
-    tree, tau, factors = rest.tree, rest.tau, factorised(rest.tree, mu)
+    Steps change multipliers, and the motion of what carries joints with constraints above them.
+    """
+    factors, lacking = factorised(tree, mu), s
     blocks = {i: block for i, block in factors.above.items() if i >= 0}
     carriers = sorted({j for i in blocks for j in tree.path(tree.parent[i])})
-    u, p, s = factors.inwards(rest.p, tau, rest.s, [i for i in tree.inwards if i not in carriers])
+    u, p, s = factors.inwards(p, tau, s, [i for i in tree.inwards if i not in carriers])
 
     # one step: the KKT system again, from these constraints on, its damping undone by the last multipliers
     def step(lam: SX, *motion: Nodes) -> tuple[SX, Nodes, Nodes]:
@@ -117,7 +114,7 @@ def iterated(rest: ReducedProblem, mu: SX, lam0: SX) -> Iteration:
         return y, a, lam
 
     def residual(lam: SX, y: Nodes, a: Nodes) -> SX:
-        return rest.s - contact_accelerations(tree, completed(lam, y, a, tree.support)[1])
+        return lacking - contact_accelerations(tree, completed(lam, y, a, tree.support)[1])
 
     return Iteration(step(lam0), step, residual, lambda lam, y, a: completed(lam, y, a, tree.outwards))
 

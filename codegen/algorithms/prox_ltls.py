@@ -3,8 +3,8 @@
 Sathya and Carpentier 2024 (hal-04443056), eq. 16 and 24: M + mu J'J = L' D L, factorised once; the multipliers follow
 lam+ = lam + mu (k - J a). The factors are those of articulated inertias over links with mu K'K added to them
 (`codegen.algorithms.ltl_osim`), so that the matrix is not formed, nor is J: J a and J' lam are sweeps, of which the
-solves with L are part; where its rows end, articulated joints let forces through. Joints that contacts lead
-(`codegen.elimination.links`) are left out beforehand. Gravity enters through the bias motion.
+solves with L are part; where its rows end, articulated joints let forces through. Accelerations are measured from the
+bias motion (`codegen.lowering.reduced_problem`), of which gravity is part.
 """
 
 from __future__ import annotations
@@ -16,24 +16,18 @@ from casadi import SX
 
 from codegen.algorithms.constrained_aba import pushing
 from codegen.algorithms.ltl_osim import Factors, factors
-from codegen.elimination.eliminate import held_in_steps
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.reduced_problem import Nodes, ReducedProblem
+from codegen.recursions.reduced_problem import Nodes
 from codegen.recursions.sweeps import Articulated, inertia_sweep, stiffened
 from codegen.recursions.tree import Tree
 from codegen.spatial import zeros
 
 
-def prox_ltls(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
-    """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
-    return held_in_steps(tree, v, tau, f_ext, k, mu, lam0, factorised, stiff=True)
-
-
-def factorised(rest: ReducedProblem, mu: SX, lam0: SX) -> Iteration:
-    """The iteration on what is left."""
-    A = inertia_sweep(rest.tree, stiffened(rest.tree, mu))
-    L = factors(rest.tree, A)
-    return pushing(rest, mu, lam0, partial(borne, rest.tree, A, L), partial(followed, rest.tree, A, L))
+def prox_ltls(tree: Tree, p: list[SX], tau: Nodes, s: SX, mu: SX, lam0: SX) -> Iteration:
+    """Accelerations of joints and bodies (by nodes) and multipliers (m): M y = tau - S' p + J' lam, J y near s."""
+    A = inertia_sweep(tree, stiffened(tree, mu))
+    L = factors(tree, A)
+    return pushing(tree, p, tau, s, mu, lam0, partial(borne, tree, A, L), partial(followed, tree, A, L))
 
 
 def borne(

@@ -4,27 +4,22 @@ Sathya and Carpentier 2024 (hal-04443056), sec. VI; Sathya, Bruyninckx, Decre, P
 A joint that yields to its rows, y = S' K', lets as many combinations of them follow as it has freedoms: an orthogonal
 Q turns the rows so that just these couple; they become stiffness on the parent, the others go on. Of each branch one
 that couples waits a joint longer, as the first may yield next to nothing. The constraints must be independent; rows
-that nothing follows, up to the root, are left out there, and the status tells. Joints that contacts lead
-(`codegen.elimination.links`) are left out beforehand. Gravity enters through the bias motion.
+that nothing follows, up to the root, are left out there, and the status tells. Accelerations are measured from the bias
+motion (`codegen.lowering.reduced_problem`), of which gravity is part.
 """
 
 from __future__ import annotations
 
 from casadi import SX
 
-from codegen.elimination.eliminate import held_exactly
 from codegen.recursions.early_elimination import ConstraintRows, eliminate_rows
+from codegen.recursions.reduced_problem import Nodes, Solution
 from codegen.recursions.tree import Tree
 from codegen.spatial import HUGE, articulated_joint, zeros
 
 
-def pv_early(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> tuple[SX, SX]:
-    """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations k."""
-    return held_exactly(tree, v, tau, f_ext, k, swept)
-
-
-def swept(tree: Tree, p: list[SX], tau: dict[int, SX], s: SX) -> tuple[dict[int, SX], dict[int, SX], SX]:
-    """Accelerations of joints and bodies (by nodes) and multipliers (m) of rows that lack s, from rest."""
+def pv_early(tree: Tree, p: list[SX], tau: Nodes, s: SX) -> Solution:
+    """Accelerations of joints and bodies (by nodes) and multipliers (m): M y = tau - S' p + J' lam, J y = s."""
     S, X, parent = tree.S, tree.X, tree.parent
     IA, pA, rows = [I.articulated() for I in tree.I], list(p), ConstraintRows.of(tree, s)
     joint, u, gone = {}, {}, {}

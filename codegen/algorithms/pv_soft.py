@@ -9,9 +9,11 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.algorithms.constrained_aba import constrained_aba
+from codegen.recursions.reduced_problem import Nodes, Solution
 from codegen.recursions.tree import Tree
+from codegen.spatial import zeros
 
 
-def pv_soft(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX) -> tuple[SX, ...]:
-    """Joint accelerations (nv) and multipliers lam = (k - contact acceleration) / R (m), for softness R > 0 (m)."""
-    return constrained_aba(tree, v, tau, f_ext, k, 1 / R, SX(tree.m, 1)).unrolled(1)
+def pv_soft(tree: Tree, p: list[SX], tau: Nodes, s: SX, R: SX) -> Solution:
+    """Accelerations of joints and bodies (by nodes) and multipliers lam = (s - J y) / R (m), for softness R > 0 (m)."""
+    return constrained_aba(tree, p, tau, s, 1 / R, zeros(tree.m)).unrolled(1)

@@ -14,7 +14,7 @@ from casadi import DM, SX, Function, diag, symvar
 
 from codegen.elimination.levers import REGULAR, long_enough
 from codegen.elimination.links import EliminatedLink, LeveredLink, SwivelLink, WeldedLink
-from codegen.recursions.tree import Held, Tree
+from codegen.recursions.tree import LoweredContact, Tree
 from codegen.spatial import Transform, Translation, constant, others, own_axes, reflections, without_rows
 
 ANGLES = 64  # at which levers are looked at that a hinge moves
@@ -35,7 +35,7 @@ def determined_exactly(tree: Tree) -> dict[int, EliminatedLink]:
     return found
 
 
-def _determining(tree: Tree) -> list[tuple[int, Held]]:
+def _determining(tree: Tree) -> list[tuple[int, LoweredContact]]:
     """The contacts that may determine joints, numbered."""
     return [(e, contact) for e, contact in enumerate(tree.contacts) if contact.determines]
 
@@ -61,7 +61,9 @@ def determined_in_steps(tree: Tree) -> dict[int, EliminatedLink]:
     return found
 
 
-def _levered(tree: Tree, contact: Held, axes: tuple[int, ...], size: SX, whole: bool = False) -> LeveredLink | None:
+def _levered(
+    tree: Tree, contact: LoweredContact, axes: tuple[int, ...], size: SX, whole: bool = False
+) -> LeveredLink | None:
     """The link, if a contact leads it by its rows divided by their sizes; of a `whole` frame, along the link's axes."""
     if not axes or not contact.force.is_constant() or contact.size < len(axes):
         return None
@@ -76,7 +78,7 @@ def _levered(tree: Tree, contact: Held, axes: tuple[int, ...], size: SX, whole: 
     return LeveredLink(contact, part, F1, F2, Q, size, own) if levers else None
 
 
-def _levered_by_angle(tree: Tree, contact: Held, axes: tuple[int, ...]) -> LeveredLink | None:
+def _levered_by_angle(tree: Tree, contact: LoweredContact, axes: tuple[int, ...]) -> LeveredLink | None:
     """The link, if rows that another one left lead its joint at all angles of that one's hinge."""
     angle = symvar(contact.force)
     if len(axes) != 1 or len(angle) != 1 or contact.yields.is_zero():
@@ -98,7 +100,7 @@ def _levered_by_angle(tree: Tree, contact: Held, axes: tuple[int, ...]) -> Lever
     return LeveredLink(contact, part, F1, F2, Q, SX.ones(contact.size), SX.eye(contact.size))
 
 
-def _sizes(contact: Held) -> SX:
+def _sizes(contact: LoweredContact) -> SX:
     """Of rows the lengths, in powers of two of what they are at the mean."""
     if not contact.force.is_constant():
         return SX.ones(contact.size)
@@ -112,7 +114,7 @@ def _power_of_two(size: float) -> float:
     return 2.0 ** round(math.log2(size)) if size > 0.0 else 1.0
 
 
-def _free_axes(tree: Tree, contact: Held) -> tuple[int, ...]:
+def _free_axes(tree: Tree, contact: LoweredContact) -> tuple[int, ...]:
     """The axes along which its joint moves a contact's body, if this is alone at its node, and held by nothing else.
 
     Nor by stiffness that is in its inertia already, which would be taken for the body's own.
@@ -123,7 +125,7 @@ def _free_axes(tree: Tree, contact: Held) -> tuple[int, ...]:
     return axes if len(axes) < 6 and alone and not contact.stiff else ()
 
 
-def _regular(contact: Held) -> bool:
+def _regular(contact: LoweredContact) -> bool:
     """Whether a contact's rows are numbers, and hold its frame wholly."""
     whole = contact.size == 6 and contact.K.is_constant()
     return whole and bool(np.linalg.cond(np.array(DM(contact.K))) < REGULAR)

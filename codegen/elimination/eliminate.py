@@ -11,18 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 from casadi import SX, trace, vertcat, vertsplit
 
-from codegen.elimination.detect import determined_exactly, determined_in_steps
 from codegen.elimination.links import EliminatedLink
-from codegen.recursions.iteration import Iteration
-from codegen.recursions.motion import bias_motion, constraint_rhs, forces
 from codegen.recursions.reduced_problem import Nodes, ReducedProblem, Solution
 from codegen.recursions.sweeps import acceleration_sweep
-from codegen.recursions.tree import Held, Tree
+from codegen.recursions.tree import LoweredContact, Tree
 from codegen.spatial import (
     ArticulatedInertia,
     NodeInertia,
@@ -100,49 +96,7 @@ def eliminate(
     return replace(rest, back_substitute=back_substitute, reduced_multipliers=reduced_multipliers)
 
 
-def held_exactly(
-    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, solve: Callable[[Tree, list[SX], Nodes, SX], Solution]
-) -> tuple[SX, SX]:
-    """Joint accelerations (nv) and multipliers (m), led joints by their contacts, and the others as `solve` has it."""
-    a0, motion = bias_motion(tree, v)
-    felt = vertcat(*tree.armature_forces(v, a0))
-    p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau - felt)))
-    rest = eliminate(tree, p, tau_i, constraint_rhs(tree, motion, k), determined_exactly)
-    y, _, lam = rest.back_substitute(*solve(rest.tree, rest.p, rest.tau, rest.s))
-    return a0 + vertcat(*[y[i] for i in tree.outwards]), lam
-
-
-def held_in_steps(
-    tree: Tree,
-    v: SX,
-    tau: SX,
-    f_ext: SX,
-    k: SX,
-    mu: SX,
-    lam0: SX,
-    iterate: Callable[[ReducedProblem, SX, SX], Iteration],
-    stiff: bool = False,
-) -> Iteration:
-    """The same of an iteration, which `iterate` makes of what is left, mu and multipliers to start from.
-
-    It ends with what `ReducedProblem.back_substitute` takes. Where rows have weights, in mu, none determine joints, as
-    orthogonal turns would mix them. `stiff` says that it holds rows by a stiffness mu of the bodies.
-    """
-    a0, motion = bias_motion(tree, v)
-    felt = vertcat(*tree.armature_forces(v, a0))
-    p, tau_i = forces(tree, motion, f_ext), dict(enumerate(tree.split(tau - felt)))
-    leads = determined_in_steps if mu.size1() == 1 else lambda _: {}
-    rest = eliminate(tree, p, tau_i, constraint_rhs(tree, motion, k), leads, mu if stiff else None)
-    found = iterate(rest, mu, rest.reduced_multipliers(lam0))
-
-    def finish(*state: Any) -> tuple[SX, SX]:
-        y, _, lam = rest.back_substitute(*found.finish(*state))
-        return a0 + vertcat(*[y[i] for i in tree.outwards]), lam
-
-    return replace(found, finish=finish)
-
-
-def remainder(tree: Tree, left: Mapping[int, Held], gone: Collection[int], I: Sequence[NodeInertia]) -> Tree:
+def remainder(tree: Tree, left: Mapping[int, LoweredContact], gone: Collection[int], I: Sequence[NodeInertia]) -> Tree:
     """The tree with inertias I, and some contacts with the rows that are left of them.
 
     Nodes that are gone keep their numbers, but hang on the world and move no more: sweeps over them come to nothing.
@@ -170,7 +124,7 @@ def remainder(tree: Tree, left: Mapping[int, Held], gone: Collection[int], I: Se
     )
 
 
-def _left(tree: Tree, link: EliminatedLink, yields: SX, stiffened: bool) -> Held:
+def _left(tree: Tree, link: EliminatedLink, yields: SX, stiffened: bool) -> LoweredContact:
     """The rows that are left of a led link's contact, on the body that carries the link."""
     force, b, node = link.rows, link.part.parent, tree.parent[link.held.node]
     return replace(

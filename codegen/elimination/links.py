@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 from casadi import DM, SX, is_equal, vertcat
 
-from codegen.recursions.tree import Held, Part
+from codegen.recursions.tree import LoweredContact, Part
 from codegen.spatial import (
     ArticulatedInertia,
     AxisRotation,
@@ -40,7 +40,7 @@ from codegen.spatial import (
 class EliminatedLink(ABC):
     """A link, alone at its node, whose joint is led by the one contact that holds it: F1 (6 x n) and F2 (6 x m - n)."""
 
-    held: Held
+    held: LoweredContact
     part: Part
     F1: SX
     F2: SX

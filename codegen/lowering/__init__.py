@@ -6,11 +6,10 @@ operations have a plain form, in which they may be left out; what others found s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-
-from casadi import SX
+from typing import Any
 
 from codegen.errors import RobotError
 from codegen.lowering.base_frame import base_frame
@@ -21,9 +20,11 @@ from codegen.lowering.length_units import length_units
 from codegen.lowering.link_axes import link_axes, own_axes
 from codegen.lowering.loop_closure import loop_closure
 from codegen.lowering.problem import Needs, Problem
+from codegen.lowering.reduced_problem import reduced_problem
 from codegen.lowering.reflect_rotors import reflect_rotors
 from codegen.lowering.regroup_inertias import own_inertias, regroup_inertias
 from codegen.lowering.reroot import reroot
+from codegen.recursions.iteration import Iteration
 
 __all__ = ["ALL", "LOWERING", "Needs", "Problem", "Step", "checked", "lowered", "restored"]
 
@@ -67,6 +68,7 @@ LOWERING: tuple[Step, ...] = (
     Step(build_tree),
     Step(contact_rows),
     Step(length_units, unchanged),
+    Step(reduced_problem),
 )
 
 
@@ -88,8 +90,16 @@ def lowered(problem: Problem, without: Collection[str] = ()) -> Problem:
     return problem
 
 
-def restored(problem: Problem, name: str, result: SX) -> SX:
-    """A result of a lowered problem, by its name, as the robot that the user stated has it."""
+def restored(problem: Problem, names: Sequence[str], results: Any) -> Any:
+    """What an algorithm computed (iterative or not) of a lowered problem, as results of the robot that the user stated.
+
+    `names` are those of the results.
+    """
+    if isinstance(results, Iteration):
+        return replace(results, finish=lambda *state: restored(problem, names, results.finish(*state)))
+    if problem.solved:
+        results = problem.solved(results)
+    results = results if isinstance(results, tuple) else (results,)
     for change in reversed(problem.restores):
-        result = change[name](result) if name in change else result
-    return result
+        results = tuple(change[name](x) if name in change else x for name, x in zip(names, results, strict=True))
+    return results

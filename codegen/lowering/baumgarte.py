@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from casadi import DM, SX, vertcat
 
 from codegen.recursions.poses import velocities, world_poses
-from codegen.recursions.tree import Held, Tree
+from codegen.recursions.tree import LoweredContact, Tree
 from codegen.spatial import cross3, so3_log, zeros
 
 
@@ -39,7 +39,7 @@ def wanted(tree: Tree, v: SX, k: SX, given: Mapping[str, SX]) -> SX:
     return vertcat(*rows)
 
 
-def gained(held: Held, gain: SX, x: SX) -> SX:
+def gained(held: LoweredContact, gain: SX, x: SX) -> SX:
     """Gains (m) of the user's rows times values of the sweeps' rows (of one contact)."""
     own = gain[held.rows]
     if held.turn is None or (own.is_constant() and len(set(DM(own).full().ravel())) == 1):
@@ -47,7 +47,7 @@ def gained(held: Held, gain: SX, x: SX) -> SX:
     return held.turn.T @ (own * (held.turn @ x))
 
 
-def inwards(held: Held, x: SX) -> SX:
+def inwards(held: LoweredContact, x: SX) -> SX:
     """One contact's part of values (m) of the user's rows, as the sweeps' rows have it."""
     return x[held.rows] if held.turn is None else held.turn.T @ x[held.rows]
 

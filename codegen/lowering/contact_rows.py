@@ -19,13 +19,13 @@ from codegen.errors import RobotError
 from codegen.geometry import IDENTITY, ROUNDING, Pose, clean
 from codegen.lowering.baumgarte import all_inwards, outwards, wanted
 from codegen.model import Frame
-from codegen.recursions.tree import Held
+from codegen.recursions.tree import LoweredContact
 from codegen.spatial import Transform, Translation, constant, placement_steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codegen.lowering.problem import Determined, Problem
+    from codegen.lowering.problem import ContactModel, Problem
     from codegen.model import Contact, Model
     from codegen.recursions.tree import Part, Tree
     from codegen.spatial import AxisRotation
@@ -39,14 +39,19 @@ def turns_outside(contact: Contact) -> bool:
     return along and len(contact.parts) == 1 and _whole(np.array(contact.rows))
 
 
-def leads(model: Model, contacts: Sequence[Contact], contact: Contact, determined: Determined) -> bool:
+def leads(model: Model, contacts: Sequence[Contact], contact: Contact, held: ContactModel) -> bool:
     """Whether rows along its body's own axes lead its hinge (`codegen.elimination.detect`), of a point or frame off it.
 
     Frames held exactly lead along any axes. Foretold of the model; a wrong answer would cost operations only.
     """
     frame, rows = model.frame(contact.frame.name), np.array(contact.rows)
     turns = bool(rows[:, :3].any())
-    if not determined or frame.body < 0 or rows.shape != (6 if turns else 3, 6) or (turns and determined == "exactly"):
+    if (
+        held in ("", "softly")
+        or frame.body < 0
+        or rows.shape != (6 if turns else 3, 6)
+        or (turns and held == "exactly")
+    ):
         return False
     body, node = model.bodies[frame.body], next(node for node in model.nodes if frame.body in node.bodies)
     on = [model.frame(other.frame.name).body for other in contacts if other is not contact]
@@ -72,7 +77,7 @@ def _carrying(model: Model, b: int) -> list[int]:
 
 def determined_joints(problem: Problem) -> Problem:
     """The step that lets contacts determine the motion of joints, which algorithms then eliminate."""
-    return replace(problem, determined=problem.needs.determined)
+    return replace(problem, determined=problem.needs.held in ("exactly", "in steps"))
 
 
 def contact_axes(problem: Problem) -> Problem:
@@ -81,13 +86,15 @@ def contact_axes(problem: Problem) -> Problem:
     if not needs.contact_axes:
         return problem
     contacts = problem.contacts if needs.swept == "both" else ()
-    return replace(problem, aside=tuple(c for c in contacts if not leads(model, contacts, c, problem.determined or "")))
+    return replace(
+        problem, aside=tuple(c for c in contacts if not (problem.determined and leads(model, contacts, c, needs.held)))
+    )
 
 
 def contact_rows(problem: Problem) -> Problem:
     """The step that puts contacts on the tree, and turns what goes in and comes out along their rows."""
     held = holding(problem.built, problem.contacts, problem.aside is None, [link.inner for link in problem.links])
-    held = tuple(replace(rows, determines=problem.determined is not None) for rows in held)
+    held = tuple(replace(rows, determines=problem.determined) for rows in held)
     tree = replace(problem.built, contacts=held)
     if not held:
         return replace(problem, tree=tree)
@@ -110,13 +117,13 @@ def before(tree: Tree, problem: Problem) -> dict[str, SX]:
 
 def holding(
     tree: Tree, contacts: Sequence[Contact], turned: bool, inner: Sequence[AxisRotation | None]
-) -> tuple[Held, ...]:
+) -> tuple[LoweredContact, ...]:
     """The contacts on a tree; with `turned`, all axes go into K.
 
     `inner` are, by bodies, the turns from the axes that they are swept along to their own, where these differ; rows are
     then along the former. RobotError for a contact on the world itself, which is of no use to anybody.
     """
-    held: list[Held] = []
+    held: list[LoweredContact] = []
     model, parts = tree.model, tree.parts
     for number, contact in enumerate(contacts):
         frame, start = model.frame(contact.frame.name), held[-1].rows.stop if held else 0
@@ -144,7 +151,7 @@ def holding(
             force = Transform(steps).force(K.T)
             same = outside is not None or K.is_constant() or whole
             held.append(
-                Held(
+                LoweredContact(
                     body=frame.body,
                     node=parts[frame.body].node,
                     rows=slice(start + rows.start, start + rows.stop),

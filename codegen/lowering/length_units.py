@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.lowering.problem import Problem
-    from codegen.recursions.tree import Held, Tree
+    from codegen.recursions.tree import LoweredContact, Tree
     from codegen.spatial import Step
 
 
@@ -121,7 +121,7 @@ def _armature(tree: Tree, i: int, unit: float) -> SX:
     return scale @ tree.armature[i] @ scale
 
 
-def _held(contact: Held, unit: float) -> Held:
+def _held(contact: LoweredContact, unit: float) -> LoweredContact:
     """A contact on a body whose lengths are in this unit."""
     rows = [1 / unit if r % 6 < 3 else 1.0 for r in range(contact.force.size1())]
     return replace(contact, force=diagcat(*map(SX, rows)) @ contact.force, unit=unit)

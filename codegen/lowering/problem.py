@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from casadi import SX, vertcat
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Swept = Literal["forces", "inertias", "both"]
 """What the sweeps of an algorithm carry beside motions."""
 
-Determined = Literal["", "exactly", "in steps"]
-"""Whether contacts may determine the motion of joints, as they are held exactly, or come to be held."""
+ContactModel = Literal["", "exactly", "in steps", "softly"]
+"""How an algorithm of constrained dynamics holds its contacts, which may determine joints unless they are soft."""
 
 ContactTraffic = Literal["forces", "joints", "pairs", "branches"]
 """What an algorithm does on the ways from contacts to the base: it carries unit forces; does the same for each joint
@@ -34,6 +34,8 @@ Change = Callable[[SX], SX]
 class Needs:
     """What an algorithm declares of itself, so that steps know what they may change without notice.
 
+    `held` says that it solves the problem of constrained dynamics (`codegen.lowering.reduced_problem`), and how;
+    `stiffened` that it holds rows by a stiffness mu of the bodies.
     With `reflected` rotors are armature to it. With `joint_space` it factorises the joint-space inertia matrix;
     `velocities` says that joint velocities are among its arguments. It may be given another frame of
     a floating base (`base_frame`), another link as the base (`base_link`), units of length for every body
@@ -41,7 +43,8 @@ class Needs:
     """
 
     swept: Swept = "inertias"
-    determined: Determined = ""
+    held: ContactModel = ""
+    stiffened: bool = False
     contact_traffic: ContactTraffic = "forces"
     joint_space: bool = False
     velocities: bool = False
@@ -73,14 +76,15 @@ class Problem:
     `numbers` are symbols in the place of the model's numbers, by parameters. `bases` are joints in the place of
     floating ones, by bodies. `reframed` is the model in canonical frames, with `joints`, symbolic `offsets`, `spanning`
     (by nodes), `inertias` and `links` by its bodies. `aside` are the contacts whose rows may stay along axes of their
-    own, None if all rows are along the axes that contacts name; `determined` is None if contacts determine no joints.
+    own, None if all rows are along the axes that contacts name; `determined` says that contacts may
+    determine joints, and `solved` makes accelerations and multipliers of the solution of constrained dynamics.
     `restores` turn results, by names, into those of the robot that the user stated; the last one goes first.
     """
 
     needs: Needs
     model: Model
     q: SX
-    arguments: Mapping[str, SX] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     frames: tuple[str, ...] = ()
     external: tuple[str, ...] = ()
     numbers: Mapping[str, SX] = field(default_factory=dict)
@@ -91,10 +95,11 @@ class Problem:
     offsets: tuple[SX | None, ...] = ()
     spanning: tuple[Spanning, ...] = ()
     inertias: tuple[RigidInertia, ...] = ()
-    determined: Determined | None = None
+    determined: bool = False
     aside: tuple[Contact, ...] | None = None
     links: tuple[LinkAxes, ...] = ()
     tree: Tree | None = None
+    solved: Callable[[Any], tuple[SX, SX]] | None = None
     restores: tuple[Mapping[str, Change], ...] = ()
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from casadi import DM, SX
 
-from codegen.recursions.tree import Held, Tree
+from codegen.recursions.tree import LoweredContact, Tree
 
 CARRY = 27  # a column over one hinge: five rows of U y / D, a turn of two vectors, a shift along one axis
 TOLD = 9  # a column of accelerations, by one force of five rows
@@ -108,7 +108,7 @@ def _streams(tree: Tree, bundled: frozenset[int]) -> list[Stream]:
     return contacts + bundles
 
 
-def _felt(tree: Tree, contact: Held) -> int:
+def _felt(tree: Tree, contact: LoweredContact) -> int:
     """How many of a contact's unit forces its own joint feels."""
     y = tree.S[contact.node].T @ contact.force
     return sum(not y[:, column].is_zero() for column in range(contact.size))

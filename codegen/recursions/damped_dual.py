@@ -21,8 +21,8 @@ from casadi import SX, diagcat, vertcat
 
 from codegen.recursions.force_propagators import ForcePropagators
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.reduced_problem import ReducedProblem, Solution
-from codegen.recursions.sweeps import Articulated, accelerated, bias_force_sweep
+from codegen.recursions.reduced_problem import Nodes, Solution
+from codegen.recursions.sweeps import Articulated, accelerated
 from codegen.recursions.tree import Tree
 from codegen.spatial import diagonal, ldl, mirrored, zeros
 
@@ -70,12 +70,19 @@ def proximal(system: DampedDual, mu: SX, lam0: SX, finish: Callable[[SX, SX], tu
 
 
 def from_propagators(
-    rest: ReducedProblem, A: Articulated, propagators: ForcePropagators, L: SX, parts: Split, mu: SX, lam0: SX
+    tree: Tree,
+    A: Articulated,
+    u: Nodes,
+    s: SX,
+    propagators: ForcePropagators,
+    L: SX,
+    parts: Split,
+    mu: SX,
+    lam0: SX,
 ) -> Iteration:
-    """The iteration on articulated bodies, from streams of unit forces: `parts` are what `split` gives, L theirs."""
-    tree, (nodes, blocks) = rest.tree, parts
-    u = bias_force_sweep(tree, A, rest.p, rest.tau, tree.inwards)
-    own = rest.s - propagators.row_accelerations({i: A[i].D.solve(u[i]) for i in tree.support if i not in nodes})
+    """The iteration on articulated bodies under joint forces u: `parts` are what `split` gives, L theirs."""
+    nodes, blocks = parts
+    own = s - propagators.row_accelerations({i: A[i].D.solve(u[i]) for i in tree.support if i not in nodes})
     Y, D = [propagators.at(tree, i) for i in nodes], [A[i].D.A for i in nodes]
     felt = vertcat(zeros(0), *[u[i] for i in nodes])
     system = DampedDual(L, vertcat(zeros(0, tree.m), *Y), diagcat(zeros(0, 0), *D), felt, own, blocks)

@@ -6,8 +6,8 @@ steps is computed before the first. `residual` is what the constraints still lac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from casadi import SX, densify, reshape, vec, vertcat
@@ -32,21 +32,12 @@ class Iteration:
         members: tuple[Any, ...] = rebuilt(self.start, column, 0)[0]
         return members
 
-    def unrolled(self, iterations: int) -> tuple[SX, ...]:
+    def unrolled(self, iterations: int) -> tuple[Any, ...]:
         """The outputs after a fixed number of iterations; the first is the start itself."""
         state = self.start
         for _ in range(iterations - 1):
             state = self.step(*state)
         return self.finish(*state)
-
-
-def changed(results: Any, names: Sequence[str], change: Mapping[str, Callable[[SX], SX]]) -> Any:
-    """An algorithm's results (iterative or not), those of some names changed."""
-    if isinstance(results, Iteration):
-        return replace(results, finish=lambda *state: changed(results.finish(*state), names, change))
-    if not isinstance(results, tuple):
-        return changed((results,), names, change)
-    return tuple(change[name](x) if name in change else x for name, x in zip(names, results, strict=True))
 
 
 def flat(state: Any) -> SX:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from casadi import SX, diagcat, horzcat
 
 from codegen.recursions.sweeps import Articulated
-from codegen.recursions.tree import Held, Tree
+from codegen.recursions.tree import LoweredContact, Tree
 from codegen.spatial import mirrored, units, zeros
 
 
@@ -29,7 +29,7 @@ def parent_side_osim(
 
     Contacts on nodes that carry others, on roots and on the nodes `but` stay where they are.
     """
-    inner, own, F, K, order = list[Held](), zeros(0, 0), zeros(0, 0), zeros(0, 0), list[int]()
+    inner, own, F, K, order = list[LoweredContact](), zeros(0, 0), zeros(0, 0), zeros(0, 0), list[int]()
     nodes = [contact.node for contact in tree.contacts]
     stay = {*but, *(i for node in nodes for i in tree.path(node) if i != node or tree.parent[i] < 0)}
     # by nodes: their contacts' rows, or if there are more than that, the unit forces that come through their joint

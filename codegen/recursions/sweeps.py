@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from casadi import SX, vertcat
 
-from codegen.recursions.tree import Held, Tree
+from codegen.recursions.tree import LoweredContact, Tree
 from codegen.spatial import ArticulatedJoint, NodeInertia, articulated_joint, zeros
 
 Articulated = Mapping[int, ArticulatedJoint]  # by nodes
@@ -25,7 +25,7 @@ def stiffened(tree: Tree, weight: SX) -> list[NodeInertia]:
     return IA
 
 
-def weight_of(weight: SX, contact: Held) -> SX:
+def weight_of(weight: SX, contact: LoweredContact) -> SX:
     """A contact's part of a weight on all rows, or the one weight of all."""
     return weight if weight.size1() == 1 else weight[contact.rows]
 
@@ -74,7 +74,7 @@ def accelerated(
     return {**y, **known}, a
 
 
-def joint_forces(tree: Tree, contact: Held, A: Articulated | None = None) -> dict[int, SX]:
+def joint_forces(tree: Tree, contact: LoweredContact, A: Articulated | None = None) -> dict[int, SX]:
     """S' K' of a contact (n_i x m) at every node of its path: joint forces of its unit multipliers.
 
     With A, joints yield on the way and a node feels what they transmit; without, they are locked.

@@ -44,7 +44,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LoweredContact:
     """Rows of a contact at one point, over SX: body and node, place among the rows of all contacts, frame on the body.
 
     `K` (m x 6) acts on motions [angular; linear] at `origin` along `axes`; `own` (3 x 3) leads there from the frame's;
@@ -131,7 +131,7 @@ class Tree:
     gravity: SX
     frames: tuple[Frame, ...] = field(default=())
     external: tuple[Frame, ...] = field(default=())
-    contacts: tuple[Held, ...] = field(default=())
+    contacts: tuple[LoweredContact, ...] = field(default=())
 
     def __repr__(self) -> str:
         return f"<Tree of {self.model.name}: {len(self)} nodes, {self.nv} degrees of freedom>"

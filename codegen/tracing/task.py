@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from casadi import SX, Function, reshape, sqrt, sumsqr, vec
@@ -16,7 +15,7 @@ from codegen.ir.operations import CONST
 from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
 from codegen.lowering import Problem, lowered, restored
 from codegen.model.contacts import placed, whole_tips
-from codegen.recursions.iteration import Iteration, changed, flat
+from codegen.recursions.iteration import Iteration, flat
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.status import with_status
@@ -224,8 +223,8 @@ def _run(task: Task) -> tuple[list[SX], Any]:
     entry, (ports, _) = task.entry, task.signature
     symbols = [SX.sym(port.name, port.size) for port in ports]
     problem = lowered(_stated(task, ports, symbols), task.without)
-    results = entry.run(problem.built, *(problem.arguments[name] for name in entry.inputs[1:]))
-    return symbols, changed(results, entry.outputs, {name: partial(restored, problem, name) for name in entry.outputs})
+    results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes))
+    return symbols, restored(problem, entry.outputs, results)
 
 
 def _stated(task: Task, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:

@@ -11,12 +11,12 @@ from casadi import SX, Function
 from mechanisms_cases import looked_at, mechanism, parallel
 from scenarios import DELASSUS, DUAL, HARD, ITERATIONS, PRIMAL, TOLERANCE, optional, problem, worst
 from thorough import besides, diagonal
-from trees import symbolic_tree
 
 import codegen
 import opcount
 from codegen.algorithms import ALGORITHMS
 from codegen.ir.interpreter import interpret
+from codegen.lowering import Problem, lowered, restored
 from codegen.oracle import ORACLE, constrained
 from codegen.recursions.iteration import Iteration
 from codegen.tracing.task import Task, trace
@@ -135,10 +135,11 @@ def test_solved_multipliers_stay(algorithm):
 )
 def test_nothing_held_is_forward_dynamics(robot, algorithm):
     model = codegen.load(robot)
-    symbols = [SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv))]
-    others = {"f_ext": SX(0, 6), "k": SX(0, 1), "lam0": SX(0, 1), "mu": SX(1e5), "R": SX(0, 1)}
-    inputs = [others[name] for name in ALGORITHMS[algorithm].inputs[3:]]
-    found = ALGORITHMS[algorithm].run(symbolic_tree(model, symbols[0]), *symbols[1:], *inputs)
+    given = {name: SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv))}
+    symbols, entry = list(given.values()), ALGORITHMS[algorithm]
+    given |= {"f_ext": SX(0, 6), "k": SX(0, 1), "lam0": SX(0, 1), "mu": SX(1e5), "R": SX(0, 1)}
+    problem = lowered(Problem(entry.needs(), model, given["q"], {name: given[name] for name in entry.inputs[1:]}))
+    found = restored(problem, entry.outputs, entry.run(problem.built, *(problem.arguments[n] for n in entry.takes)))
     a, lam = found.unrolled(ITERATIONS) if isinstance(found, Iteration) else found
     state = model.random(3)
     computed = np.array(Function("held", symbols, [a])(*state)).ravel()

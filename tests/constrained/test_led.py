@@ -37,9 +37,7 @@ KINDS = (
 
 
 def tree_of(robot, contacts):
-    return symbolic_tree(
-        robot, SX.sym("q", robot.nq), contacts=contacts, turned=False, swept="both", determined="in steps"
-    )
+    return symbolic_tree(robot, SX.sym("q", robot.nq), contacts=contacts, turned=False, swept="both", held="in steps")
 
 
 def held(seed, armature):

@@ -30,7 +30,6 @@ SOON = ("iiwa H6", "solo12 F3^2", "mini_cheetah")
 SOME = {  # of the quick algorithms all on the arm, and each on one or two of the others
     "solo12 F3^2": ("pv", "prox_pv", "prox_ltls", "ltl_osim", "efpa", "pv_osim"),
     "mini_cheetah": ("pv_early", "prox_ltl", "prox_kkt", "constrained_aba", "kjr", "pv_osimr"),
-    "tello_humanoid": ("constrained_aba",),
 }
 ALL = [*PAPER, *FIXED, *LOOPED]
 CASES = besides(SOON, ALL)

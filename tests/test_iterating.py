@@ -11,6 +11,7 @@ from thorough import besides
 import codegen
 from codegen.runtime import Function
 
+TOGETHER = True  # one process builds what these tests share
 ALGORITHMS = ("constrained_aba", "prox_pv")
 FEET = ("FL_FOOT:3", "HR_FOOT:3")
 

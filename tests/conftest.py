@@ -61,6 +61,7 @@ def built(build: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests of one robot go to one process (`--dist loadgroup`), so that nothing is traced or compiled twice.
 

@@ -139,7 +139,7 @@ def test_solved_multipliers_stay(algorithm):
     ("robot", "algorithm"),
     [
         *diagonal(["solo12", "random_tree:5,8"], [*HARD, "pv_soft"]),
-        *besides([("tello_humanoid", "pv_early")], [("tello_humanoid", name) for name in (*HARD, "pv_soft")]),
+        *besides([("tello_humanoid", "pv_soft")], [("tello_humanoid", name) for name in (*HARD, "pv_soft")]),
     ],
 )
 def test_nothing_held_is_forward_dynamics(robot, algorithm):

@@ -104,7 +104,8 @@ def test_numbers_that_stay_arguments(algorithm):
     assert worst(lam[None], expected[1][None]) < TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize("algorithm", besides(DIRECT[:1], DIRECT))
+@pytest.mark.thorough
+@pytest.mark.parametrize("algorithm", DIRECT)
 def test_compiled(build, algorithm):
     """A held hand with a gripper on it, a foot that leads two joints, a point that leads one."""
     robot = codegen.load("talos")

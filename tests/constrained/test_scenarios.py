@@ -122,14 +122,16 @@ def four_points_per_foot():
     return problem(model, tuple(contacts), 8, redundant=True)
 
 
-@pytest.mark.parametrize("algorithm", besides(["efpa"], DELASSUS))
+@pytest.mark.thorough
+@pytest.mark.parametrize("algorithm", DELASSUS)
 def test_delassus_matrix_of_four_points_per_foot(algorithm):
     given = four_points_per_foot()
     W, *_ = interpret(given.graph(algorithm), given.q)
     assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-12
 
 
-@pytest.mark.parametrize("algorithm", besides(["constrained_aba"], PRIMAL))
+@pytest.mark.thorough
+@pytest.mark.parametrize("algorithm", PRIMAL)
 def test_dynamics_of_four_points_per_foot(algorithm):
     """Turning feet make the points contradict one another: their accelerations settle at the least squares."""
     given = four_points_per_foot()

@@ -130,12 +130,14 @@ def test_dynamics_with_loops(algorithm, robot):
     assert compared(*looped()[robot], algorithm, ("k",), number=2) < 10 * TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize("algorithm", besides(["pv_soft"], ["pv_soft", "efpa", "pv_osimr", "caba_osim"]))
+@pytest.mark.thorough
+@pytest.mark.parametrize("algorithm", ["pv_soft", "efpa", "pv_osimr", "caba_osim"])
 def test_hinges_on_a_robot_with_gears(algorithm):
     assert compared(*looped()[2], algorithm, ("R",) if algorithm == "pv_soft" else (), number=2) < 1e-9
 
 
-@pytest.mark.parametrize("algorithm", besides(["prox_pv"], ["prox_pv", "constrained_aba"]))
+@pytest.mark.thorough
+@pytest.mark.parametrize("algorithm", ["prox_pv", "constrained_aba"])
 def test_soles_on_a_robot_with_gears(algorithm):
     assert compared(*soles(), algorithm, ("k",), number=2, redundant=True) < 1e-8
 

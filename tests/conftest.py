@@ -61,8 +61,12 @@ def built(build: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests of one robot go to one process (`--dist loadgroup`), so that nothing is traced or compiled twice."""
+    """Tests of one robot go to one process (`--dist loadgroup`), so that nothing is traced or compiled twice.
+
+    So do those of a file that says so by TOGETHER.
+    """
     if not config.pluginmanager.hasplugin("xdist"):
         return
     for item in items:
@@ -70,3 +74,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for case in parameters.values():
             if type(case).__module__ in ("compiled_cases", "scenarios"):
                 item.add_marker(pytest.mark.xdist_group(str(case)))
+        if isinstance(item, pytest.Function) and getattr(item.module, "TOGETHER", False):
+            item.add_marker(pytest.mark.xdist_group(item.module.__name__))

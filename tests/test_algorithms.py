@@ -17,7 +17,7 @@ from compiled_cases import (
     worst_error,
 )
 from mechanisms_cases import aligned, error, mechanism, state
-from thorough import chosen
+from thorough import chosen, diagonal
 
 import codegen
 from codegen.errors import UnsuitedError
@@ -32,11 +32,12 @@ def test_every_oracle_is_put_to_use():
     assert set(ORACLE) == set(codegen.ALGORITHMS)
 
 
-HUMANOIDS = ("talos", "talos_reduced", "atlas", "atlas_shadow")
+SMALL = ("iiwa-fixed-pinocchio", "solo12-floating-pinocchio", "solo12-floating-mujoco")
+MORE = {("panda-fixed-mujoco", "minverse"), ("iiwa-floating-pinocchio", "aba"), ("go1-floating-pinocchio", "crba")}
 
 
 def soon(robot, algorithm):
-    return robot.name not in HUMANOIDS or (robot.name == "talos" and algorithm in ("rnea", "aba"))
+    return str(robot) in SMALL or (str(robot), algorithm) in MORE
 
 
 @pytest.mark.parametrize(("robot", "algorithm"), chosen(soon, BUNDLED, ALGORITHMS), ids=str)
@@ -50,8 +51,9 @@ def test_every_joint_type_off_its_axes(built, case, algorithm):
     assert worst_error(built(case, algorithm), model_of(case), algorithm) < TOLERANCE
 
 
-@pytest.mark.parametrize("algorithm", WITH_WRENCHES)
-@pytest.mark.parametrize("case", [*MECHANISMS, Robot("solo12", "floating", "mujoco")], ids=str)
+@pytest.mark.parametrize(
+    ("case", "algorithm"), diagonal([*MECHANISMS, Robot("solo12", "floating", "mujoco")], WITH_WRENCHES), ids=str
+)
 def test_external_wrenches(built, case, algorithm):
     """On bodies and tools, twice on one body, and on the root."""
     model = model_of(case)
@@ -61,8 +63,15 @@ def test_external_wrenches(built, case, algorithm):
     assert worst_error(function, model, algorithm, external=external) < TOLERANCE
 
 
-@pytest.mark.parametrize("algorithm", ["fk", "jacobian"])
-@pytest.mark.parametrize("case", MECHANISMS, ids=str)
+@pytest.mark.parametrize(
+    ("case", "algorithm"),
+    chosen(
+        lambda case, algorithm: (MECHANISMS.index(case) in (0, 3)) == (algorithm == "fk"),
+        MECHANISMS,
+        ["fk", "jacobian"],
+    ),
+    ids=str,
+)
 def test_chosen_frames(built, case, algorithm):
     """Frames in the order asked for, off the bodies' origins, one of them twice."""
     frames = ("tool4", "tool0", "body3", "tool4")
@@ -79,8 +88,7 @@ PARAMETERS = {
 }
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS[:-2])
-@pytest.mark.parametrize("case", [MECHANISMS[0], MECHANISMS[3]], ids=str)
+@pytest.mark.parametrize(("algorithm", "case"), diagonal(ALGORITHMS[:-2], [MECHANISMS[0], MECHANISMS[3]]), ids=str)
 def test_symbolic_parameters(built, case, algorithm):
     model = model_of(case)
     frames = ("tool1", "tool5") if algorithm in ("fk", "jacobian") else ()
@@ -101,7 +109,7 @@ def test_a_symbolic_parameter_at_its_own_value_changes_nothing(built):
 
 
 SINGLE_CASES = [(case, algorithm) for case in (IDENTITY_CASES[0], MECHANISMS[0]) for algorithm in ALGORITHMS]
-SOON = (IDENTITY_CASES[0], "aba"), (MECHANISMS[0], "integrate"), (MECHANISMS[0], "difference")
+SOON = (MECHANISMS[0], "rnea"), (MECHANISMS[0], "integrate"), (MECHANISMS[0], "difference")
 
 
 @pytest.mark.parametrize(
@@ -126,22 +134,21 @@ def test_single_precision(case, algorithm):
 @pytest.mark.parametrize("case", IDENTITY_CASES, ids=str)
 def test_forward_dynamics_inverts_inverse_dynamics(built, case):
     model = model_of(case)
-    for seed in range(5):
-        q, v, a, _ = state(model, seed)
-        tau = built(case, "rnea")(q, v, a)
-        assert error(built(case, "aba")(q, v, tau), a) < TOLERANCE
-        assert error(built(case, "ltl")(q, v, tau), a) < TOLERANCE
+    q, v, a, _ = map(np.stack, zip(*(state(model, seed) for seed in range(5)), strict=True))
+    tau = built(case, "rnea")(q, v, a)
+    for algorithm in ("aba", "ltl"):
+        assert max(map(error, built(case, algorithm)(q, v, tau), a)) < TOLERANCE
 
 
 @pytest.mark.parametrize("case", IDENTITY_CASES, ids=str)
 def test_inverse_inertia_inverts_inertia(built, case):
     model = model_of(case)
-    for seed in range(5):
-        q = state(model, seed)[0]
-        M, Minv = built(case, "crba")(q), built(case, "minverse")(q)
-        assert error(M @ Minv, np.eye(model.nv)) < TOLERANCE
-        assert np.array_equal(M, M.T)
-        assert np.array_equal(Minv, Minv.T)
+    q = np.stack([state(model, seed)[0] for seed in range(5)])
+    M, Minv = built(case, "crba")(q), built(case, "minverse")(q)
+    for product in M @ Minv:
+        assert error(product, np.eye(model.nv)) < TOLERANCE
+    assert np.array_equal(M, np.swapaxes(M, 1, 2))
+    assert np.array_equal(Minv, np.swapaxes(Minv, 1, 2))
 
 
 @pytest.mark.parametrize("case", IDENTITY_CASES, ids=str)

@@ -78,12 +78,15 @@ def test_armatures_and_velocities_along_world_axes_are_left_alone():
     assert based(replace(talos, convention="mujoco"), (), False, True) == {}
 
 
-def test_a_matrix_of_contacts_does_not_ask_for_the_convention():
-    talos = codegen.load("talos")
-    q = talos.random(np.random.default_rng(0))[0]
-    other = q[[0, 1, 2, 6, 3, 4, 5, *range(7, talos.nq)]]  # the quaternion, its real part first
+@pytest.mark.parametrize(
+    ("robot", "held"), besides([("go1", ("FL_foot:3",))], [("go1", ("FL_foot:3",)), ("talos", HELD)])
+)
+def test_a_matrix_of_contacts_does_not_ask_for_the_convention(robot, held):
+    model = codegen.load(robot)
+    q = model.random(np.random.default_rng(0))[0]
+    other = q[[0, 1, 2, 6, 3, 4, 5, *range(7, model.nq)]]  # the quaternion, its real part first
     W, same = (
-        interpret(interpreted.graph(replace(talos, convention=convention), "pv_osim", contacts=HELD), given)[0]
+        interpret(interpreted.graph(replace(model, convention=convention), "pv_osim", contacts=held), given)[0]
         for convention, given in (("pinocchio", q), ("mujoco", other))
     )
     np.testing.assert_allclose(same, W, rtol=1e-12, atol=1e-14)

@@ -205,7 +205,7 @@ def test_where_the_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 
 RACE = """
-import sys; sys.path[:0] = sys.argv[1:]
+import sys; turns, *sys.path[:0] = sys.argv[1:]
 import numpy as np
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 from codegen.compilation.cache import cached
@@ -213,18 +213,19 @@ from codegen.emission.emit import emit_artifact
 q, v = np.array([0.3, -1.2]), np.array([0.7, 2.0])
 print("ready", flush=True)
 sys.stdin.readline()
-for turn in range(3):
+for turn in range(int(turns)):
     f = cached(f"race {turn}", lambda: [emit_artifact(header(), kernel(pendulum()))])
     assert np.allclose(f(q, v).h, pendulum_by_hand(q, v)[1])
 print("done")
 """
 
 
-def test_processes_may_build_the_same_at_once(root: Path) -> None:
+@pytest.mark.parametrize(("processes", "turns"), besides([(2, 2)], [(2, 2), (3, 3)]))
+def test_processes_may_build_the_same_at_once(root: Path, processes: int, turns: int) -> None:
     here = Path(__file__).resolve().parent
-    command = [sys.executable, "-c", RACE, str(here), str(here.parent)]
+    command = [sys.executable, "-c", RACE, str(turns), str(here), str(here.parent)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    racers = [subprocess.Popen(command, text=True, env=dict(os.environ), **pipes) for _ in range(3)]  # type: ignore[call-overload]
+    racers = [subprocess.Popen(command, text=True, env=dict(os.environ), **pipes) for _ in range(processes)]  # type: ignore[call-overload]
     for racer in racers:
         assert racer.stdout.readline() == "ready\n"
     for racer in racers:
@@ -233,7 +234,7 @@ def test_processes_may_build_the_same_at_once(root: Path) -> None:
     for racer in racers:
         printed, errors = racer.communicate(timeout=120)
         assert (printed, racer.returncode) == ("done\n", 0), errors
-    assert len(cache.entries()) == 3
+    assert len(cache.entries()) == turns
     assert not [path for path in root.iterdir() if path.name.startswith(".tmp")]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from compilers import COMPILERS
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
+from thorough import besides, diagonal
 
 import codegen
 from codegen.compilation.compiler import compile_extension, module_name, toolchain
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 ARTIFACT = emit_artifact(header(), kernel(pendulum()))
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("target", ["native", "portable"])
+@pytest.mark.parametrize(("compiler", "target"), diagonal(COMPILERS, ["native", "portable"]))
 def test_every_compiler_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: str, target: str) -> None:
     monkeypatch.setenv("RIGIDC_CC", compiler)
     tools = toolchain(target)
@@ -44,7 +44,7 @@ def test_every_compiler_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     np.testing.assert_allclose(f(q, v).h, pendulum_by_hand(q, v)[1], rtol=1e-14)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", besides(COMPILERS[:1], COMPILERS))
 def test_a_callable_by_a_compiler_of_choice(monkeypatch: pytest.MonkeyPatch, compiler: str) -> None:
     monkeypatch.setenv("RIGIDC_CC", "/no/such/cc")
     f = codegen.build(codegen.load("iiwa"), "fk", compiler=compiler)

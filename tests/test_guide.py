@@ -22,7 +22,7 @@ from opcount.bench import chart
 if TYPE_CHECKING:
     from pathlib import Path
 
-QUICK = ("README", "getting-started", "robots", "loops", "algorithms", "counting", "how-a-robot-becomes-c")
+QUICK = ("README", "getting-started", "robots", "algorithms", "how-a-robot-becomes-c")
 NOT_RUN = ("make", "pip")  # they install things
 TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 

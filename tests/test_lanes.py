@@ -118,11 +118,11 @@ def test_every_operation_in_lanes(tmp_path: Path, graph: Graph, lanes: int, comp
 
 
 @pytest.mark.parametrize(
-    ("target", "trig", "dtype"),
-    diagonal(["native", "portable", "x86-64-v3"], ["fast", "libm"], ["float64", "float32"]),
+    ("target", "trig", "dtype", "name"),
+    diagonal(["native", "portable", "x86-64-v3"], ["fast", "libm"], ["float64", "float32"], ["solo12", "iiwa"]),
 )
-def test_every_build_of_a_robot(target: str, trig: str, dtype: str) -> None:
-    robot = codegen.load("solo12")
+def test_every_build_of_a_robot(target: str, trig: str, dtype: str, name: str) -> None:
+    robot = codegen.load(name)
     if target not in codegen.compilation.compiler.TARGETS or (target.startswith("x86") and toolchain().lanes(8) < 4):
         pytest.skip("this processor cannot run it")
     f = codegen.build(robot, "rnea", target=target, trig=trig, dtype=dtype)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from mechanisms_cases import error
+from thorough import besides
 
 import codegen
 from codegen.errors import RobotError
@@ -61,7 +62,7 @@ def test_a_step_saves_operations_and_changes_no_result(step: str) -> None:
         np.testing.assert_allclose(new, old, rtol=0.0, atol=1e-7 * max(1.0, np.abs(old).max()))
 
 
-@pytest.mark.parametrize("robot", ["go1", "tello_humanoid"])
+@pytest.mark.parametrize("robot", besides(["go1", "four_bar"], ["go1", "four_bar", "tello_humanoid"]))
 def test_without_all_steps_results_are_right(robot: str) -> None:
     model = codegen.load(robot)
     graph = codegen.graphs(model, "aba", without=[ALL])[0]
@@ -69,10 +70,11 @@ def test_without_all_steps_results_are_right(robot: str) -> None:
     assert error(interpret(graph, q, v, tau)[0], ORACLE["aba"](model, q, v, tau)) < 1e-9
 
 
-def test_stages_begin_as_stated_and_end_as_emitted() -> None:
-    asked = stated("go1", "rnea", ())
+@pytest.mark.parametrize("robot", besides(["iiwa"], ["iiwa", "go1"]))
+def test_stages_begin_as_stated_and_end_as_emitted(robot: str) -> None:
+    asked = stated(robot, "rnea", ())
     found = dict(stages(asked))
-    written, emitted = codegen.graphs(codegen.load("go1"), "rnea")
+    written, emitted = codegen.graphs(codegen.load(robot), "rnea")
     assert list(found)[: 1 + len(SAVED)] == [STATED, *SAVED]
     assert found["length_units"] == count(written)
     assert list(found.values())[-1] == count(emitted)

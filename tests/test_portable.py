@@ -167,7 +167,7 @@ def wanted(made: Any, arguments: Sequence[Any]) -> list[np.ndarray]:
 
 
 FEET = ("FL_FOOT:3", "HR_FOOT:3")
-QUICK = {0: "float64", 1: "float32", 2: "float64"}
+QUICK = {1: "float32", 2: "float64"}
 HOLDING = ("constrained_aba", "prox_pv")
 CASES = (
     ("iiwa", ("rnea", "crba", "aba"), (), 3),

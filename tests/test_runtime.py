@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
+from thorough import diagonal
 from work import calls
 
 import codegen
@@ -244,8 +245,7 @@ def test_what_it_says_of_itself(arm: Function) -> None:
         arm.artifact = arm.artifact  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("api", [True, False], ids=["api", "abi"])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("api", "dtype"), diagonal([True, False], ["float32", "float64"]), ids=str)
 def test_both_modes_and_types(tmp_path: Path, api: bool, dtype: str) -> None:
     f = built(passes.run(pendulum()), tmp_path, dtype, api=api)
     result = f(np.stack([Q, Q]), V)

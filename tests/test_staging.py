@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from thorough import besides
@@ -26,11 +28,12 @@ def feet(robot: Model, rows: int = 3) -> tuple[codegen.Contact, ...]:
     return tuple(robot.contact(f"{leg}_FOOT", rows) for leg in ("FL", "FR", "HL"))
 
 
+@cache
 def stages(task: Task) -> Staged:
     return staged(passes.run(trace_iteration(task)))
 
 
-@pytest.mark.parametrize("algorithm", besides(["constrained_aba", "prox_kkt"], PROXIMAL))
+@pytest.mark.parametrize("algorithm", besides(["constrained_aba"], PROXIMAL))
 def test_stages_around_a_loop_equal_the_unrolled_graph(quadruped: Model, algorithm: str) -> None:
     """Four iterations, one by one and unrolled."""
     task = Task(quadruped, algorithm, contacts=feet(quadruped), iterations=4)
@@ -42,7 +45,7 @@ def test_stages_around_a_loop_equal_the_unrolled_graph(quadruped: Model, algorit
         assert np.abs(found - expected).max() < 1e-8 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("algorithm", besides(["constrained_aba", "prox_kkt"], PROXIMAL))
+@pytest.mark.parametrize("algorithm", besides(["prox_kkt"], PROXIMAL))
 def test_the_residual_falls_from_step_to_step(quadruped: Model, algorithm: str) -> None:
     """Each step reports what the contacts lacked before it: less and less."""
     parts = stages(Task(quadruped, algorithm, contacts=feet(quadruped)))

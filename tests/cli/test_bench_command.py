@@ -26,7 +26,7 @@ def test_bench_reports_ordered_positive_times(rigidc: Run) -> None:
 
 
 def test_bench_takes_contacts(rigidc: Run) -> None:
-    argv = ["bench", "iiwa", "-a", "pv_soft,caba_osim", "--contact", "lbr_iiwa_link_7:3", "--seconds", "0.01"]
+    argv = ["bench", "chain:3,alternate", "-a", "pv_soft,caba_osim", "--contact", "link2:3", "--seconds", "0.01"]
     rows = json.loads(rigidc(*argv, "--json"))
     assert [row["algorithm"] for row in rows] == ["pv_soft", "caba_osim"]
     assert all(row["kernel ns median"] > 0 and row["call ns median"] > 0 for row in rows)
@@ -34,8 +34,8 @@ def test_bench_takes_contacts(rigidc: Run) -> None:
 
 def test_bench_times_singular_states_too(rigidc: Run) -> None:
     """Rows that are held twice leave `pv` a singular matrix."""
-    twice = ("--contact", "lbr_iiwa_link_7:3") * 2
-    (row,) = json.loads(rigidc("bench", "iiwa", "-a", "pv", *twice, "--seconds", "0.01", "--json"))
+    twice = ("--contact", "link2:3") * 2
+    (row,) = json.loads(rigidc("bench", "chain:3,alternate", "-a", "pv", *twice, "--seconds", "0.01", "--json"))
     assert row["kernel ns median"] > 0
 
 

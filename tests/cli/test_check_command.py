@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from command_line import Run
 
 COMPILED = pipeline.build
+SHORT = "chain:5,alternate"
 
 
 @pytest.fixture(autouse=True)
@@ -39,8 +40,8 @@ def test_check_of_a_robot_with_loops_takes_what_is_for_loops_too(capsys: pytest.
 
 def test_check_passes_on_compiled_code(rigidc: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "build", COMPILED)
-    tip = codegen.load("iiwa").tips[0]
-    argv = ["check", "iiwa", "-a", "fk,aba", "-n", "5", "--external", tip, "--parameter", "gravity"]
+    tip = codegen.load(SHORT).tips[0]
+    argv = ["check", SHORT, "-a", "fk,aba", "-n", "5", "--external", tip, "--parameter", "gravity"]
     rows = json.loads(rigidc(*argv, "--json"))
     assert [row["algorithm"] for row in rows] == ["fk", "aba"]
     assert all(row["passed"] and 0 < row["worst error"] <= 1e-10 for row in rows)
@@ -48,10 +49,10 @@ def test_check_passes_on_compiled_code(rigidc: Run, monkeypatch: pytest.MonkeyPa
 
 
 def test_check_of_algorithms_with_contacts(rigidc: Run) -> None:
-    argv = ["check", "iiwa", "--contact", "lbr_iiwa_link_7:3", "-n", "5", "--json"]
+    argv = ["check", SHORT, "--contact", "link4:3", "-n", "5", "--json"]
     for extra in (["-a", "pv,constrained_aba", "--parameter", "k"], ["-a", "pv_soft", "--parameter", "R"]):
         assert all(row["passed"] for row in json.loads(rigidc(*argv, *extra)))
-    rows = json.loads(rigidc(*argv, "--group", "damped", "--group", "delassus", "--external", "lbr_iiwa_link_3"))
+    rows = json.loads(rigidc(*argv, "--group", "damped", "--group", "delassus", "--external", "link0"))
     assert all(0 < row["worst error"] <= row["tolerance"] <= 1e-7 for row in rows)
 
 
@@ -98,7 +99,7 @@ def test_check_fails_on_a_wrong_answer(rigidc: Run, monkeypatch: pytest.MonkeyPa
 
 def test_check_in_single_precision_says_so(rigidc: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "build", COMPILED)
-    (row,) = json.loads(rigidc("check", "iiwa", "-a", "rnea", "-n", "5", "--dtype", "float32", "--json"))
+    (row,) = json.loads(rigidc("check", SHORT, "-a", "rnea", "-n", "5", "--dtype", "float32", "--json"))
     assert 1e-9 < row["worst error"] <= row["tolerance"]
     assert row["tolerance"] == 1e-3
 

@@ -57,7 +57,14 @@ def crowd():
     return problem(*everywhere(), STATES)
 
 
-@pytest.mark.parametrize(("base", "algorithm"), diagonal(BASES, HARD), ids=str)
+MIXED = ("pv_early", "prox_pv", "prox_ltl", "prox_kkt")  # the others hold these contacts in tests further down
+
+
+@pytest.mark.parametrize(
+    ("base", "algorithm"),
+    besides([*zip(BASES[1:] + BASES[:1], MIXED, strict=True)], [*product(BASES, HARD)]),
+    ids=str,
+)
 def test_mixed_contacts(base, algorithm):
     given = mixture(*base)
     a, lam = given.expected()
@@ -66,7 +73,7 @@ def test_mixed_contacts(base, algorithm):
     assert worst(found[1], lam) < TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize("algorithm", besides(HARD[::2], HARD))
+@pytest.mark.parametrize("algorithm", besides(["pv", "prox_kkt"], HARD))
 def test_contacts_between_parallel_hinges(algorithm):
     model = parallel("floating", 5)
     names = looked_at(model)
@@ -78,7 +85,7 @@ def test_contacts_between_parallel_hinges(algorithm):
     assert worst(found[1], lam) < TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize("algorithm", besides(HARD[1::2], HARD))
+@pytest.mark.parametrize("algorithm", besides(["pv_early"], HARD))
 def test_contacts_on_every_link(algorithm):
     given = crowd()
     lost = 100 if algorithm in PRIMAL else 1  # W has a condition of 1e6, mu 1e5
@@ -94,17 +101,15 @@ def test_delassus_matrices(make, algorithm):
     assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-11
 
 
-def test_contacts_of_nodes_with_more_freedoms_than_rows():
+@pytest.mark.parametrize("algorithm", besides(["pv_early", "constrained_aba"], HARD))
+def test_contacts_of_nodes_with_more_freedoms_than_rows(algorithm):
     """Six rows on six-freedom joints in a row: each lets go of all at once."""
     model = mechanism(("floating", "floating", "revolute"), 3, branching=0.0)
     given = problem(model, (model.contact("tool2", 6), model.contact("tool0", 6)), STATES)
-    for algorithm in HARD:
-        assert worst(given.solved(algorithm)[0], given.expected()[0]) < TOLERANCE[algorithm]
+    assert worst(given.solved(algorithm)[0], given.expected()[0]) < TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize(
-    ("mu", "algorithm"), besides([(5e4, name) for name in HARD[::2]], [*product([5e4, 2e5], HARD)])
-)
+@pytest.mark.parametrize(("mu", "algorithm"), besides([(5e4, "pv"), (5e4, "prox_ltls")], [*product([5e4, 2e5], HARD)]))
 def test_wanted_accelerations_wrenches_and_a_start(algorithm, mu):
     """k, external wrenches, and for the proximal ones mu and multipliers to start from."""
     given, rng = mixture("floating", "pinocchio"), np.random.default_rng(2)
@@ -120,7 +125,7 @@ def test_wanted_accelerations_wrenches_and_a_start(algorithm, mu):
         assert worst(lam[n : n + 1], expected[1][None]) < TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize("algorithm", [*DUAL, *PRIMAL])
+@pytest.mark.parametrize("algorithm", besides(["prox_ltl", "constrained_aba"], [*DUAL, *PRIMAL]))
 def test_solved_multipliers_stay(algorithm):
     """From the right multipliers, one step changes nothing."""
     given = mixture("fixed", "pinocchio")
@@ -131,7 +136,11 @@ def test_solved_multipliers_stay(algorithm):
 
 
 @pytest.mark.parametrize(
-    ("robot", "algorithm"), diagonal(["solo12", "tello_humanoid", "random_tree:5,8"], [*HARD, "pv_soft"])
+    ("robot", "algorithm"),
+    [
+        *diagonal(["solo12", "random_tree:5,8"], [*HARD, "pv_soft"]),
+        *besides([("tello_humanoid", "pv_soft")], [("tello_humanoid", name) for name in (*HARD, "pv_soft")]),
+    ],
 )
 def test_nothing_held_is_forward_dynamics(robot, algorithm):
     model = codegen.load(robot)
@@ -152,16 +161,23 @@ def test_pv_early_passes_on_what_parallel_hinges_cannot_follow():
     model = codegen.load("chain:4").with_frame("end", "link3", (0.3, 0.0, 0.1))
     given = problem(model, (model.contact("end", np.eye(6)[[3, 4]]),), STATES)
     assert worst(given.solved("pv_early")[0], given.expected()[0]) < TOLERANCE["pv_early"]
+
+
+@pytest.mark.thorough
+def test_pv_early_passes_on_what_the_hinges_of_a_leg_cannot_follow():
     humanoid = codegen.load("mit_humanoid")
     given = problem(humanoid, (humanoid.contact("right_toe_contact", 3),), STATES)
     assert worst(given.solved("pv_early")[0], given.expected()[0]) < 1e-12
 
 
-def test_units_of_rows_do_not_matter_to_direct_algorithms():
+@pytest.mark.parametrize(
+    ("robot", "frame"), besides([("iiwa", "lbr_iiwa_link_7")], [("iiwa", "lbr_iiwa_link_7"), ("go1", "FL_foot")])
+)
+def test_units_of_rows_do_not_matter_to_direct_algorithms(robot, frame):
     """Twice as large rows see twice the acceleration and push with half the multiplier."""
-    model = codegen.load("go1")
-    foot = model.contact("FL_foot", 3)
-    double = model.contact("FL_foot", 2.0 * np.array(foot.rows))
+    model = codegen.load(robot)
+    foot = model.contact(frame, 3)
+    double = model.contact(frame, 2.0 * np.array(foot.rows))
     q, v, tau = model.random(1)
     for algorithm in ("pv", "pv_early"):
         once, twice = (interpret(trace(Task(model, algorithm, contacts=(c,))), q, v, tau) for c in (foot, double))

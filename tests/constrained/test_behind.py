@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
 from casadi import DM, SX
 from mechanisms_cases import mechanism, parallel
 from scenarios import LOOPED, of, problem, worst
-from thorough import besides, diagonal
+from thorough import besides, chosen, diagonal
 from trees import symbolic_tree
 
 import codegen
@@ -49,17 +51,25 @@ def tips(armature):
     return model, (*points, model.contact("body1", 2 * np.eye(6)[:4]), *own, model.contact("body0", 6))
 
 
-@pytest.mark.parametrize(("algorithm", "armature"), diagonal(["ltl_osim", *MEASURED], [True, False]))
+@cache
+def of_tips(armature):
+    """Their problem, set up once per process."""
+    return problem(*tips(armature), 10, regular=False)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "armature"),
+    besides([("ltl_osim", True), ("pv_osimr", False)], [*product(["ltl_osim", *MEASURED], [True, False])]),
+)
 def test_more_rows_than_forces(algorithm, armature):
-    given = problem(*tips(armature), 10, regular=False)
+    given = of_tips(armature)
     W, *_ = interpret(given.graph(algorithm), given.q)
     assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-11
 
 
-@pytest.mark.parametrize("algorithm", ["caba_osim", "caba_osimf"])
-@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize(("algorithm", "weights"), diagonal(["caba_osim", "caba_osimf"], [False, True]))
 def test_damped_inverses(algorithm, weights):
-    given, mu = problem(*tips(armature=False), 10, regular=False), 50.0
+    given, mu = of_tips(armature=False), 50.0
     rng = np.random.default_rng(0)
     w = rng.uniform(0.5, 2.0, (10, given.rows)) if weights else np.ones((10, given.rows))
     b = rng.standard_normal((10, given.rows))
@@ -71,6 +81,7 @@ def test_damped_inverses(algorithm, weights):
         assert worst(found[n : n + 1], (expected @ b[n] if algorithm == "caba_osimf" else expected)[None]) < 1e-9
 
 
+@pytest.mark.thorough
 def test_compiled(build):
     robot, contacts = held("atlas", HUMANOID)
     given, mu = problem(robot, contacts, 3), 1e3
@@ -83,7 +94,7 @@ def test_compiled(build):
     assert worst(applied, np.einsum("nij,nj->ni", damped, b)) < 1e-10
 
 
-@pytest.mark.parametrize("name", ["pv_osim", "ltl_osim"])
+@pytest.mark.parametrize("name", besides(["pv_osim"], ["pv_osim", "ltl_osim"]))
 def test_operations_behind_the_joint(monkeypatch, name):
     robot, contacts = held("atlas", HUMANOID)
     fewer = count(trace(Task(robot, name, contacts=contacts))).total
@@ -129,8 +140,11 @@ def test_units_leave_limbs_in_step():
     assert with_units.steps < pack(passes.run(trace(in_metres)), limbs(in_metres)).steps
 
 
-@pytest.mark.parametrize("scenario", besides(["mini_cheetah"], LOOPED), ids=str)
-@pytest.mark.parametrize("algorithm", MEASURED)
+@pytest.mark.parametrize(
+    ("scenario", "algorithm"),
+    chosen(lambda scenario, algorithm: (str(scenario), algorithm) == ("mini_cheetah", "pv_osimr"), LOOPED, MEASURED),
+    ids=str,
+)
 def test_units_beside_clusters(monkeypatch, scenario, algorithm):
     """Every body that may have a unit of its own has one, whatever it costs."""
     monkeypatch.setattr(sys.modules["codegen.lowering.length_units"], "TURN", -1000)
@@ -139,7 +153,7 @@ def test_units_beside_clusters(monkeypatch, scenario, algorithm):
     assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-10
 
 
-@pytest.mark.parametrize("algorithm", MEASURED)
+@pytest.mark.parametrize("algorithm", besides(["pv_osim"], MEASURED))
 @pytest.mark.parametrize("base", besides(["floating"], ["fixed", "floating"]))
 def test_units_of_parallel_hinges(monkeypatch, base, algorithm):
     monkeypatch.setattr(sys.modules["codegen.lowering.length_units"], "TURN", -1000)
@@ -150,8 +164,7 @@ def test_units_of_parallel_hinges(monkeypatch, base, algorithm):
     assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-11
 
 
-@pytest.mark.parametrize("algorithm", MEASURED)
-@pytest.mark.parametrize("kind", ["prismatic", "planar", "spherical", "floating"])
+@pytest.mark.parametrize(("kind", "algorithm"), diagonal(["prismatic", "planar", "spherical", "floating"], MEASURED))
 def test_armatures_in_units(algorithm, kind):
     """Turns have another unit than slides, and joints of both kinds have both."""
     bodies = [

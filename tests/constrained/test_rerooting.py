@@ -10,7 +10,7 @@ import pytest
 from casadi import DM, SX, Function, triu, vec
 from mechanisms_cases import mechanism
 from scenarios import DELASSUS, problem, worst
-from thorough import besides
+from thorough import besides, diagonal
 
 import codegen
 from codegen.algorithms import ALGORITHMS
@@ -101,7 +101,7 @@ def test_loops_are_carried_along():
     np.testing.assert_allclose(found, W, rtol=0, atol=1e-11 * np.abs(W).max())
 
 
-@pytest.mark.parametrize("algorithm", besides(REROOTED[::3], REROOTED))
+@pytest.mark.parametrize("algorithm", besides(["pv_osim"], REROOTED))
 @pytest.mark.parametrize(
     ("robot", "texts"),
     besides(
@@ -122,7 +122,7 @@ def test_fewer_operations_and_the_same_results(algorithm, robot, texts):
     np.testing.assert_allclose(new, old, rtol=0, atol=1e-8 * np.abs(old).max())
 
 
-@pytest.mark.parametrize("algorithm", [*DELASSUS, "caba_osim"])
+@pytest.mark.parametrize("algorithm", besides(["ltl_osim", "pv_osimr", "caba_osim"], [*DELASSUS, "caba_osim"]))
 @pytest.mark.parametrize("seed", besides([0], range(3)))
 def test_random_robots(algorithm, seed):
     model = mechanism(TYPES, seed, base="floating", branching=0.25)
@@ -177,8 +177,7 @@ def test_not_onto_a_finger():
     assert worst(W, np.array([ORACLE["efpa"](model, x, contacts=held(model, *texts)) for x in q])) < 3e-14
 
 
-@pytest.mark.parametrize("algorithm", REROOTED)
-@pytest.mark.parametrize("axes", besides(["tool6", "tool1"], ["shelf", "tool6", "tool7", "tool1"]))
+@pytest.mark.parametrize(("algorithm", "axes"), diagonal(REROOTED, ["tool6", "tool1", "shelf", "tool7"]))
 def test_axes_that_do_not_float_with_the_contact(algorithm, axes):
     """Of a frame on the world, of a link that hangs there, of another robot that floats; those that do may be any."""
     model = mechanism(("revolute",) * 5 + ("floating", "revolute"), 3, base="floating", branching=0.0)

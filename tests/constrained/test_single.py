@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from thorough import besides, diagonal
 
 import codegen
 from codegen.algorithms import ALGORITHMS, OPTIONAL, optional
@@ -58,14 +59,15 @@ def worst(robot, texts, algorithm, iterations):
     return max(errors)
 
 
-@pytest.mark.parametrize("algorithm", STIFF)
-@pytest.mark.parametrize(("robot", "contacts"), [("solo12", FEET), ("go1", DOG), ("iiwa", ("lbr_iiwa_link_7:6",))])
-def test_defaults_suit_the_type(robot, contacts, algorithm):
+@pytest.mark.parametrize(
+    ("held", "algorithm"), diagonal([("iiwa", ("lbr_iiwa_link_7:6",)), ("solo12", FEET), ("go1", DOG)], STIFF)
+)
+def test_defaults_suit_the_type(held, algorithm):
     """Five steps, as `rigidc check` takes; at mu = 1e5 errors were up to 5, with 0.1 allowed."""
-    assert worst(robot, contacts, algorithm, 5) < 3e-3 < tolerance(algorithm, "float32") == SINGLE_WITH_MU
+    assert worst(*held, algorithm, 5) < 3e-3 < tolerance(algorithm, "float32") == SINGLE_WITH_MU
 
 
-@pytest.mark.parametrize(("robot", "contacts"), [("solo12", FEET), ("talos", SOLES)])
+@pytest.mark.parametrize(("robot", "contacts"), besides([("solo12", FEET)], [("solo12", FEET), ("talos", SOLES)]))
 def test_three_steps_are_enough(robot, contacts):
     """As many as there are by default, of a dog and of a humanoid forty times as heavy."""
     assert worst(robot, contacts, "constrained_aba", 3) < 1e-2

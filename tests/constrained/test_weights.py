@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scenarios import DUAL, PRIMAL, worst
+from thorough import besides
 
 import codegen
 from codegen.ir.interpreter import interpret
@@ -12,7 +13,7 @@ from codegen.oracle import constrained
 from codegen.tracing.task import Task, trace
 
 
-@pytest.mark.parametrize("algorithm", [*DUAL, *PRIMAL])
+@pytest.mark.parametrize("algorithm", besides(["prox_kkt", "prox_ltls"], [*DUAL, *PRIMAL]))
 def test_weights_of_rows_that_contradict(algorithm):
     """Twelve rows on seven joints settle at the weighted least squares."""
     robot, tool = codegen.load("iiwa"), "lbr_iiwa_link_7"
@@ -37,7 +38,7 @@ def test_weights_of_rows_that_contradict(algorithm):
     assert worst(a[None], even[0][None]) > 1e-2
 
 
-@pytest.mark.parametrize("algorithm", [*DUAL, *PRIMAL])
+@pytest.mark.parametrize("algorithm", besides(["prox_pv", "constrained_aba"], [*DUAL, *PRIMAL]))
 def test_weights_of_redundant_rows(algorithm):
     """Where rows agree, accelerations are the same, and multipliers are least in the norm that the weights divide."""
     robot = codegen.load("solo12")

@@ -12,6 +12,7 @@ import pytest
 from loop_mechanisms import Builder, expression, formula, four_bar, point, spatial
 from mechanisms_cases import error
 from test_random_mechanisms import compare
+from thorough import besides, chosen
 
 import codegen
 from codegen.algorithms import ALGORITHMS
@@ -41,15 +42,22 @@ def test_a_linkage_of_mujoco_with_one_rotor(algorithm: str, tmp_path: Path) -> N
     compare(codegen.load(path), algorithm)
 
 
-@pytest.mark.parametrize("algorithm", ["rnea", "aba"])
-@pytest.mark.parametrize("module", [four_bar, expression, spatial, point, formula], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    ("module", "algorithm"),
+    chosen(
+        lambda module, algorithm: module is not spatial or algorithm == "rnea",
+        [four_bar, expression, spatial, point, formula],
+        ["rnea", "aba"],
+    ),
+    ids=lambda part: getattr(part, "__name__", part),
+)
 def test_armature_on_all_joints_of_loops_of_every_kind(module: Callable[[Builder], None], algorithm: str) -> None:
     made = Builder(3, armature=1.0)
     module(made)
     compare(made.model("driven", "fixed", "mujoco"), algorithm)
 
 
-@pytest.mark.parametrize("algorithm", HELD)
+@pytest.mark.parametrize("algorithm", besides(["pv_early", "prox_ltl", "constrained_aba"], HELD))
 def test_with_a_contact_on_a_driven_body(algorithm: str) -> None:
     made = Builder(5, armature=1.0)
     four_bar(made)

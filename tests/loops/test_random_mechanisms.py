@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING
 
 import interpreted
@@ -10,7 +12,7 @@ import numpy as np
 import pytest
 from loop_mechanisms import MODULES, Builder, mechanism
 from mechanisms_cases import error
-from thorough import besides, diagonal
+from thorough import besides, chosen
 
 import codegen
 from codegen.cli.samples import samples
@@ -47,12 +49,14 @@ def compare(model: Model, algorithm: str, states: int = 3, **options: tuple[str,
             assert deviation < TOLERANCE
 
 
+@cache
 def random_model(seed: int, modules: int = 5) -> Model:
     """Bases and conventions by turns."""
     base, convention = ("fixed", "floating")[seed % 2], ("pinocchio", "mujoco")[seed // 2 % 2]
     return mechanism(seed, modules, base=base, convention=convention)  # type: ignore[arg-type]
 
 
+@pytest.mark.thorough
 def test_the_mechanisms_are_nested_and_branched() -> None:
     models = [random_model(seed) for seed in SEEDS]
     assert max(len(node.bodies) for model in models for node in model.nodes) >= 7
@@ -67,7 +71,10 @@ def test_the_mechanisms_are_nested_and_branched() -> None:
     assert any(shared), "no cluster has children on several of its bodies"
 
 
-@pytest.mark.parametrize(("seed", "algorithm"), diagonal(SEEDS, MAIN))
+@pytest.mark.parametrize(
+    ("seed", "algorithm"),
+    besides([(0, "rnea"), (6, "aba"), (2, "crba"), (0, "minverse"), (4, "efpa"), (7, "crba")], [*product(SEEDS, MAIN)]),
+)
 def test_dynamics_with_wrenches_everywhere(seed: int, algorithm: str) -> None:
     model = random_model(seed)
     tools = tuple(frame.name for frame in model.frames if frame.name.startswith("tool") and frame.body >= 0)
@@ -75,22 +82,35 @@ def test_dynamics_with_wrenches_everywhere(seed: int, algorithm: str) -> None:
     compare(model, algorithm, **options.get(algorithm, {}))
 
 
-@pytest.mark.parametrize("algorithm", besides(SIDE[::2], SIDE))
-@pytest.mark.parametrize("seed", besides([3], SEEDS[::3]))
+@pytest.mark.parametrize("algorithm", besides(["fk", "ltl", "lagrange_fd"], SIDE))
+@pytest.mark.parametrize("seed", besides([0], SEEDS[::3]))
 def test_the_other_algorithms(seed: int, algorithm: str) -> None:
     compare(random_model(seed), algorithm)
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_each_kind_of_loop_alone(module: Callable[[Builder], None]) -> None:
+@cache
+def alone(module: Callable[[Builder], None]) -> Model:
+    """A robot with loops of one kind."""
     made = Builder(7)
     module(made)
-    model = made.model(module.__name__, "floating", "pinocchio")
-    for algorithm in ("rnea", "aba", "project", "integrate", "difference"):
-        compare(model, algorithm)
+    return made.model(module.__name__, "floating", "pinocchio")
 
 
-@pytest.mark.parametrize("seed", besides([5], [2, 5]))
+def soon(module: Callable[[Builder], None], algorithm: str) -> bool:
+    """Forward dynamics and what closes loops; steps in a few cases."""
+    return algorithm in ("aba", "project") or module.__name__ in ("four_bar", "gear", "mimics")
+
+
+@pytest.mark.parametrize(
+    ("module", "algorithm"),
+    chosen(soon, MODULES, ["rnea", "aba", "project", "integrate", "difference"]),
+    ids=lambda part: getattr(part, "__name__", part),
+)
+def test_each_kind_of_loop_alone(module: Callable[[Builder], None], algorithm: str) -> None:
+    compare(alone(module), algorithm)
+
+
+@pytest.mark.parametrize("seed", besides([2], [2, 5]))
 def test_payloads_offsets_and_gravity_as_arguments(seed: int) -> None:
     model = random_model(seed)
     tied = [b for node in model.nodes if node.loops for b in node.bodies]
@@ -100,7 +120,7 @@ def test_payloads_offsets_and_gravity_as_arguments(seed: int) -> None:
         compare(model, algorithm, parameters=specs)
 
 
-@pytest.mark.parametrize("convention", ["pinocchio", "mujoco"])
+@pytest.mark.parametrize("convention", besides(["mujoco"], ["pinocchio", "mujoco"]))
 def test_a_floating_base_inside_a_cluster(convention: codegen.model.Convention) -> None:
     """A walker whose foot is pinned to the world: the loop spans the whole robot and its free joint."""
     made = Builder(1)
@@ -116,7 +136,7 @@ def test_a_floating_base_inside_a_cluster(convention: codegen.model.Convention) 
         compare(model, algorithm)
 
 
-@pytest.mark.parametrize("algorithm", ["rnea", "aba"])
+@pytest.mark.parametrize("algorithm", besides(["rnea"], ["rnea", "aba"]))
 def test_compiled_with_every_function_of_the_texts(algorithm: str) -> None:
     made = Builder(4)
     for module in (loop_mechanisms.expression, loop_mechanisms.four_bar, loop_mechanisms.expression):

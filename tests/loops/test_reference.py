@@ -25,7 +25,7 @@ NAMES = names()
 CURVED = [name for name in NAMES if reference(name).states[0].maps]
 
 
-@pytest.mark.parametrize("name", besides(NAMES[::6], NAMES))
+@pytest.mark.parametrize("name", besides(["four_bar", "mini_cheetah"], NAMES))
 def test_compiled_c_agrees(build: Callable[..., Any], name: str) -> None:
     found = reference(name)
     rnea, aba, crba = (build(found.model, algorithm) for algorithm in ("rnea", "aba", "crba"))
@@ -52,7 +52,7 @@ def test_the_oracle_agrees(name: str) -> None:
     assert error(ORACLE["efpa"](found.model, state.q, contacts=found.contacts), state.W) < TOLERANCE
 
 
-@pytest.mark.parametrize("name", CURVED)
+@pytest.mark.parametrize("name", besides(["four_bar", "planar_leg_linkage", "tello_humanoid"], CURVED))
 def test_constraint_maps_agree(name: str) -> None:
     """G and g are unique; the rows of K and k are scaled at will, so these are held against ours."""
     found = reference(name)

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from interpreted import operations as as_written
-from thorough import besides, diagonal
+from thorough import besides
 
 from opcount.studies import STUDIES, accuracy, branches, builds, chains, convergence, links
 from opcount.studies.__main__ import main
@@ -43,7 +43,7 @@ def held_links(number):
 @pytest.mark.parametrize(
     "algorithm",
     besides(
-        ["constrained_aba", "pv_osimr"],
+        ["pv_osimr"],
         ["constrained_aba", "pv_soft", "pv_early", "pv_osim", "pv_osimr", "caba_osim", "kjr"],
     ),
 )
@@ -59,6 +59,7 @@ def test_linear_in_the_number_of_contacts(counted, algorithm):
     assert steps.max() < 1.1 * steps.min()
 
 
+@pytest.mark.thorough
 def test_exponents(counted):
     """O(n + m) and O(n + m^2), against the cubic growth of what factorises the inertia matrix."""
     lengths = (8, 16, 24)
@@ -79,6 +80,7 @@ def test_exponents_with_every_link_held(counted, algorithm, most):
     assert exponent(lengths, [counted(links.chain(n), "pv_osim") for n in lengths]) > 2.7
 
 
+@pytest.mark.thorough
 def test_every_further_link_held_costs_the_same(counted):
     """O(n + m): the tip, which leads its joint, costs less than others, so that exponents settle at longer chains."""
     lengths = (8, 12, 16, 20, 24)
@@ -87,15 +89,17 @@ def test_every_further_link_held_costs_the_same(counted):
     assert np.diff(counts).max() < 1.01 * np.diff(counts).min()
 
 
+@pytest.mark.thorough
 def test_every_link_held_takes_half_of_what_was_published(counted):
     assert counted(links.chain(20), "pv_osimr") < 0.5 * links.PUBLISHED["pv_osimr", 20]
 
 
+@pytest.mark.thorough
 def test_branches_on_a_stem_take_less_than_was_published(counted):
     assert counted(branches.stem(branches.STEM, 4), "pv_osimr") < branches.PUBLISHED[4]["pv_osimr"]
 
 
-@pytest.mark.parametrize("algorithm", ["pv_osimr", "caba_osim"])
+@pytest.mark.parametrize("algorithm", besides(["pv_osimr"], ["pv_osimr", "caba_osim"]))
 def test_quadratic_in_the_number_of_contacts(counted, algorithm):
     """Branches on a stem: from twice to four times as many contacts, counts less the stem's grow at most fourfold."""
     counts = {
@@ -105,18 +109,18 @@ def test_quadratic_in_the_number_of_contacts(counted, algorithm):
     assert counts[4] - counts[2] < 4.4 * (counts[2] - counts[1])
 
 
-@pytest.mark.parametrize(("links_of_stem", "number"), diagonal([3, 16], [1, 2]))
+@pytest.mark.parametrize(("links_of_stem", "number"), besides([(3, 1)], [(3, 1), (3, 2), (16, 1), (16, 2)]))
 def test_pv_osimr_is_never_worse_than_pv_osim_on_stems(counted, links_of_stem, number):
     held = branches.stem(links_of_stem, number)
     assert counted(held, "pv_osimr") <= 1.03 * counted(held, "pv_osim")
 
 
-@pytest.mark.parametrize("name", besides(["go1 F3 x4", "talos F6^2"], PAPER))
+@pytest.mark.parametrize("name", besides(["go1 F3 x4"], PAPER))
 def test_pv_osimr_is_never_worse_than_pv_osim_on_robots(counted, name):
     assert counted(PAPER[name], "pv_osimr") <= 1.03 * counted(PAPER[name], "pv_osim")
 
 
-@pytest.mark.parametrize("length", [4, 12])
+@pytest.mark.parametrize("length", besides([4], [4, 12]))
 def test_pv_osimr_is_never_worse_than_pv_osim_with_every_link_held(counted, length):
     held = links.chain(length)
     assert counted(held, "pv_osimr") <= 1.03 * counted(held, "pv_osim")
@@ -124,7 +128,10 @@ def test_pv_osimr_is_never_worse_than_pv_osim_with_every_link_held(counted, leng
 
 @pytest.mark.parametrize(
     ("name", "algorithm"),
-    besides([("go1 F3 x4", "pv_early")], [("talos F6^2", "constrained_aba"), ("go1 F3 x4", "pv_early")]),
+    besides(
+        [("iiwa H6", "pv_early")],
+        [("iiwa H6", "pv_early"), ("talos F6^2", "constrained_aba"), ("go1 F3 x4", "pv_early")],
+    ),
 )
 def test_contacts_cost_little_more_than_forward_dynamics(counted, name, algorithm):
     """The point of O(n + m): three proximal steps on two feet cost less than twice what forward dynamics do."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi
 import numpy as np
 import pytest
-from graph_cases import PRODUCTS, graphs
+from drawn_graphs import PRODUCTS, graphs
 from hypothesis import given
 from test_factors import a, b, c, d, e, graph_of
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import casadi
 import numpy as np
 import pytest
-from graph_cases import everything, graphs
+from drawn_graphs import graphs
+from graph_cases import everything
 from hypothesis import assume, given, settings
 from thorough import besides
 

@@ -6,7 +6,8 @@ import sys
 
 import numpy as np
 import pytest
-from graph_cases import PRODUCTS, everything, graphs, one_of_each, pendulum
+from drawn_graphs import PRODUCTS, graphs
+from graph_cases import everything, one_of_each, pendulum
 from hypothesis import assume, given, settings
 from thorough import besides
 
@@ -203,15 +204,17 @@ def _finite(graph: Graph, x: np.ndarray) -> bool:
     return bool(np.isfinite(interpret(everything(graph), x)[0]).all())
 
 
-@pytest.mark.parametrize("step", EXACT, ids=lambda step: step.__name__)
 @settings(max_examples=150, deadline=None)
 @given(graph=graphs())
-def test_exact_passes_change_no_bit(step: passes.Pass, graph: Graph) -> None:
+def test_exact_passes_change_no_bit(graph: Graph) -> None:
+    """Every pass alone, on the same graphs."""
     x = np.array([0.73, -1.31, 0.42])
     assume(_finite(graph, x))
-    after = verify(step(graph))
-    np.testing.assert_array_equal(interpret(after, x)[0], interpret(graph, x)[0])
-    assert count(passes.drop_dead(after)).total <= count(graph).total
+    before, cost = interpret(graph, x)[0], count(graph).total
+    for step in dict.fromkeys(EXACT):
+        after = verify(step(graph))
+        np.testing.assert_array_equal(interpret(after, x)[0], before, err_msg=step.__name__)
+        assert count(passes.drop_dead(after)).total <= cost, step.__name__
 
 
 @settings(max_examples=300, deadline=None)
@@ -258,7 +261,8 @@ def most_alive(graph: Graph) -> int:
 
 
 @pytest.mark.parametrize(
-    ("robot", "algorithm", "part"), besides([("talos", "rnea", 0.5)], [("talos", "rnea", 0.5), ("talos", "crba", 0.6)])
+    ("robot", "algorithm", "part"),
+    besides([("go1", "rnea", 0.6)], [("go1", "rnea", 0.6), ("talos", "rnea", 0.5), ("talos", "crba", 0.6)]),
 )
 def test_lifetimes_get_shorter(robot: str, algorithm: str, part: float) -> None:
     written = codegen.graphs(codegen.load(robot), algorithm)[0]
@@ -271,7 +275,7 @@ def test_lifetimes_get_shorter(robot: str, algorithm: str, part: float) -> None:
 
 @pytest.mark.parametrize(
     ("robot", "algorithm", "part"),
-    besides([("talos", "rnea", 0.88)], [("talos", "rnea", 0.88), ("talos", "crba", 0.93)]),
+    besides([("solo12", "rnea", 0.65)], [("solo12", "rnea", 0.65), ("talos", "rnea", 0.88), ("talos", "crba", 0.93)]),
 )
 def test_lives_end_as_soon_as_they_can(robot: str, algorithm: str, part: float) -> None:
     written = codegen.graphs(codegen.load(robot), algorithm)[0]
@@ -298,7 +302,7 @@ def test_what_is_waited_for_longest_comes_first(robot: str, algorithm: str, part
     assert sorted(value.op for value in after.values) == sorted(value.op for value in before.values)
 
 
-@pytest.mark.parametrize(("robot", "algorithm"), [("talos", "aba"), ("iiwa", "crba")])
+@pytest.mark.parametrize(("robot", "algorithm"), besides([("iiwa", "crba")], [("talos", "aba"), ("iiwa", "crba")]))
 def test_an_order_in_which_little_is_waited_for_stays(robot: str, algorithm: str) -> None:
     """Of many values, because keeping them costs more."""
     graph = codegen.graphs(codegen.load(robot), algorithm)[1]
@@ -340,7 +344,8 @@ def longest_path(graph: Graph) -> int:
 
 
 @pytest.mark.parametrize(
-    ("robot", "algorithm", "part"), [("talos", "aba", 0.93), ("talos_reduced", "rnea", 0.92), ("go1", "aba", 0.93)]
+    ("robot", "algorithm", "part"),
+    besides([("go1", "aba", 0.93)], [("talos", "aba", 0.93), ("talos_reduced", "rnea", 0.92), ("go1", "aba", 0.93)]),
 )
 def test_sums_become_multiply_adds(monkeypatch: pytest.MonkeyPatch, robot: str, algorithm: str, part: float) -> None:
     """Of graphs in which tips turn their axes, not themselves, which leaves more sums of products."""

@@ -225,13 +225,13 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
     return np.asarray(np.concatenate(turns) / scales(model))
 
 
-def project(model: Model, guess: ArrayLike) -> tuple[Array, Array]:
+def project(model: Model, guess: ArrayLike, steps: int = 50) -> tuple[Array, Array]:
     """The closed configuration (nq) that Newton's method reaches by dependent joints alone, and what is left open."""
     tied, own, kinds = ties(model), model.q_slices, model.bodies
     driving = {b for b, place in enumerate(model.v_slices) if place.stop > place.start}
     at = spanning_positions(model, tied, np.asarray(guess, float))
     moving = sorted({b for tie in tied for b in tie.bodies} - driving)
-    for _ in range(50 if moving else 0):
+    for _ in range(steps if moving else 0):
         blocks = [tie.jacobian(at) for tie in tied]
         widths = {b: part.shape[1] for block in blocks for b, part in block.items()}
         K = np.vstack(

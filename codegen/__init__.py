@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from codegen.algorithms import ALGORITHMS
+    from codegen.api import auto, build, generate, graphs
     from codegen.description import bundled
     from codegen.errors import BuildError, RobotError, SingularError
     from codegen.model import Contact, Frame, Model
     from codegen.model.wrenches import contact_wrenches
-    from codegen.pipeline import auto, build, generate, graphs
     from codegen.robot import Robot, load
 
 __all__ = [
@@ -49,12 +49,12 @@ _HOMES = {
     "Robot": "robot",
     "RobotError": "errors",
     "SingularError": "errors",
-    "auto": "pipeline",
-    "build": "pipeline",
+    "auto": "api",
+    "build": "api",
     "bundled": "description",
     "contact_wrenches": "model.wrenches",
-    "generate": "pipeline",
-    "graphs": "pipeline",
+    "generate": "api",
+    "graphs": "api",
     "load": "robot",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from codegen import pipeline
+from codegen import api
 from codegen.ir.counting import Count
 from codegen.ir.counting import count as count_graph
 from codegen.robot import load
@@ -31,5 +31,5 @@ def count(robot: Model | str, algorithm: str, *, stage: Stage = "emitted", **opt
 def both(robot: Model | str, algorithm: str, **options: Any) -> dict[Stage, Count]:
     """The counts of both stages from one tracing; see `count`."""
     model = load(robot) if isinstance(robot, str) else robot
-    graphs = pipeline.graphs(model, algorithm, **options)
+    graphs = api.graphs(model, algorithm, **options)
     return {stage: count_graph(graph) for stage, graph in zip(STAGES, graphs, strict=True)}

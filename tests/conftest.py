@@ -37,7 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
         _made.append(tempfile.mkdtemp(prefix="rigidc-tests-"))
         os.environ["RIGIDC_CACHE"] = _made[0]
     os.environ["RIGIDC_PROGRESS"] = "0"  # what a slow machine would add to stderr
-    pipeline._graphs = lru_cache(maxsize=GRAPHS)(pipeline._graphs.__wrapped__)
+    pipeline.graphs = lru_cache(maxsize=GRAPHS)(pipeline.graphs.__wrapped__)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import codegen
-from codegen import passes, pipeline
+from codegen import passes
 from codegen.emission.spec import LoopKernel
 from codegen.errors import SingularError
 from codegen.ir.counting import count
 from codegen.ir.graph import STATUS
 from codegen.ir.interpreter import interpret
 from codegen.ir.staging import staged
+from codegen.task import options as asked
 from codegen.task.auto_select import resolved
 from codegen.tracing.task import Task, trace, trace_iteration
 
@@ -70,7 +71,7 @@ def task_of(robot: codegen.Model, algorithm: str, **options: Any) -> Task:
     """The task of these options of `codegen.build`; what they say of the C does not matter."""
     given = {name: options.get(name, ()) for name in ("frames", "external", "parameters")}
     more = {"contacts": options.get("contacts"), "iterations": options.get("iterations", 3)}
-    return resolved(pipeline._task(robot, algorithm, **given, **more))
+    return resolved(asked.task_of(robot, algorithm, **given, **more))
 
 
 def operations(robot: codegen.Model, algorithm: str, **options: Any) -> int:

@@ -10,11 +10,11 @@ from thorough import besides
 
 import codegen
 from codegen.algorithms import ALGORITHMS
+from codegen.api import graphs
 from codegen.geometry import Pose, axis_rotation, mat3
 from codegen.ir.counting import count
 from codegen.ir.interpreter import interpret
 from codegen.lowering.base_frame import ReframedBase, based
-from codegen.pipeline import graphs
 
 STATES = 4
 HELD = ("left_sole_link:6", "wrist_right_ft_tool_link:6")

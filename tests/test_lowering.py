@@ -11,12 +11,12 @@ from mechanisms_cases import error
 from thorough import besides
 
 import codegen
+from codegen.api import task
 from codegen.errors import RobotError
 from codegen.ir.counting import count
 from codegen.ir.interpreter import interpret
 from codegen.lowering import ALL, LOWERING, checked
 from codegen.oracle import ORACLE
-from codegen.pipeline import task
 from codegen.task.stages import STATED, stages
 from codegen.tracing.task import trace
 

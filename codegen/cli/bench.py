@@ -105,10 +105,10 @@ def times(
     """Kernel time per state in a batch, and the time of one Python call, both in nanoseconds."""
     import numpy as np
 
-    from codegen import pipeline
+    from codegen import api
     from codegen.cli.samples import arguments
 
-    function = pipeline.build(robot, name, **options).with_status()  # random states may be singular
+    function = api.build(robot, name, **options).with_status()  # random states may be singular
     _, values = arguments(robot, function, options, states, 0)
     one = [value.astype(options["dtype"]) for value in values]
     single = [value[0].copy() for value in one]

@@ -141,12 +141,12 @@ def worst_error(robot: Robot, name: str, states: int, seed: int, options: dict[s
     """
     import numpy as np
 
-    from codegen import pipeline
+    from codegen import api
     from codegen.algorithms import ALGORITHMS, BEHIND, optional
     from codegen.model import contacts
     from codegen.oracle import ORACLE
 
-    function = pipeline.build(robot, name, **options).with_status()
+    function = api.build(robot, name, **options).with_status()
     held = tuple(contacts.contact_of(robot, text) for text in options["contacts"] or ()) or None
     with doing("drawing states"):
         inputs, values, ranks = draw(robot, function, name, {**options, "contacts": held}, states, seed)

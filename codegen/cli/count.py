@@ -72,13 +72,13 @@ def run(args: argparse.Namespace) -> int:
 
 def counted(every: bool, robot: Robot, algorithm: str, options: dict[str, Any]) -> list[tuple[str, Count]]:
     """Stages and their counts: as written and as emitted, or after every step and pass."""
-    from codegen import pipeline
+    from codegen import api
     from codegen.ir.counting import count
     from codegen.task.stages import stages
 
     if every:
-        return list(stages(pipeline.task(robot, algorithm, **options)))
-    graphs = pipeline.graphs(robot, algorithm, **options)
+        return list(stages(api.task(robot, algorithm, **options)))
+    graphs = api.graphs(robot, algorithm, **options)
     return [(stage, count(graph)) for stage, graph in zip(("written", "emitted"), graphs, strict=True)]
 
 

@@ -86,7 +86,7 @@ def add_libraries(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the folder and print the paths written."""
-    from codegen import pipeline
+    from codegen import api
 
     names = algorithms(args)
     robot = load(args, args.robot)
@@ -95,12 +95,12 @@ def run(args: argparse.Namespace) -> int:
         raise RobotError(f"{folder} is not empty; name another, or replace its files with --force")
     names = resolved(args, names, robot, iterations=args.iterations)
     if args.groups:
-        graphs = partial(pipeline.graphs, robot, dtype=args.dtype)
+        graphs = partial(api.graphs, robot, dtype=args.dtype)
         make = [(name, partial(graphs, name, **task_options(args, name))) for name in names]
         shown = each(make, lambda pair: f"{pair[0]} of {robot.name}")
         names = [name for name, attempt in shown if unless_unsuited(args, name, attempt)]
     options = {**build_options(args), "iterations": args.iterations, "lanes": args.lanes, "backend": args.backend}
     made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu}
-    paths = pipeline.generate(robot, names, out=folder, prefix=args.prefix, **options, **made)
+    paths = api.generate(robot, names, out=folder, prefix=args.prefix, **options, **made)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

@@ -339,7 +339,7 @@ def algorithms(args: argparse.Namespace, robot: Robot | None = None) -> list[str
 
 def resolved(args: argparse.Namespace, names: list[str], robot: Robot, **own: Any) -> list[str]:
     """The algorithms, with the one that `auto` takes for the robot in its place; `own` are options of the command."""
-    from codegen.pipeline import auto
+    from codegen.api import auto
     from codegen.task.auto_select import AUTO
 
     if AUTO not in names:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from codegen import pipeline
+from codegen import api
 from codegen.cli.table import Cell, Table
 from codegen.progress import each
 from opcount.bench.build_dir import compilers
@@ -92,9 +92,9 @@ def timed(build: Build) -> tuple[float, float, float]:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     robot, contacts = build.held.model(), build.held.contacts
     start = time.perf_counter()
-    pipeline.graphs(robot, build.algorithm, contacts=contacts)
+    api.graphs(robot, build.algorithm, contacts=contacts)
     graph = time.perf_counter() - start
-    pipeline.build(robot, build.algorithm, contacts=contacts)  # takes the graph that is there
+    api.build(robot, build.algorithm, contacts=contacts)  # takes the graph that is there
     whole = time.perf_counter() - start
     unit = 2**20 if sys.platform == "darwin" else 2**10
     return graph, whole, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import codegen
-from codegen import pipeline
+from codegen import api
 from codegen.__main__ import main
 from codegen.cli.check import relative_error
 from codegen.cli.samples import samples
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from command_line import Run
 
-COMPILED = pipeline.build
+COMPILED = api.build
 SHORT = "chain:5,alternate"
 
 
 @pytest.fixture(autouse=True)
 def checked(request: pytest.FixtureRequest, build: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """What is checked is interpreted, too: what the command says does not depend on how it is computed."""
-    monkeypatch.setattr(pipeline, "build", build)
+    monkeypatch.setattr(api, "build", build)
 
 
 def test_check_of_a_robot_with_loops_takes_what_is_for_loops_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,7 +39,7 @@ def test_check_of_a_robot_with_loops_takes_what_is_for_loops_too(capsys: pytest.
 
 
 def test_check_passes_on_compiled_code(rigidc: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "build", COMPILED)
+    monkeypatch.setattr(api, "build", COMPILED)
     tip = codegen.load(SHORT).tips[0]
     argv = ["check", SHORT, "-a", "fk,aba", "-n", "5", "--external", tip, "--parameter", "gravity"]
     rows = json.loads(rigidc(*argv, "--json"))
@@ -73,7 +73,7 @@ def test_check_of_contacts_that_repeat_each_other_leaves_out_their_multipliers(r
 
 @pytest.mark.parametrize("distortion", [1 + 1e-9, np.nan])
 def test_check_fails_on_a_wrong_answer(rigidc: Run, monkeypatch: pytest.MonkeyPatch, distortion: float) -> None:
-    build = pipeline.build
+    build = api.build
 
     def wrong(*args: Any, **options: Any) -> Any:
         function = build(*args, **options)
@@ -91,14 +91,14 @@ def test_check_fails_on_a_wrong_answer(rigidc: Run, monkeypatch: pytest.MonkeyPa
 
         return Wrong()
 
-    monkeypatch.setattr(pipeline, "build", wrong)
+    monkeypatch.setattr(api, "build", wrong)
     rows = json.loads(rigidc("check", "iiwa", "-a", "crba", "-n", "3", "--json", code=1))
     assert rows[0]["passed"] is False
     assert "no" in rigidc("check", "iiwa", "-a", "crba", "-n", "3", code=1).splitlines()[1].split()
 
 
 def test_check_in_single_precision_says_so(rigidc: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "build", COMPILED)
+    monkeypatch.setattr(api, "build", COMPILED)
     (row,) = json.loads(rigidc("check", SHORT, "-a", "rnea", "-n", "5", "--dtype", "float32", "--json"))
     assert 1e-9 < row["worst error"] <= row["tolerance"]
     assert row["tolerance"] == 1e-3

@@ -14,6 +14,7 @@ from thorough import besides, diagonal
 
 import codegen
 from codegen.algorithms import ALGORITHMS
+from codegen.api import graphs
 from codegen.geometry import Pose, axis_rotation, mat3
 from codegen.ir.counting import count
 from codegen.ir.graph import Port, from_casadi
@@ -24,7 +25,6 @@ from codegen.model import Frame
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained, with_parameters
 from codegen.passes import run
-from codegen.pipeline import graphs
 from codegen.spatial import constant, ldl
 
 REROOTED = tuple(

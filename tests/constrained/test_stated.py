@@ -17,6 +17,7 @@ from thorough import besides
 
 import codegen
 from codegen.algorithms import ALGORITHMS, BEHIND
+from codegen.api import graphs
 from codegen.cli.samples import samples
 from codegen.errors import RobotError
 from codegen.geometry import Pose, mat3
@@ -25,7 +26,6 @@ from codegen.ir.interpreter import interpret
 from codegen.model import Frame
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained
-from codegen.pipeline import graphs
 from codegen.spatial import so3_log
 from codegen.tracing.task import Task, trace
 

@@ -8,11 +8,11 @@ import pytest
 from thorough import besides
 
 import codegen
+from codegen.api import graphs
 from codegen.ir.counting import count
 from codegen.ir.graph import Graph, Port, from_casadi
 from codegen.ir.interpreter import interpret
 from codegen.passes import DEFAULT, ORDER, drop_dead, factor_sums, fold_constants, run
-from codegen.pipeline import graphs
 
 a, b, c, d, e = (casadi.SX.sym(name) for name in "abcde")
 

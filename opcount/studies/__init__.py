@@ -10,7 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from opcount.studies import accuracy, branches, builds, chains, constrained, convergence, delassus, links, proximal
+from opcount.studies import (
+    ablation,
+    accuracy,
+    branches,
+    builds,
+    chains,
+    constrained,
+    convergence,
+    delassus,
+    links,
+    proximal,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,5 +54,6 @@ STUDIES: dict[str, Study] = {
         "compiled constrained dynamics against the dense oracle, largest errors", accuracy.table, long=True
     ),
     "builds": Study("from a model to its callable: seconds and memory", builds.table, long=True),
+    "ablation": Study("what every lowering step and pass saves alone", ablation.table, long=True),
     "convergence": Study("a redundantly held Talos: what is left after every proximal step", convergence.table),
 }

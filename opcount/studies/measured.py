@@ -33,7 +33,7 @@ class Held:
     points: tuple[tuple[str, str, tuple[float, float, float]], ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.robot} holding {', '.join(self.contacts)}"
+        return f"{self.robot} holding {', '.join(self.contacts)}" if self.contacts else self.robot
 
     def model(self) -> Robot:
         """The robot with its added frames."""

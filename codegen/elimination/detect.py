@@ -1,7 +1,7 @@
-"""Which contacts lead joints (`codegen.elimination.links`): by levers that are never short, or held wholly.
+"""Contacts that determine joint motions (`codegen.elimination.links`): by lever arms never short, or by whole frames.
 
-Levers are numbers, or, behind a link that is led already, a matter of one hinge's angle, all around which they are
-looked at.
+Lever arms are numbers. Behind a link that is eliminated already, they depend on the angle of one hinge, and are looked
+at all around it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROUNDING = 1e-14  # what a turn of rows leaves of nothing, as part of the larges
 
 
 def determined_exactly(tree: Tree) -> dict[int, EliminatedLink]:
-    """By contacts, the links that they lead if they are held exactly, so that rows may be of any length."""
+    """By contacts held exactly, the links whose joint motion they determine; rows may be of any length."""
     found: dict[int, EliminatedLink] = {}
     for e, contact in _determining(tree):
         axes = _free_axes(tree, contact)
@@ -41,10 +41,10 @@ def _determining(tree: Tree) -> list[tuple[int, LoweredContact]]:
 
 
 def determined_in_steps(tree: Tree) -> dict[int, EliminatedLink]:
-    """By contacts, the links that they lead if they come to be held, in the least squares of their rows.
+    """By contacts, the links whose joint motion they determine in the least squares of their rows.
 
-    Only orthogonal turns keep these: a frame with orthonormal rows leads as a whole at a point of its hinge's axis,
-    elsewhere by levers. None leads of which no row would be left to tell the residual.
+    Only orthogonal turns keep these: a frame with orthonormal rows determines its hinge as a whole at a point of the
+    hinge's axis, elsewhere by lever arms. A contact of which no row would be left to tell the residual determines none.
     """
     found: dict[int, EliminatedLink] = {}
     for e, contact in _determining(tree):
@@ -64,7 +64,7 @@ def determined_in_steps(tree: Tree) -> dict[int, EliminatedLink]:
 def _levered(
     tree: Tree, contact: LoweredContact, axes: tuple[int, ...], size: SX, whole: bool = False
 ) -> LeveredLink | None:
-    """The link, if a contact leads it by its rows divided by their sizes; of a `whole` frame, along the link's axes."""
+    """The link, if a contact determines it by its rows divided by their sizes; of a `whole` frame, along its axes."""
     if not axes or not contact.force.is_constant() or contact.size < len(axes):
         return None
     part, own, force = tree.parts[contact.body], SX.eye(contact.size), contact.force @ diag(1 / size)
@@ -79,7 +79,7 @@ def _levered(
 
 
 def _levered_by_angle(tree: Tree, contact: LoweredContact, axes: tuple[int, ...]) -> LeveredLink | None:
-    """The link, if rows that another one left lead its joint at all angles of that one's hinge."""
+    """The link, if rows that another one left determine its joint at all angles of that one's hinge."""
     angle = symvar(contact.force)
     if len(axes) != 1 or len(angle) != 1 or contact.yields.is_zero():
         return None

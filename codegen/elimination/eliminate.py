@@ -1,9 +1,10 @@
-"""Dynamics with contacts, without the joints that these lead: a robot with fewer joints and rows is left to solve.
+"""Elimination of joints whose motion a contact determines, and the back substitution of what follows.
 
-A led link (`codegen.elimination.links`) is a part of its carrier, which may then be led, in turn, by the rows that are
-left. Other links that hang on a led one are eliminated by ABA first. At the end the led joints follow their carriers,
-and the multipliers of their contacts make up for the force that the links lack. Spatial vectors [angular; linear] in
-body frames, accelerations measured from a bias motion, of which gravity is part.
+An eliminated link (`codegen.elimination.links`) becomes a part of its carrier, whose joint the rows that are left may
+determine in turn. Other links that hang on it are eliminated by ABA first. Back substitution gives the accelerations
+of eliminated joints from those of their carriers, and the multipliers of their contacts from the force that the links
+lack. Spatial vectors [angular; linear] in body frames, accelerations measured from the bias motion, of which gravity
+is part.
 """
 
 from __future__ import annotations
@@ -36,26 +37,26 @@ def eliminate(
     p: Sequence[SX],
     tau: Mapping[int, SX],
     s: SX,
-    leads: Callable[[Tree], Mapping[int, EliminatedLink]],
+    detect: Callable[[Tree], Mapping[int, EliminatedLink]],
     mu: SX | None = None,
 ) -> ReducedProblem:
-    """The problem of a `ReducedProblem`, without the links of the contacts that `leads` finds, until it finds none.
+    """The problem without the links that `detect` finds, by contacts, until it finds none.
 
     With `mu`, rows that are left are going to be held by this stiffness.
     """
-    links = leads(tree)
+    links = detect(tree)
     if not links:
         return ReducedProblem(tree, list(p), dict(tau), s, lambda y, a, lam: (y, a, lam), lambda lam: lam)
     S, X, parent, arm, p = tree.S, tree.X, tree.parent, tree.armature, list(p)
     IA, I, prescribed, yields, joint, u = [part.articulated() for part in tree.I], list(tree.I), {}, {}, {}, {}
     beyond = sorted({i for link in links.values() for i in tree.outwards if link.held.node in tree.path(i)[1:]})
-    # leaves to led links: what hangs on them
+    # leaves to eliminated links: what hangs on them
     for i in reversed(beyond):
         joint[i] = articulated_joint(IA[i], S[i], arm[i])
         u[i] = tau[i] - S[i].T @ p[i]
         IA[parent[i]] += X[i].inertia(joint[i].projected_inertia(IA[i]))
         p[parent[i]] += X[i].force(joint[i].projected_force(p[i], joint[i].D.solve(u[i]), tau[i]))
-    # led links to their carriers, which feel them as a part of themselves
+    # eliminated links to their carriers, which feel them as a part of themselves
     for e, link in links.items():
         i, A = link.held.node, IA[link.held.node].parts[0].articulated()
         prescribed[i] = link.prescribed_acceleration(s[link.held.rows])
@@ -70,9 +71,9 @@ def eliminate(
     lack = [links[e].reduced_rhs(s[c.rows]) if e in links else s[c.rows] for e, c in enumerate(tree.contacts)]
     still = {i: zeros(0) for i in (*prescribed, *beyond)}
     left = remainder(tree, {e: _left(tree, links[e], yields[e], mu is not None) for e in links}, still, I)
-    rest = eliminate(left, p, {**tau, **still}, vertcat(zeros(0), *lack), leads, mu)
+    rest = eliminate(left, p, {**tau, **still}, vertcat(zeros(0), *lack), detect, mu)
 
-    # carriers to led links: accelerations, and the multipliers that make up for what these lack
+    # carriers to eliminated links: accelerations, and the multipliers that make up for what these lack
     def back_substitute(y: Nodes, a: Nodes, lam: SX) -> Solution:
         y, a, pushed = rest.back_substitute(y, a, lam)
         lam_e = vertsplit(pushed, [0, *accumulate(part.size1() for part in lack)])
@@ -125,7 +126,7 @@ def remainder(tree: Tree, left: Mapping[int, LoweredContact], gone: Collection[i
 
 
 def _left(tree: Tree, link: EliminatedLink, yields: SX, stiffened: bool) -> LoweredContact:
-    """The rows that are left of a led link's contact, on the body that carries the link."""
+    """The rows that are left of an eliminated link's contact, on the body that carries the link."""
     force, b, node = link.rows, link.part.parent, tree.parent[link.held.node]
     return replace(
         link.held,

@@ -1,16 +1,17 @@
-"""Links whose joints contacts lead: at a tip that a contact holds, the joint's acceleration may follow from the rows.
+"""Links whose joint motion a contact determines, eliminated together with as many rows.
 
-F' a = s are the rows, F the forces of unit multipliers on the link. An orthogonal turn leaves n of them, F1, which the
-joint feels, as Y = S' F1, and others, F2, which it does not. Where Y never vanishes, the joint follows what carries it
-alike at all positions: with B = F1 Y^-1, so that S' B = 1, by y = Y'^-1 s1 - B' X a. The link is then one with its
-carrier: an inertia P' I P, P = 1 - S B', the joint's force B tau, and the rows F2. Least squares stay what they were,
-as the turn is orthogonal: whatever other joints do, this one can satisfy F1, and F2 do not feel it.
+Consider a link at a tip that a contact holds. Let F' a = s be the contact's rows, F the forces of unit multipliers on
+the link. An orthogonal matrix splits F into n columns F1 that the joint feels, as Y = S' F1, and columns F2 that it
+does not feel. If Y is regular at all positions, the rows of F1 determine the joint's acceleration from that of the
+carrier: with B = F1 Y^-1, so that S' B = 1, it is y = Y'^-1 s1 - B' X a. The link then is a part of its carrier, with
+inertia P' I P, P = 1 - S B', the joint force B tau, and the rows F2. Least squares stay what they were, as the matrix
+is orthogonal: whatever other joints do, this one can satisfy F1, and F2 do not feel it.
 
-Of a link that is held wholly, the forces along its joint's axes and those that the joint transmits serve as F1 and F2
-in place of rows. If it is held exactly, it even moves as it is told: its inertia is of no concern to the carrier, which
-is held by what the joint transmits. (Where rows then depend on each other, the multipliers still balance the motion,
-but it is not the least squares of the user's rows.) Which links are led is found in `codegen.elimination.detect`.
-Spatial vectors [angular; linear] in body frames.
+Where a frame is held wholly, the forces along the joint's axes and those that the joint transmits serve as F1 and F2
+in place of rows. If it is held exactly, its acceleration is prescribed, and its inertia is of no concern to the
+carrier, which is held by what the joint transmits. (Where rows depend on each other, the multipliers still balance the
+motion, but it is not the least squares of the user's rows.) `codegen.elimination.detect` finds such links. Spatial
+vectors [angular; linear] in body frames.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from codegen.spatial import (
 
 @dataclass(frozen=True, slots=True)
 class EliminatedLink(ABC):
-    """A link, alone at its node, whose joint is led by the one contact that holds it: F1 (6 x n) and F2 (6 x m - n)."""
+    """A link, alone at its node, whose joint motion its one contact determines: F1 (6 x n) and F2 (6 x m - n)."""
 
     held: LoweredContact
     part: Part
@@ -108,7 +109,7 @@ class LeveredLink(EliminatedLink):
     stiff: ClassVar[bool] = True
 
     @property
-    def lead(self) -> SX:
+    def unit_multipliers(self) -> SX:
         """Multipliers (m x n) of rows that `own` turned, of which only F1 push, for unit joint forces."""
         return self.Q.back(SX.eye(self.own.size1()))[:, : self.F1.size2()] @ _inverse(self.Y)
 
@@ -131,7 +132,7 @@ class LeveredLink(EliminatedLink):
         return F
 
     def prescribed_acceleration(self, s: SX) -> SX:
-        return self.part.S @ (self.lead.T @ (self.own @ (s / self.size)))
+        return self.part.S @ (self.unit_multipliers.T @ (self.own @ (s / self.size)))
 
     def reduced_rhs(self, s: SX) -> SX:
         return self._before(self.Q.rows(self.own @ (s / self.size))[self.F1.size2() :, :])
@@ -141,7 +142,7 @@ class LeveredLink(EliminatedLink):
 
     def multipliers(self, lacking: SX, lam2: SX) -> SX:
         held = self.Q.back(vertcat(SX(self.F1.size2(), 1), self._mixed(lam2, self.way[1].vector)))
-        return self.own.T @ (held + self.lead @ (self.part.S.T @ lacking)) / self.size
+        return self.own.T @ (held + self.unit_multipliers @ (self.part.S.T @ lacking)) / self.size
 
     def _before(self, x: SX) -> SX:
         """Values of F2, as they are before the hinge's turn."""

@@ -39,10 +39,10 @@ def turns_outside(contact: Contact) -> bool:
     return along and len(contact.parts) == 1 and _whole(np.array(contact.rows))
 
 
-def leads(model: Model, contacts: Sequence[Contact], contact: Contact, held: ContactModel) -> bool:
-    """Whether rows along its body's own axes lead its hinge (`codegen.elimination.detect`), of a point or frame off it.
+def determines_hinge(model: Model, contacts: Sequence[Contact], contact: Contact, held: ContactModel) -> bool:
+    """Whether rows of a point or frame off its body's hinge, along the body's axes, determine the hinge's motion.
 
-    Frames held exactly lead along any axes. Foretold of the model; a wrong answer would cost operations only.
+    Frames held exactly do along any axes. `codegen.elimination.detect` decides; an error here costs operations only.
     """
     frame, rows = model.frame(contact.frame.name), np.array(contact.rows)
     turns = bool(rows[:, :3].any())
@@ -87,7 +87,10 @@ def contact_axes(problem: Problem) -> Problem:
         return problem
     contacts = problem.contacts if needs.swept == "both" else ()
     return replace(
-        problem, aside=tuple(c for c in contacts if not (problem.determined and leads(model, contacts, c, needs.held)))
+        problem,
+        aside=tuple(
+            c for c in contacts if not (problem.determined and determines_hinge(model, contacts, c, needs.held))
+        ),
     )
 
 

@@ -29,8 +29,8 @@ def reduced_problem(problem: Problem) -> Problem:
     tau_i = dict(enumerate(tree.split(tau - vertcat(*tree.armature_forces(v, a0)))))
     mu = given.get("mu")
     weighted = mu is not None and mu.size1() > 1
-    leads = {"exactly": determined_exactly, "in steps": determined_in_steps}.get(needs.held if not weighted else "")
-    left = eliminate(tree, p, tau_i, s, leads or (lambda _: {}), mu if needs.stiffened else None)
+    detect = {"exactly": determined_exactly, "in steps": determined_in_steps}.get(needs.held if not weighted else "")
+    left = eliminate(tree, p, tau_i, s, detect or (lambda _: {}), mu if needs.stiffened else None)
 
     def solved(solution: Solution) -> tuple[SX, SX]:
         y, _, lam = left.back_substitute(*solution)

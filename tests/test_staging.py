@@ -16,7 +16,7 @@ from codegen.ir.staging import Staged, staged
 from codegen.model import Model
 from codegen.tracing.task import Task, trace, trace_iteration
 
-PROXIMAL = ("constrained_aba", "prox_pv", "prox_ltl", "prox_ltls", "prox_kkt")
+PROXIMAL = ("constrained_aba", "prox_pv", "aba_prox", "aba_prox_stiff", "tree_kkt", "prox_ltl", "prox_ltls", "prox_kkt")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_stages_around_a_loop_equal_the_unrolled_graph(quadruped: Model, algorit
         assert np.abs(found - expected).max() < 1e-8 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("algorithm", besides(["prox_kkt"], PROXIMAL))
+@pytest.mark.parametrize("algorithm", besides(["tree_kkt"], PROXIMAL))
 def test_the_residual_falls_from_step_to_step(quadruped: Model, algorithm: str) -> None:
     """Each step reports what the contacts lacked before it: less and less."""
     parts = stages(Task(quadruped, algorithm, contacts=feet(quadruped)))

@@ -13,10 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from codegen.algorithms.aba import aba
+from codegen.algorithms.aba_osim import aba_osim
+from codegen.algorithms.aba_prox import aba_prox
+from codegen.algorithms.aba_prox_stiff import aba_prox_stiff
 from codegen.algorithms.caba_osim import caba_osim
+from codegen.algorithms.caba_osim_swept import caba_osim_swept
 from codegen.algorithms.caba_osimf import caba_osimf
 from codegen.algorithms.constrained_aba import constrained_aba
 from codegen.algorithms.crba import crba
@@ -45,6 +50,7 @@ from codegen.algorithms.pv_osimf import pv_osimf
 from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.rnea import rnea
+from codegen.algorithms.tree_kkt import tree_kkt
 from codegen.lowering.problem import ContactModel, ContactTraffic, Needs
 from codegen.model import Model
 
@@ -55,7 +61,7 @@ class Algorithm:
 
     `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
     (robots with contacts), `loops` (the baselines for robots with loops). The other fields are those of
-    `codegen.lowering.Needs`.
+    `codegen.lowering.Needs`. Without `held`, constrained dynamics is given the whole problem: no joint is eliminated.
     """
 
     name: str
@@ -188,6 +194,8 @@ def concerning(name: str, others: Iterable[str], parameters: Iterable[str]) -> t
 Q, STATE_AND_MOTION, STATE_AND_FORCE = ("q",), ("q", "v", "a", "f_ext"), ("q", "v", "tau", "f_ext")
 HELD, PROXIMAL, SOLUTION = (*STATE_AND_FORCE, "k"), (*STATE_AND_FORCE, "k", "mu", "lam0"), ("a", "lam")
 
+in_joint_space = partial(Algorithm, joint_space=True)
+
 ALGORITHMS: dict[str, Algorithm] = {
     entry.name: entry
     for entry in (
@@ -196,7 +204,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("rnea", rnea, STATE_AND_MOTION, ("tau",), "inverse dynamics"),
         Algorithm("crba", crba, Q, ("M",), "joint-space inertia matrix"),
         Algorithm("aba", aba, STATE_AND_FORCE, ("a",), "forward dynamics, O(n)"),
-        Algorithm("ltl", ltl, STATE_AND_FORCE, ("a",), "forward dynamics by CRBA and LTL", joint_space=True),
+        in_joint_space("ltl", ltl, STATE_AND_FORCE, ("a",), "forward dynamics by CRBA and LTL"),
         Algorithm("minverse", minverse, Q, ("Minv",), "inverse inertia matrix"),
         Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold"),
         Algorithm("difference", difference, ("q0", "q1"), ("dv",), "difference of two configurations"),
@@ -233,21 +241,29 @@ ALGORITHMS: dict[str, Algorithm] = {
             held="in steps",
             stiffened=True,
         ),
-        Algorithm("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL", "constrained", held="in steps"),
+        in_joint_space("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL", "constrained"),
+        in_joint_space("prox_ltls", prox_ltls, PROXIMAL, SOLUTION, "proximal by stiffened LTL", "constrained"),
+        in_joint_space("prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky", "constrained"),
         Algorithm(
-            "prox_ltls",
-            prox_ltls,
+            "aba_prox", aba_prox, PROXIMAL, SOLUTION, "proximal dual, ABA's factors", "constrained", held="in steps"
+        ),
+        Algorithm(
+            "aba_prox_stiff",
+            aba_prox_stiff,
             PROXIMAL,
             SOLUTION,
-            "proximal by stiffened LTL",
+            "proximal, stiffened factors",
             "constrained",
             held="in steps",
             stiffened=True,
         ),
         Algorithm(
-            "prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky", "constrained", held="in steps"
+            "tree_kkt", tree_kkt, PROXIMAL, SOLUTION, "proximal KKT factors by sweeps", "constrained", held="in steps"
         ),
-        Algorithm("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus", contact_traffic="pairs"),
+        in_joint_space("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus", contact_traffic="pairs"),
+        Algorithm(
+            "aba_osim", aba_osim, Q, ("W",), "Delassus matrix by ABA's factors", "delassus", contact_traffic="pairs"
+        ),
         Algorithm(
             "kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", "delassus", contact_traffic="joints"
         ),
@@ -264,8 +280,15 @@ ALGORITHMS: dict[str, Algorithm] = {
             contact_traffic="branches",
         ),
         Algorithm(
-            "caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b", "damped", contact_traffic="joints"
+            "caba_osim_swept",
+            caba_osim_swept,
+            ("q", "b", "mu"),
+            ("x",),
+            "(W + 1/mu) x = b",
+            "damped",
+            contact_traffic="joints",
         ),
+        Algorithm("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b, branches and base", "damped"),
         Algorithm("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu", "damped"),
         Algorithm("project", project, ("guess",), ("closed", "residual"), "closing of loops", group="loops"),
         Algorithm("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected", group="loops"),

@@ -1,31 +1,30 @@
-"""cABA-OSIMf: the inverse of the damped Delassus matrix applied to a vector.
+"""cABA-OSIMf: the inverse of the damped Delassus matrix applied to a vector, by branches and base.
 
-Sathya and Carpentier 2024 (hal-04443056), sec. VI: with inertias H + mu K'K, (W + 1/mu)^-1 b = mu (b - K a), where a
-are the accelerations under the forces K' mu b. There the blocks of branches are formed first; one vector alone is
-carried by the sweeps that would make them, in any tree: O(n + m). Spatial vectors [angular; linear] in body frames;
-gravity plays no part.
+Sathya and Carpentier 2024 (hal-04443056), sec. VI: with inertias H + mu K'K, the matrix inversion lemma gives
+(W + 1/mu)^-1 = mu 1 - mu (L1 + K1' D1^-1 K1) mu (eq. 40 and 41). L1 is the Delassus matrix of the stiffened robot with
+its root joint (a floating base: all six freedoms) locked, block-diagonal over the branches of the base, by PV-OSIMr;
+K1 are the unit forces of the contacts as the root joint, of inertia D1, feels them. The sum is never formed. Spatial
+vectors [angular; linear] in body frames; gravity plays no part.
 """
 
 from __future__ import annotations
 
 from casadi import SX
 
-from codegen.recursions.sweeps import (
-    acceleration_sweep,
-    add_contact_forces,
-    bias_force_sweep,
-    contact_accelerations,
-    inertia_sweep,
-    stiffened,
-)
+from codegen.recursions.bundling import worth_bundling
+from codegen.recursions.force_propagators import force_propagators
+from codegen.recursions.reduced import reduced
+from codegen.recursions.sweeps import inertia_sweep, stiffened
 from codegen.recursions.tree import Tree
-from codegen.spatial import zeros
 
 
 def caba_osimf(tree: Tree, b: SX, mu: SX) -> SX:
     """x (m) with (W + 1/mu) x = b."""
-    A, still = inertia_sweep(tree, stiffened(tree, mu)), {i: zeros(S.size) for i, S in enumerate(tree.S)}
-    p = add_contact_forces(tree, [zeros(rows) for rows in tree.rows], mu * b)
-    u = bias_force_sweep(tree, A, p, still, tree.support[::-1])
-    _, a = acceleration_sweep(tree, A, u, tree.support)
-    return mu * (b - contact_accelerations(tree, a))
+    A = inertia_sweep(tree, stiffened(tree, mu))
+    propagators = force_propagators(tree, A, worth_bundling(tree, stiff=True))
+    push = mu * b
+    seen = reduced(tree, A, propagators, roots=False) @ push
+    for i in (i for i in tree.support if tree.parent[i] < 0):
+        K1 = propagators.at(tree, i)
+        seen += K1.T @ A[i].D.solve(K1 @ push)
+    return push - mu * seen

@@ -1,33 +1,41 @@
 """proxLTL: constrained forward dynamics by the LTL factorisation and a proximal dual solver.
 
-Sathya and Carpentier 2024 (hal-04443056), eq. 13 (Carpentier, Budhiraja, Mansard, RSS 2021): the Delassus matrix by
-LTL-OSIM, and (W + 1/mu) lam+ = missing + lam / mu, by the motions of joints that contacts share
-(`codegen.recursions.damped_dual`). The factors of M are those of articulated inertias (`codegen.algorithms.ltl_osim`),
-and solve with it by sweeps. Accelerations are measured from the bias motion (`codegen.lowering.reduced_problem`), of
-which gravity is part.
+Sathya and Carpentier 2024 (hal-04443056), eq. 13 (Carpentier, Budhiraja, Mansard, RSS 2021): the Delassus matrix W by
+LTL-OSIM (`codegen.algorithms.ltl_osim`), W + 1/mu factorised once, and (W + 1/mu) lam+ = k - J a_free + lam / mu until
+the rows are held; then a = M^-1 (tau - C + J' lam) by the factors of M. C is that of RNEA at zero accelerations, where
+gravity enters as upward acceleration of the world. Spatial vectors [angular; linear] in body frames.
 """
 
 from __future__ import annotations
 
 from casadi import SX
 
-from codegen.algorithms.ltl_osim import factors, half
-from codegen.recursions.damped_dual import from_propagators, split
-from codegen.recursions.delassus import by_joints
-from codegen.recursions.force_propagators import ForcePropagators
+from codegen.algorithms.crba import crba
+from codegen.algorithms.rnea import inverse
+from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.reduced_problem import Nodes
-from codegen.recursions.sweeps import bias_force_sweep, inertia_sweep
+from codegen.recursions.motion import constraint_rhs, motions
 from codegen.recursions.tree import Tree
+from codegen.spatial import diagonal, ldl, ltdl, mirrored, zeros
 
 
-def prox_ltl(tree: Tree, p: list[SX], tau: Nodes, s: SX, mu: SX, lam0: SX) -> Iteration:
-    """Accelerations of joints and bodies (by nodes) and multipliers (m): M y = tau - S' p + J' lam, J y near s."""
-    A, parts = inertia_sweep(tree, tree.I), split(tree)
-    u, L = bias_force_sweep(tree, A, p, tau, tree.inwards), factors(tree, A)
-    Y = [half(tree, A, L, contact) for contact in tree.contacts]
-    alone = [{i: y for i, y in Y_e.items() if i not in parts[0]} for Y_e in Y]
-    start = {("contact", e): (contact.node, contact.force) for e, contact in enumerate(tree.contacts)}
-    y = {i: {("contact", e): Y_e[i] for e, Y_e in enumerate(Y) if i in Y_e} for i in tree.support}
-    K = ForcePropagators(start, {}, {}, y, {}, {})
-    return from_propagators(tree, A, u, s, K, by_joints(tree, A, alone), parts, mu, lam0)
+def prox_ltl(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
+    """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
+    still = zeros(tree.nv)
+    motion = motions(tree, v, still)
+    M = ltdl(crba(tree), tree.dof_parent)
+    Y = M.forward(jacobian_transpose(tree))
+    u = M.forward(tau - inverse(tree, motion, v, still, f_ext))
+    W = mirrored(Y.T @ M.scale(Y))
+    damped = ldl(W + diagonal(1 / mu, tree.m))
+    s = constraint_rhs(tree, motion, k) - Y.T @ M.scale(u)
+
+    # one step: the damped dual again, its damping undone by the last multipliers
+    def step(lam: SX) -> tuple[SX]:
+        return (damped.solve(s + lam / mu),)
+
+    # at the end, the accelerations under these multipliers
+    def finish(lam: SX) -> tuple[SX, SX]:
+        return M.backward(M.scale(u + Y @ lam)), lam
+
+    return Iteration(step(lam0), step, lambda lam: s - W @ lam, finish)

@@ -1,64 +1,48 @@
-"""proxLTLs: constrained forward dynamics by the LTL factorisation of the stiffened inertia matrix.
+"""proxLTLs: constrained forward dynamics by the LTL factorisation of the stiffened joint-space inertia matrix.
 
-Sathya and Carpentier 2024 (hal-04443056), eq. 16 and 24: M + mu J'J = L' D L, factorised once; the multipliers follow
-lam+ = lam + mu (k - J a). The factors are those of articulated inertias over links with mu K'K added to them
-(`codegen.algorithms.ltl_osim`), so that the matrix is not formed, nor is J: J a and J' lam are sweeps, of which the
-solves with L are part; where its rows end, articulated joints let forces through. Accelerations are measured from the
-bias motion (`codegen.lowering.reduced_problem`), of which gravity is part.
+Sathya and Carpentier 2024 (hal-04443056), eq. 16 and 24: M + mu J'J by CRBA on link inertias H + mu K'K, factorised
+once; then, until the rows are held, a = (M + mu J'J)^-1 (tau - C + J' (lam + mu s)) and lam+ = lam + mu (s - J a): the
+augmented-Lagrangian method, O(n d^2 + m d). s is k less what rows see at zero accelerations, and C that of RNEA there,
+where gravity enters as upward acceleration of the world. Spatial vectors [angular; linear] in body frames.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 
 from casadi import SX
 
-from codegen.algorithms.constrained_aba import pushing
-from codegen.algorithms.ltl_osim import Factors, factors
+from codegen.algorithms.crba import crba
+from codegen.algorithms.rnea import inverse
+from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.reduced_problem import Nodes
-from codegen.recursions.sweeps import Articulated, inertia_sweep, stiffened
+from codegen.recursions.motion import constraint_rhs, motions
+from codegen.recursions.sweeps import stiffened
 from codegen.recursions.tree import Tree
-from codegen.spatial import zeros
+from codegen.spatial import ltdl, zeros
 
 
-def prox_ltls(tree: Tree, p: list[SX], tau: Nodes, s: SX, mu: SX, lam0: SX) -> Iteration:
-    """Accelerations of joints and bodies (by nodes) and multipliers (m): M y = tau - S' p + J' lam, J y near s."""
-    A = inertia_sweep(tree, stiffened(tree, mu))
-    L = factors(tree, A)
-    return pushing(tree, p, tau, s, mu, lam0, partial(borne, tree, A, L), partial(followed, tree, A, L))
+def prox_ltls(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Iteration:
+    """Joint accelerations (nv) and multipliers (m): M a + C = tau + J' lam, contact accelerations near k."""
+    still = zeros(tree.nv)
+    motion = motions(tree, v, still)
+    s, JT = constraint_rhs(tree, motion, k), jacobian_transpose(tree)
+    M = ltdl(crba(replace(tree, I=tuple(stiffened(tree, mu)))), tree.dof_parent)
+    u = M.forward(tau - inverse(tree, motion, v, still, f_ext) + JT @ (lam0 + mu * s))
 
+    def accelerations(u: SX) -> SX:
+        return M.backward(M.scale(u))
 
-def borne(
-    tree: Tree, A: Articulated, L: Factors, p: Sequence[SX], tau: Mapping[int, SX], nodes: Iterable[int]
-) -> Nodes:
-    """L'^-1 (tau - S' p) of `nodes` (children first), from bias forces p on the bodies."""
-    p, u, yields = list(p), Nodes(), Nodes()
-    # leaves to root: the force if all joints were locked, and what those further out yield
-    for i in nodes:
-        F = p[i] + sum((L[j, i] @ yields[j] for j in u if (j, i) in L), zeros(tree.rows[i]))
-        u[i] = tau[i] - tree.S[i].T @ F
-        yields[i] = A[i].D.forward(u[i])
-        inner = (i, tree.parent[i]) in L
-        p[tree.parent[i]] += tree.X[i].force(p[i] if inner else A[i].projected_force(F, A[i].D.solve(u[i]), tau[i]))
-    return u
+    def lack(u: SX) -> SX:
+        return s - JT.T @ accelerations(u)
 
+    # one step: what the rows lack pushes, too; u are joint forces, those of outer joints eliminated
+    def step(lam: SX, u: SX) -> tuple[SX, SX]:
+        push = mu * lack(u)
+        return lam + push, u + M.forward(JT @ push)
 
-def followed(
-    tree: Tree, A: Articulated, L: Factors, u: Nodes, nodes: Iterable[int], a: Nodes | None = None
-) -> tuple[Nodes, Nodes]:
-    """L^-1 D^-1 u of `nodes` (parents first), and accelerations of the bodies; `a` those known before."""
-    y, moved, a = Nodes(), Nodes(), {-1: zeros(6), **(a or {})}
-    # root to leaves: where a factor ends, the joint follows its parent body, and those further out all joints up to it
-    for i in nodes:
-        carried, D, inner = tree.X[i] @ a[tree.parent[i]], A[i].D, [n for n in tree.path(i) if (i, n) in L]
-        if inner:
-            told = sum((L[i, n].T @ moved[n] for n in inner), zeros(tree.S[i].size))
-            y[i] = D.backward(D.scale(D.forward(u[i])) - told)
-            moved[i] = tree.S[i] @ y[i]
-            a[i] = carried + moved[i]
-        else:
-            y[i], a[i] = A[i].motion(carried, u[i])
-            moved[i] = a[i]
-    return y, a
+    def finish(lam: SX, u: SX) -> tuple[SX, SX]:
+        a = accelerations(u)
+        return a, lam + mu * (s - JT.T @ a)
+
+    return Iteration((lam0, u), step, lambda _, u: lack(u), finish)

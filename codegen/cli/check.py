@@ -67,7 +67,7 @@ DEPENDENT = (
 LEFT_OUT = {  # where a status has another reason
     "pv_osimf": "each limb must be able to follow its own rows while the root (a floating base, or the first joint) "
     "rests, so that its block of W is regular, and the status of {} says that one is not; hold fewer rows, or take "
-    "caba_osimf"
+    "caba_osim_swept"
 }
 NEGLIGIBLE = 1e-12  # an output whose entries all stay below this is held to the tolerance absolutely
 

@@ -10,6 +10,6 @@ for algorithm in ("aba", "ltl"):
 
 robot = codegen.load("solo12")
 feet = [robot.contact("FL_FOOT", 3), robot.contact("HR_FOOT", 3)]
-for algorithm in ("pv_early", "pv", "constrained_aba", "prox_ltl"):
+for algorithm in ("pv_early", "pv", "constrained_aba", "aba_prox"):
     print(f"solo12 on two feet, {algorithm}: {opcount.count(robot, algorithm, contacts=feet)}")
 print("cheapest:", codegen.auto(robot, "constrained", contacts=feet).algorithm)

@@ -155,11 +155,16 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
 
 ENTRIES: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
     **dict.fromkeys(
-        ("pv", "pv_early", "prox_pv", "constrained_aba", "prox_ltl", "prox_ltls", "prox_kkt"), entry("held")
+        (
+            *("pv", "pv_early", "prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff", "tree_kkt"),
+            *("prox_ltl", "prox_ltls", "prox_kkt"),
+        ),
+        entry("held"),
     ),
-    **dict.fromkeys(("ltl_osim", "kjr", "pv_osim", "pv_osimr"), entry("W")),
+    **dict.fromkeys(("aba_osim", "ltl_osim", "kjr", "pv_osim", "pv_osimr"), entry("W")),
     "pv_soft": entry("soft"),
     "caba_osim": entry("Winv"),
     "caba_osimf": entry("applied"),
+    "caba_osim_swept": entry("applied"),
     "pv_osimf": entry("applied", undamped=True),
 }

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 AUTO = "auto"
 FREE = ("aba", "ltl")  # forward dynamics that hold nothing
 DIRECT = ("pv", "pv_early")  # these need independent rows
-HARD = (*DIRECT, "prox_pv", "constrained_aba", "prox_ltl", "prox_ltls", "prox_kkt")
-DELASSUS = ("pv_osimr", "pv_osim", "efpa", "kjr", "ltl_osim")
+HARD = (*DIRECT, "prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff", "tree_kkt")
+DELASSUS = ("pv_osimr", "pv_osim", "efpa", "kjr", "aba_osim")
 CANDIDATES = {"constrained": HARD, "delassus": DELASSUS}
 HOPELESS = 1.6  # passes never win back this factor in operations as written
 STATES, INDEPENDENT = 3, 1e-12  # random states, and below which an eigenvalue of W (scaled to ones) is none

@@ -283,12 +283,12 @@ DYNAMICS: dict[str, Callable[[Robot, SX, SX, int], tuple[SX, SX]]] = {
     "constrained_aba": constrained_aba,
     "pv_soft": pv_soft,
     "prox_pv": lambda b, v, tau, n: by_links(b, v, tau, MU, n),
-    "prox_ltl": lambda b, v, tau, n: by_joints(b, v, tau, MU, n),
+    "aba_prox": lambda b, v, tau, n: by_joints(b, v, tau, MU, n),
     "pv": lambda b, v, tau, n: by_links(b, v, tau, None, n),
     "pv_early": lambda b, v, tau, n: by_links(b, v, tau, None, n),
 }
 MATRICES: dict[str, Callable[[Robot], SX]] = {
-    **dict.fromkeys(("ltl_osim", "kjr", "efpa", "pv_osim", "pv_osimr"), delassus),
+    **dict.fromkeys(("aba_osim", "kjr", "efpa", "pv_osim", "pv_osimr"), delassus),
     "caba_osim": damped,
 }
 ALGORITHMS = (*DYNAMICS, *MATRICES)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LENGTHS = (10, 50, 100)
 PUBLISHED: dict[str, tuple[int | None, ...]] = {
-    "ltl_osim": (6576, 127849, 634524),
+    "aba_osim": (6576, 127849, 634524),
     "kjr": (6723, 41323, 84573),
     "efpa": (6978, 43058, 88158),
     "pv_osim": (4851, 30211, 61911),

@@ -1,6 +1,6 @@
 """Operations of constrained dynamics, direct and soft, on the papers' robots (programs of the 2023 paper).
 
-`prox_ltl` stands beside their dynamics by LTL, which take no proximal step; the others are the same algorithms.
+`aba_prox` stands beside their dynamics by LTL, which take no proximal step; the others are the same algorithms.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from opcount.studies.compared import compared
 if TYPE_CHECKING:
     from codegen.cli.table import Table
 
-ALGORITHMS = ("pv", "pv_soft", "pv_early", "prox_ltl")
+ALGORITHMS = ("pv", "pv_soft", "pv_early", "aba_prox")
 PUBLISHED: dict[str, tuple[int | None, ...]] = {
     "iiwa H3": (2539, 2047, None, 2583),
     "iiwa H6": (2999, 1806, 3192, 3057),

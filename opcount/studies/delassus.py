@@ -9,7 +9,7 @@ from opcount.studies.compared import compared
 if TYPE_CHECKING:
     from codegen.cli.table import Table
 
-ALGORITHMS = ("ltl_osim", "kjr", "efpa", "pv_osim", "pv_osimr")
+ALGORITHMS = ("aba_osim", "kjr", "efpa", "pv_osim", "pv_osimr")
 PUBLISHED: dict[str, tuple[int, ...]] = {
     "iiwa H3": (1415, 2089, 1593, 1182, 1182),
     "iiwa H6": (1708, 2038, 2008, 1452, 1452),

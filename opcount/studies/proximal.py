@@ -12,7 +12,7 @@ from opcount.studies.compared import compared
 if TYPE_CHECKING:
     from codegen.cli.table import Table
 
-ALGORITHMS = ("constrained_aba", "prox_pv", "prox_ltls", "prox_ltl", "prox_kkt", "caba_osim")
+ALGORITHMS = ("constrained_aba", "prox_pv", "aba_prox_stiff", "aba_prox", "tree_kkt", "caba_osim")
 PUBLISHED: dict[str, tuple[int | None, ...]] = {
     "iiwa H6": (2590, 3101, 2874, 3191, None, 1500),
     "go1 F3 x4": (7274, 9255, 8216, 9968, None, 5499),

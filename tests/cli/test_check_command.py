@@ -60,7 +60,7 @@ def test_check_of_contacts_along_other_axes_with_feedback(rigidc: Run) -> None:
     held = ["--contact", "FL_FOOT:3:in=world:kp=50:kd=10", "--contact", "HR_FOOT:x,z:in=base_link:spatial"]
     argv = ["check", "solo12", *held, "-n", "3", "--json", "-a", "pv_early,prox_pv,efpa"]
     assert all(row["passed"] for row in json.loads(rigidc(*argv)))
-    argv = ["check", "solo12", *held, "-n", "3", "--json", "-a", "prox_kkt"]
+    argv = ["check", "solo12", *held, "-n", "3", "--json", "-a", "tree_kkt"]
     names = [word for name in ("k", "kp", "kd", "target_velocity", "weight") for word in ("--parameter", name)]
     assert all(row["passed"] for row in json.loads(rigidc(*argv, *names)))
 
@@ -117,7 +117,7 @@ def test_the_error_of_check_is_relative_to_the_largest_entry() -> None:
 def test_check_of_accelerations_that_contacts_take_away(rigidc: Run) -> None:
     """What is left is rounding beside what there was without contacts, and is held to that."""
     rows = json.loads(
-        rigidc("check", "four_bar", "-a", "constrained_aba,prox_ltls", "-n", "10", "--seed", "1", "--json")
+        rigidc("check", "four_bar", "-a", "constrained_aba,aba_prox_stiff", "-n", "10", "--seed", "1", "--json")
     )
     assert all(row["passed"] for row in rows)
 
@@ -153,7 +153,7 @@ def test_check_says_that_a_limb_cannot_follow_its_rows_alone(rigidc: Run) -> Non
     said = rigidc(*argv, "pv_osimf", code=2)
     assert "its block of W is regular, and the status of pv_osimf says that one is not" in said
     assert "depend on each other" not in said
-    assert "yes" in rigidc(*argv, "caba_osimf")
+    assert "yes" in rigidc(*argv, "caba_osim_swept")
 
 
 def test_check_refuses_for_what_was_named_and_leaves_out_what_a_group_brings(

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 DIRECT = ("pv", "pv_early")
-DUAL = ("prox_pv", "prox_ltl", "prox_kkt")
-PRIMAL = ("constrained_aba", "prox_ltls")
+DUAL = ("prox_pv", "aba_prox", "tree_kkt")
+PRIMAL = ("constrained_aba", "aba_prox_stiff")
 HARD = (*DIRECT, *DUAL, *PRIMAL)
-DELASSUS = ("ltl_osim", "kjr", "efpa", "pv_osim", "pv_osimr")
+PUBLISHED = ("prox_ltl", "prox_kkt", "prox_ltls")  # in joint space; the last one rounds off a whole M + mu J'J
+DELASSUS = ("aba_osim", "ltl_osim", "kjr", "efpa", "pv_osim", "pv_osimr")
 ITERATIONS = 5
-TOLERANCE = {**dict.fromkeys(DIRECT, 1e-9), **dict.fromkeys((*DUAL, *PRIMAL), 1e-8)}
+TOLERANCE = {**dict.fromkeys(DIRECT, 1e-9), **dict.fromkeys((*DUAL, *PRIMAL, *PUBLISHED), 1e-8), "prox_ltls": 1e-7}
 FINGERS = tuple(f"{hand}_{finger}tip" for hand in ("lh", "rh") for finger in ("ff", "mf", "rf", "lf", "th"))
 CORNERS = {"a": (0.1, 0.05), "b": (0.1, -0.05), "c": (-0.1, 0.05), "d": (-0.1, -0.05)}
 

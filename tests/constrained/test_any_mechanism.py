@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from casadi import SX, Function
 from mechanisms_cases import looked_at, mechanism, parallel
-from scenarios import DELASSUS, DUAL, HARD, ITERATIONS, PRIMAL, TOLERANCE, optional, problem, worst
+from scenarios import DELASSUS, DUAL, HARD, ITERATIONS, PRIMAL, PUBLISHED, TOLERANCE, optional, problem, worst
 from thorough import besides, diagonal
 
 import codegen
@@ -23,6 +23,7 @@ from codegen.tracing.task import Task, trace
 
 STATES = 15
 BASES = [(base, convention) for base in ("fixed", "floating") for convention in ("pinocchio", "mujoco")]
+ALL = (*HARD, *PUBLISHED)
 TYPES = ("spherical", "revolute", "planar", "prismatic", "floating", "revolute", "spherical", "revolute", "revolute")
 
 
@@ -57,12 +58,12 @@ def crowd():
     return problem(*everywhere(), STATES)
 
 
-MIXED = ("pv_early", "prox_pv", "prox_ltl", "prox_kkt")  # the others hold these contacts in tests further down
+MIXED = ("pv_early", "prox_pv", "aba_prox", "tree_kkt")  # the others hold these contacts in tests further down
 
 
 @pytest.mark.parametrize(
     ("base", "algorithm"),
-    besides([*zip(BASES[1:] + BASES[:1], MIXED, strict=True)], [*product(BASES, HARD)]),
+    besides([*zip(BASES[1:] + BASES[:1], MIXED, strict=True)], [*product(BASES, ALL)]),
     ids=str,
 )
 def test_mixed_contacts(base, algorithm):
@@ -73,7 +74,7 @@ def test_mixed_contacts(base, algorithm):
     assert worst(found[1], lam) < TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize("algorithm", besides(["pv", "prox_kkt"], HARD))
+@pytest.mark.parametrize("algorithm", besides(["pv", "tree_kkt"], ALL))
 def test_contacts_between_parallel_hinges(algorithm):
     model = parallel("floating", 5)
     names = looked_at(model)
@@ -85,10 +86,10 @@ def test_contacts_between_parallel_hinges(algorithm):
     assert worst(found[1], lam) < TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize("algorithm", besides(["pv_early"], HARD))
+@pytest.mark.parametrize("algorithm", besides(["pv_early"], ALL))
 def test_contacts_on_every_link(algorithm):
     given = crowd()
-    lost = 100 if algorithm in PRIMAL else 1  # W has a condition of 1e6, mu 1e5
+    lost = 100 if algorithm in (*PRIMAL, "prox_ltls") else 1  # W has a condition of 1e6, mu 1e5
     assert worst(given.solved(algorithm)[0], given.expected()[0]) < lost * TOLERANCE[algorithm]
 
 
@@ -109,7 +110,9 @@ def test_contacts_of_nodes_with_more_freedoms_than_rows(algorithm):
     assert worst(given.solved(algorithm)[0], given.expected()[0]) < TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize(("mu", "algorithm"), besides([(5e4, "pv"), (5e4, "prox_ltls")], [*product([5e4, 2e5], HARD)]))
+@pytest.mark.parametrize(
+    ("mu", "algorithm"), besides([(5e4, "pv"), (5e4, "aba_prox_stiff")], [*product([5e4, 2e5], ALL)])
+)
 def test_wanted_accelerations_wrenches_and_a_start(algorithm, mu):
     """k, external wrenches, and for the proximal ones mu and multipliers to start from."""
     given, rng = mixture("floating", "pinocchio"), np.random.default_rng(2)
@@ -125,7 +128,7 @@ def test_wanted_accelerations_wrenches_and_a_start(algorithm, mu):
         assert worst(lam[n : n + 1], expected[1][None]) < TOLERANCE[algorithm]
 
 
-@pytest.mark.parametrize("algorithm", besides(["prox_ltl", "constrained_aba"], [*DUAL, *PRIMAL]))
+@pytest.mark.parametrize("algorithm", besides(["aba_prox", "constrained_aba"], [*DUAL, *PRIMAL, *PUBLISHED]))
 def test_solved_multipliers_stay(algorithm):
     """From the right multipliers, one step changes nothing."""
     given = mixture("fixed", "pinocchio")
@@ -139,7 +142,7 @@ def test_solved_multipliers_stay(algorithm):
     ("robot", "algorithm"),
     [
         *diagonal(["solo12", "random_tree:5,8"], [*HARD, "pv_soft"]),
-        *besides([("tello_humanoid", "pv_soft")], [("tello_humanoid", name) for name in (*HARD, "pv_soft")]),
+        *besides([("tello_humanoid", "pv_soft")], [("tello_humanoid", name) for name in (*ALL, "pv_soft")]),
     ],
 )
 def test_nothing_held_is_forward_dynamics(robot, algorithm):
@@ -189,8 +192,8 @@ def test_a_body_that_floats_within_a_tree_lets_no_force_through():
     """Factors of M end there: what is beyond neither costs operations nor cancels."""
     model = mechanism(("revolute", "floating", "revolute"), 7, branching=0.0)
     held = (model.contact("tool2", 3),)
-    costs = {name: opcount.count(model, name, contacts=held).total for name in ("constrained_aba", "prox_ltls")}
-    assert costs["prox_ltls"] <= costs["constrained_aba"]
-    assert opcount.count(model, "ltl_osim", contacts=held).total < 600, "1,242 with factors up to the root"
+    costs = {name: opcount.count(model, name, contacts=held).total for name in ("constrained_aba", "aba_prox_stiff")}
+    assert costs["aba_prox_stiff"] <= costs["constrained_aba"]
+    assert opcount.count(model, "aba_osim", contacts=held).total < 600, "1,242 with factors up to the root"
     given = problem(model, held, STATES)
-    assert worst(given.solved("prox_ltls")[0], given.expected()[0]) < TOLERANCE["prox_ltls"]
+    assert worst(given.solved("aba_prox_stiff")[0], given.expected()[0]) < TOLERANCE["aba_prox_stiff"]

@@ -59,7 +59,7 @@ def of_tips(armature):
 
 @pytest.mark.parametrize(
     ("algorithm", "armature"),
-    besides([("ltl_osim", True), ("pv_osimr", False)], [*product(["ltl_osim", *MEASURED], [True, False])]),
+    besides([("aba_osim", True), ("pv_osimr", False)], [*product(["aba_osim", *MEASURED], [True, False])]),
 )
 def test_more_rows_than_forces(algorithm, armature):
     given = of_tips(armature)
@@ -67,18 +67,18 @@ def test_more_rows_than_forces(algorithm, armature):
     assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-11
 
 
-@pytest.mark.parametrize(("algorithm", "weights"), diagonal(["caba_osim", "caba_osimf"], [False, True]))
+@pytest.mark.parametrize(("algorithm", "weights"), diagonal(["caba_osim", "caba_osim_swept"], [False, True]))
 def test_damped_inverses(algorithm, weights):
     given, mu = of_tips(armature=False), 50.0
     rng = np.random.default_rng(0)
     w = rng.uniform(0.5, 2.0, (10, given.rows)) if weights else np.ones((10, given.rows))
     b = rng.standard_normal((10, given.rows))
     parameters = ("mu", "weight") if weights else ("mu",)
-    arguments = [given.q, *([b] if algorithm == "caba_osimf" else []), np.full(10, mu), *([w] if weights else [])]
+    arguments = [given.q, *([b] if algorithm == "caba_osim_swept" else []), np.full(10, mu), *([w] if weights else [])]
     found, *_ = interpret(given.graph(algorithm, parameters=parameters), *arguments)
     for n, at in enumerate(given.at):
         expected = np.linalg.inv(constrained.delassus(at) + np.diag(1 / (mu * w[n])))
-        assert worst(found[n : n + 1], (expected @ b[n] if algorithm == "caba_osimf" else expected)[None]) < 1e-9
+        assert worst(found[n : n + 1], (expected @ b[n] if algorithm == "caba_osim_swept" else expected)[None]) < 1e-9
 
 
 @pytest.mark.thorough
@@ -86,15 +86,15 @@ def test_compiled(build):
     robot, contacts = held("atlas", HUMANOID)
     given, mu = problem(robot, contacts, 3), 1e3
     W = np.array([constrained.delassus(at) for at in given.at])
-    for name in ("pv_osim", "ltl_osim"):
+    for name in ("pv_osim", "aba_osim"):
         assert worst(build(robot, name, contacts=contacts)(given.q), W) < 1e-12
     b = np.random.default_rng(1).standard_normal((3, given.rows))
-    applied = build(robot, "caba_osimf", contacts=contacts, parameters=("mu",))(given.q, b, np.full(3, mu))
+    applied = build(robot, "caba_osim_swept", contacts=contacts, parameters=("mu",))(given.q, b, np.full(3, mu))
     damped = np.array([constrained.damped(at, mu) for at in given.at])
     assert worst(applied, np.einsum("nij,nj->ni", damped, b)) < 1e-10
 
 
-@pytest.mark.parametrize("name", besides(["pv_osim"], ["pv_osim", "ltl_osim"]))
+@pytest.mark.parametrize("name", besides(["pv_osim"], ["pv_osim", "aba_osim"]))
 def test_operations_behind_the_joint(monkeypatch, name):
     robot, contacts = held("atlas", HUMANOID)
     fewer = count(trace(Task(robot, name, contacts=contacts))).total

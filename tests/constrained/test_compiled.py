@@ -22,7 +22,7 @@ FEET = ("left_sole_link:6", "right_sole_link:6")
     chosen(
         lambda scenario, algorithm: (str(scenario), algorithm) == ("solo12 F3^2", "pv_early"),
         PAPER[2:4],
-        ["pv", "pv_early", "constrained_aba", "prox_pv", "prox_ltls", "pv_osimr", "caba_osim"],
+        ["pv", "pv_early", "constrained_aba", "prox_pv", "aba_prox_stiff", "pv_osimr", "caba_osim"],
     ),
     ids=str,
 )

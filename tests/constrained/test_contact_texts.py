@@ -242,7 +242,7 @@ def test_rows_of_zeros_hold_nothing():
     q, v, tau = robot.random(0)
     nothing = robot.contact("lbr_iiwa_link_7", np.zeros((1, 6)), points=[(0.1, 0.0, 0.0)])
     free = interpret(codegen.graphs(robot, "aba")[1], q, v, tau)[0]
-    for algorithm in ("constrained_aba", "pv_early", "prox_ltl"):
+    for algorithm in ("constrained_aba", "pv_early", "aba_prox"):
         graph, _ = codegen.graphs(robot, algorithm, contacts=[nothing])
         np.testing.assert_allclose(interpret(graph, q, v, tau)[0], free, rtol=1e-11)
 

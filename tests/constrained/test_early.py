@@ -93,7 +93,7 @@ def test_rows_may_be_stated_in_other_units(size):
     q, v, tau = (state[None] for state in model.random(1))
     found, expected = solved(model, contacts, q, v, tau)
     assert worst(found[1], expected[1]) < 1e-9
-    for algorithm in ("constrained_aba", "prox_ltls"):
+    for algorithm in ("constrained_aba", "aba_prox_stiff"):
         graph = trace(Task(model, algorithm, contacts=contacts, parameters=("mu",), iterations=8))
         assert worst(interpret(graph, q, v, tau, 1e5 / size**2)[0], expected[0]) < 1e-7
 

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from casadi import SX
 from mechanisms_cases import mechanism
-from scenarios import HARD, TOLERANCE
+from scenarios import HARD, PUBLISHED, TOLERANCE
 from test_stated import GIVEN, compared
 from thorough import besides
 from trees import symbolic_tree
@@ -38,8 +38,8 @@ def tips(turns):
 @pytest.mark.parametrize(
     ("algorithm", "turns"),
     besides(
-        [("pv", ""), ("prox_ltl", "rx,ry,rz"), ("constrained_aba", "rx,ry,rz"), ("pv_soft", "rx,ry,rz")],
-        [*product([*HARD, "pv_soft"], ["", "rx,ry,rz"])],
+        [("pv", ""), ("aba_prox", "rx,ry,rz"), ("constrained_aba", "rx,ry,rz"), ("pv_soft", "rx,ry,rz")],
+        [*product([*HARD, "pv_soft", *PUBLISHED], ["", "rx,ry,rz"])],
     ),
 )
 def test_tips_that_do_not_turn_their_axes(algorithm, turns):
@@ -62,7 +62,7 @@ def test_compiled(build):
     besides(
         [("iiwa", ("lbr_iiwa_link_7:6",), "pv_early", 0.1)],
         [
-            ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "prox_ltls", 0.03),
+            ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "aba_prox_stiff", 0.03),
             ("iiwa", ("lbr_iiwa_link_7:6",), "pv_early", 0.1),
             ("atlas", ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6"), "prox_pv", 0.08),
         ],

@@ -41,7 +41,7 @@ def rows_left(robot, contacts):
 
 @pytest.mark.parametrize(
     ("seed", "algorithm", "armature"),
-    besides([(1, "prox_ltl", True), (3, "constrained_aba", False)], [*product(range(4), PROXIMAL, [False, True])]),
+    besides([(1, "aba_prox", True), (3, "constrained_aba", False)], [*product(range(4), PROXIMAL, [False, True])]),
 )
 def test_random_trees(seed, algorithm, armature):
     robot, contacts = held(seed, armature)
@@ -107,7 +107,7 @@ def test_levers_that_an_angle_makes_short_do_not_lead(far, left):
         assert compared(robot, contacts, algorithm, iterations=8) < 1e-8
 
 
-@pytest.mark.parametrize("algorithm", besides(["prox_ltl"], PROXIMAL))
+@pytest.mark.parametrize("algorithm", besides(["aba_prox"], PROXIMAL))
 def test_sliders_have_no_angle(algorithm):
     """Behind a slider the next hinge's lever is as long as the slider has gone."""
     model = mechanism(("revolute",) * 6, 4, base="floating", branching=0.0)
@@ -120,7 +120,7 @@ def test_sliders_have_no_angle(algorithm):
 
 
 @pytest.mark.parametrize(
-    ("bent", "algorithm"), besides([(0.0, "prox_kkt"), (0.4, "prox_ltl")], [*product([0.0, 0.4], PROXIMAL)])
+    ("bent", "algorithm"), besides([(0.0, "tree_kkt"), (0.4, "aba_prox")], [*product([0.0, 0.4], PROXIMAL)])
 )
 def test_least_squares_and_multipliers(algorithm, bent):
     """A stretched arm held off its hinge, beside rows that contradict: from any multipliers, the nearest."""
@@ -142,7 +142,7 @@ def test_least_squares_and_multipliers(algorithm, bent):
     assert worst(lam[None], wanted[1][None]) < 1e-6
 
 
-@pytest.mark.parametrize("algorithm", besides(["prox_pv", "prox_kkt"], PROXIMAL))
+@pytest.mark.parametrize("algorithm", besides(["prox_pv", "tree_kkt"], PROXIMAL))
 def test_weighted_rows_lead_nothing(algorithm):
     """Turns would mix rows of unequal weight: where they contradict one another, weighted least squares."""
     robot = codegen.load("iiwa")
@@ -158,13 +158,13 @@ def test_weighted_rows_lead_nothing(algorithm):
 @pytest.mark.parametrize(
     ("robot", "contacts", "algorithm", "saved"),
     besides(
-        [("iiwa", ("lbr_iiwa_link_7:6",), "prox_ltls", 0.11)],
+        [("iiwa", ("lbr_iiwa_link_7:6",), "aba_prox_stiff", 0.11)],
         [
-            ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "prox_ltl", 0.14),
-            ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "prox_ltls", 0.058),
-            ("iiwa", ("lbr_iiwa_link_7:6",), "prox_ltls", 0.11),
+            ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "aba_prox", 0.14),
+            ("go1", ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3"), "aba_prox_stiff", 0.058),
+            ("iiwa", ("lbr_iiwa_link_7:6",), "aba_prox_stiff", 0.11),
             ("talos", SOLES, "prox_pv", 0.1),
-            ("talos", (*SOLES, "wrist_left_ft_tool_link:6", "wrist_right_ft_tool_link:6"), "prox_kkt", 0.19),
+            ("talos", (*SOLES, "wrist_left_ft_tool_link:6", "wrist_right_ft_tool_link:6"), "tree_kkt", 0.19),
         ],
     ),
 )
@@ -210,7 +210,7 @@ def test_one_joint_is_left(algorithm, rows):
     assert found < 1e-8
 
 
-@pytest.mark.parametrize("algorithm", besides(["prox_ltl", "constrained_aba"], PROXIMAL))
+@pytest.mark.parametrize("algorithm", besides(["aba_prox", "constrained_aba"], PROXIMAL))
 def test_every_contact_keeps_a_row_that_tells_its_residual(build, algorithm):
     """Two arms that share nothing: of a NaN in the one, the other's rows know nothing."""
     model = mechanism(("revolute",) * 4, 3, base="fixed", branching=0.0)
@@ -242,7 +242,7 @@ def test_sliders_have_no_angle_in_any_units(size):
 
 
 @pytest.mark.parametrize("tilt", besides([1e-9], [0.0, 1e-9, 1e-5]))
-@pytest.mark.parametrize("algorithm", besides(["pv", "prox_ltls"], ["pv", *PROXIMAL]))
+@pytest.mark.parametrize("algorithm", besides(["pv", "aba_prox_stiff"], ["pv", *PROXIMAL]))
 def test_moments_almost_across_the_hinge_do_not_lead(algorithm, tilt):
     """A hinge's rows, about an axis that is hardly another one: they would lead by next to nothing."""
     robot = codegen.load("iiwa").with_frame("off", "lbr_iiwa_link_7", (0.0, 0.0, 0.1), rpy=(tilt, 0.0, 0.0))

@@ -122,7 +122,7 @@ def test_fewer_operations_and_the_same_results(algorithm, robot, texts):
     np.testing.assert_allclose(new, old, rtol=0, atol=1e-8 * np.abs(old).max())
 
 
-@pytest.mark.parametrize("algorithm", besides(["ltl_osim", "pv_osimr", "caba_osim"], [*DELASSUS, "caba_osim"]))
+@pytest.mark.parametrize("algorithm", besides(["aba_osim", "pv_osimr", "caba_osim"], [*DELASSUS, "caba_osim"]))
 @pytest.mark.parametrize("seed", besides([0], range(3)))
 def test_random_robots(algorithm, seed):
     model = mechanism(TYPES, seed, base="floating", branching=0.25)
@@ -188,7 +188,7 @@ def test_axes_that_do_not_float_with_the_contact(algorithm, axes):
     contacts = (model.contact("tool5", 3, axes=axes), model.contact("tool4", 3), model.contact("tool6", 3))
     assert (rerooted(model, contacts) is model) == (axes != "tool1")
     given = problem(model, contacts, 5, regular=False)
-    b = [np.ones((5, 9))] if algorithm == "caba_osimf" else []
+    b = [np.ones((5, 9))] if algorithm == "caba_osim_swept" else []
     damped = algorithm.startswith("caba")
     mu = [np.full(5, 10.0)] if damped else []
     found, *_ = interpret(given.graph(algorithm, parameters=("mu",) if damped else ()), given.q, *b, *mu)
@@ -198,7 +198,7 @@ def test_axes_that_do_not_float_with_the_contact(algorithm, axes):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("algorithm", "base"), [("ltl_osim", "pelvis"), ("pv_osim", "l_uglut")])
+@pytest.mark.parametrize(("algorithm", "base"), [("aba_osim", "pelvis"), ("pv_osim", "l_uglut")])
 def test_pairs_of_joints_want_short_ways(algorithm, base):
     """A longer way from one foot costs more than the other's shorter one wins where factors are formed of pairs."""
     atlas, texts = codegen.load("atlas"), ("l_foot:6", "r_foot:6")

@@ -14,6 +14,7 @@ from scenarios import (
     LOOPED,
     PAPER,
     PRIMAL,
+    PUBLISHED,
     TOLERANCE,
     of,
     problem,
@@ -28,8 +29,8 @@ from codegen.oracle import constrained
 
 SOON = ("iiwa H6", "solo12 F3^2", "mini_cheetah")
 SOME = {  # of the quick algorithms all on the arm, and each on one or two of the others
-    "solo12 F3^2": ("pv", "prox_pv", "prox_ltls", "ltl_osim", "efpa", "pv_osim"),
-    "mini_cheetah": ("pv_early", "prox_ltl", "prox_kkt", "constrained_aba", "kjr", "pv_osimr"),
+    "solo12 F3^2": ("pv", "prox_pv", "aba_prox_stiff", "aba_osim", "efpa", "pv_osim", "prox_ltl"),
+    "mini_cheetah": ("pv_early", "aba_prox", "tree_kkt", "constrained_aba", "kjr", "pv_osimr", "prox_kkt"),
 }
 ALL = [*PAPER, *FIXED, *LOOPED]
 CASES = besides(SOON, ALL)
@@ -50,13 +51,13 @@ def soon(scenario, algorithm):
     return str(scenario) == "iiwa H6" or algorithm in SOME.get(str(scenario), ())
 
 
-@pytest.mark.parametrize(("scenario", "algorithm"), chosen(soon, ALL, HARD), ids=str)
+@pytest.mark.parametrize(("scenario", "algorithm"), chosen(soon, ALL, [*HARD, *PUBLISHED]), ids=str)
 def test_constrained_dynamics(scenario, algorithm):
     held(of(scenario), algorithm)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("algorithm", ["pv_early", *PRIMAL])
+@pytest.mark.parametrize("algorithm", ["pv_early", *PRIMAL, "prox_ltls"])
 @pytest.mark.parametrize("scenario", FINGERED, ids=str)
 def test_hands_of_twenty_fingers(scenario, algorithm):
     held(of(scenario), algorithm)
@@ -64,7 +65,7 @@ def test_hands_of_twenty_fingers(scenario, algorithm):
 
 @pytest.mark.thorough
 def test_the_others_with_all_fingertips():
-    for algorithm in ("pv", "prox_pv", "prox_ltl"):
+    for algorithm in ("pv", "prox_pv", "aba_prox", "prox_ltl"):
         held(of(FINGERED[-1]), algorithm)
 
 
@@ -81,13 +82,15 @@ def test_damped_inverse(scenario):
     """As a matrix, and applied to a vector."""
     given = of(scenario)
     b = np.random.default_rng(6).standard_normal((len(given.q), given.rows))
-    matrix, vector = (given.graph(algorithm, parameters=("mu",)) for algorithm in ("caba_osim", "caba_osimf"))
+    names = ("caba_osim", "caba_osim_swept", "caba_osimf")
+    matrix, *vectors = (given.graph(algorithm, parameters=("mu",)) for algorithm in names)
     for mu, tolerance in ((1e2, 1e-11), (1e5, 1e-8)):
         expected, mus = np.array([constrained.damped(at, mu) for at in given.at]), np.full(len(given.q), mu)
         inverse, *_ = interpret(matrix, given.q, mus)
-        applied, *_ = interpret(vector, given.q, b, mus)
         assert worst(inverse, expected) < tolerance
-        assert worst(applied, np.einsum("nij,nj->ni", expected, b)) < tolerance
+        for vector in vectors:
+            applied, *_ = interpret(vector, given.q, b, mus)
+            assert worst(applied, np.einsum("nij,nj->ni", expected, b)) < tolerance
 
 
 @pytest.mark.parametrize("scenario", besides(SOON, [PAPER[3], PAPER[8], PAPER[9], PAPER[11], LOOPED[0]]), ids=str)
@@ -131,7 +134,7 @@ def test_delassus_matrix_of_four_points_per_foot(algorithm):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("algorithm", PRIMAL)
+@pytest.mark.parametrize("algorithm", [*PRIMAL, "prox_ltls"])
 def test_dynamics_of_four_points_per_foot(algorithm):
     """Turning feet make the points contradict one another: their accelerations settle at the least squares."""
     given = four_points_per_foot()

@@ -39,7 +39,7 @@ def by(monkeypatch):
     return prefer
 
 
-@pytest.mark.parametrize("algorithm", besides(["prox_pv"], ["prox_pv", "prox_ltl"]))
+@pytest.mark.parametrize("algorithm", besides(["prox_pv"], ["prox_pv", "aba_prox"]))
 @pytest.mark.parametrize("way", besides(WAYS[2:3], WAYS))
 def test_one_solution(by, way, algorithm):
     given = of(TALOS)
@@ -93,11 +93,11 @@ def test_multipliers_nested_in_the_tree_fill_in_less(monkeypatch):
     Counted without led joints, which take most of these away.
     """
     given = of(TALOS)
-    task = Task(given.model, "prox_kkt", contacts=given.contacts, without=("determined_joints",))
+    task = Task(given.model, "tree_kkt", contacts=given.contacts, without=("determined_joints",))
     inside = count(trace(task)).total
-    monkeypatch.setattr(sys.modules["codegen.algorithms.prox_kkt"], "_above", lambda _: {})
+    monkeypatch.setattr(sys.modules["codegen.algorithms.tree_kkt"], "_above", lambda _: {})
     assert inside < 0.8 * count(trace(task)).total
-    a, lam = given.solved("prox_kkt", without=("determined_joints",))
+    a, lam = given.solved("tree_kkt", without=("determined_joints",))
     expected = given.expected()
-    assert worst(a, expected[0]) < TOLERANCE["prox_kkt"]
-    assert worst(lam, expected[1]) < TOLERANCE["prox_kkt"]
+    assert worst(a, expected[0]) < TOLERANCE["tree_kkt"]
+    assert worst(lam, expected[1]) < TOLERANCE["tree_kkt"]

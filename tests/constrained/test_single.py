@@ -20,7 +20,7 @@ from codegen.tracing.task import Task, trace
 FEET = ("FL_FOOT:3", "FR_FOOT:3")
 SOLES = ("left_sole_link:6", "right_sole_link:6")
 DOG = tuple(f"{leg}_foot:3" for leg in ("FL", "FR", "RL", "RR"))
-STIFF = ("constrained_aba", "prox_ltls", "pv_soft", "caba_osim")
+STIFF = ("constrained_aba", "aba_prox_stiff", "prox_ltls", "pv_soft", "caba_osim")
 
 
 def in_single(graph, *arrays):

@@ -12,7 +12,7 @@ import pytest
 from casadi import SX, Function
 from mechanisms_cases import mechanism
 from pinocchio_peer import pinocchio_model, se3
-from scenarios import DELASSUS, HARD, TOLERANCE, worst
+from scenarios import DELASSUS, HARD, PUBLISHED, TOLERANCE, worst
 from thorough import besides
 
 import codegen
@@ -115,17 +115,17 @@ def compared(
     return max(errors)
 
 
-@pytest.mark.parametrize("algorithm", besides(["pv_early", "prox_ltl"], HARD))
+@pytest.mark.parametrize("algorithm", besides(["pv_early", "aba_prox"], [*HARD, *PUBLISHED]))
 def test_dynamics(algorithm):
     robot, contacts = quadruped()
     assert compared(robot, contacts, algorithm, ("k",)) < 10 * TOLERANCE[algorithm]
 
 
-WITH_LOOPS = [("pv", 0), ("constrained_aba", 0), ("pv_early", 1), ("prox_ltls", 1)]
-WITH_LOOPS += [(algorithm, 2) for algorithm in ("pv", "pv_early", "prox_kkt", "constrained_aba")]
+WITH_LOOPS = [("pv", 0), ("constrained_aba", 0), ("pv_early", 1), ("aba_prox_stiff", 1)]
+WITH_LOOPS += [(algorithm, 2) for algorithm in ("pv", "pv_early", "tree_kkt", "constrained_aba", *PUBLISHED)]
 
 
-@pytest.mark.parametrize(("algorithm", "robot"), besides([("pv", 0), ("prox_ltls", 1)], WITH_LOOPS))
+@pytest.mark.parametrize(("algorithm", "robot"), besides([("pv", 0), ("aba_prox_stiff", 1)], WITH_LOOPS))
 def test_dynamics_with_loops(algorithm, robot):
     assert compared(*looped()[robot], algorithm, ("k",), number=2) < 10 * TOLERANCE[algorithm]
 
@@ -168,8 +168,8 @@ def test_a_hinge_about_an_axis_is_one_about_that_axis_of_a_frame():
 @pytest.mark.parametrize(
     "algorithm",
     besides(
-        ["pv_soft", "prox_kkt"],
-        ["pv", "pv_early", "pv_soft", "prox_pv", "prox_kkt", "constrained_aba", "prox_ltls"],
+        ["pv_soft", "tree_kkt"],
+        ["pv", "pv_early", "pv_soft", "prox_pv", "tree_kkt", "constrained_aba", "aba_prox_stiff"],
     ),
 )
 def test_everything_as_an_argument(algorithm):
@@ -184,8 +184,8 @@ def test_everything_as_an_argument(algorithm):
 @pytest.mark.parametrize(
     "algorithm",
     besides(
-        ["ltl_osim", "pv_osimr", "projected_osim", "pv_osimf", "caba_osimf"],
-        [*DELASSUS, "projected_osim", "caba_osim", "pv_osimf", "caba_osimf"],
+        ["aba_osim", "pv_osimr", "projected_osim", "pv_osimf", "caba_osim_swept"],
+        [*DELASSUS, "projected_osim", "caba_osim", "pv_osimf", "caba_osim_swept"],
     ),
 )
 def test_delassus_matrices(algorithm):

@@ -13,7 +13,7 @@ from codegen.oracle import constrained
 from codegen.tracing.task import Task, trace
 
 
-@pytest.mark.parametrize("algorithm", besides(["prox_kkt", "prox_ltls"], [*DUAL, *PRIMAL]))
+@pytest.mark.parametrize("algorithm", besides(["tree_kkt", "aba_prox_stiff"], [*DUAL, *PRIMAL]))
 def test_weights_of_rows_that_contradict(algorithm):
     """Twelve rows on seven joints settle at the weighted least squares."""
     robot, tool = codegen.load("iiwa"), "lbr_iiwa_link_7"

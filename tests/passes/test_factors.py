@@ -58,7 +58,7 @@ def test_robots_have_common_factors(robot, algorithm, saved):
     assert count(emitted).total <= count(without).total - saved
 
 
-@pytest.mark.parametrize(("robot", "algorithm", "saved"), besides([], [("talos", "aba", 30), ("go1", "ltl_osim", 6)]))
+@pytest.mark.parametrize(("robot", "algorithm", "saved"), besides([], [("talos", "aba", 30), ("go1", "aba_osim", 6)]))
 def test_shared_pairs_leave_factors_in_common(robot, algorithm, saved):
     graph, emitted = graphs(codegen.load(robot), algorithm)
     once = run(graph, order=tuple(step for step in ORDER if step is not factor_sums))

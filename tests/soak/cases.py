@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from codegen.model import Contact, Convention, Model
 
 TRIALS = 20  # mechanisms that may be drawn in vain, as their loops leave nothing to move
-DYNAMICS = ("rnea", "aba", "ltl", "crba", "constrained_aba", "pv", "prox_ltl", "efpa")
+DYNAMICS = ("rnea", "aba", "ltl", "crba", "constrained_aba", "pv", "aba_prox", "prox_ltl", "efpa")
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ HONEST = 1e-3  # of such a residual, what it may be off
 TRIES = 6  # states drawn for each that is regular
 FEW = 1e-9  # residual at which compiled iterations stop
 DIRECT = ("pv", "pv_early")  # tell dependent rows by pivots, which single precision does not tell from rounding
-PRIMAL = ("constrained_aba", "prox_ltls", "caba_osim", "caba_osimf", "pv_soft")
+PRIMAL = ("constrained_aba", "aba_prox_stiff", "prox_ltls", "caba_osim", "caba_osimf", "caba_osim_swept", "pv_soft")
 
 
 class State(NamedTuple):

@@ -1,4 +1,4 @@
-"""The KKT matrix's factors by sweeps (`codegen.algorithms.prox_kkt`): rows that joints cannot follow, and residuals."""
+"""The KKT matrix's factors by sweeps (`codegen.algorithms.tree_kkt`): rows that joints cannot follow, and residuals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_rows_across_hinges_go_to_the_root(robot, texts):
     """Right above joints that do not feel them they would be stiffness mu on what carries these, and cost digits."""
     given = problem(*held(robot, *texts), 5)
     mu = np.full(5, 1e8)
-    a, lam = given.solved("prox_kkt", mu, parameters=("mu",))
+    a, lam = given.solved("tree_kkt", mu, parameters=("mu",))
     expected = given.expected()
     assert worst(a, expected[0]) < 1e-12
     assert worst(lam, expected[1]) < 1e-11
@@ -41,7 +41,7 @@ def test_rows_across_hinges_go_to_the_root(robot, texts):
 def test_the_residual_is_what_rows_lack(build):
     """Recomputed from accelerations, not foretold by the damping, which knows of no rounding."""
     model, contacts = held("mini_cheetah", "FR_knee_contact:6", "FL_abad_rotor:rz")
-    solve = build(model, "prox_kkt", contacts=contacts, parameters=("mu",), iterations=None)
+    solve = build(model, "tree_kkt", contacts=contacts, parameters=("mu",), iterations=None)
     for seed in range(3):
         q, v, tau = model.random(seed)
         at = constrained.equations(model, q, v, contacts=contacts)

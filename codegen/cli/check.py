@@ -142,9 +142,8 @@ def worst_error(robot: Robot, name: str, states: int, seed: int, options: dict[s
     import numpy as np
 
     from codegen import api
-    from codegen.algorithms import ALGORITHMS, BEHIND, optional
+    from codegen.algorithms import BEHIND
     from codegen.model import contacts
-    from codegen.oracle import ORACLE
 
     function = api.build(robot, name, **options).with_status()
     held = tuple(contacts.contact_of(robot, text) for text in options["contacts"] or ()) or None
@@ -153,22 +152,45 @@ def worst_error(robot: Robot, name: str, states: int, seed: int, options: dict[s
     values = tuple(value.astype(options["dtype"]) for value in values)
     given = {"frames": options["frames"], "external": options["external"], "contacts": held}
     found = _arrays(function(*values))
-    on_contacts = ALGORITHMS[name].group in ("constrained", "damped")
-    usual = {spec: x for spec, x in optional(robot, options["dtype"]).items() if spec in ALGORITHMS[name].inputs}
+    usual = _usual(robot, name, options["dtype"])
+    aside = (*options["parameters"], *BEHIND)
     worst, allowed = 0.0, tolerance(name, options["dtype"])
     for k, unique in each(tuple(enumerate(ranks)), lambda _: "states checked"):
         state = dict(zip(inputs, (value[k].astype(float) for value in values), strict=True))
-        stated = {spec: state.pop(spec) for spec in (*options["parameters"], *BEHIND) if spec in state}
-        parameters = {**usual, **stated}
-        expected = _arrays(ORACLE[name](robot, *state.values(), **given, parameters=parameters))
-        free = _unheld(robot, state, given, parameters) if ALGORITHMS[name].group == "constrained" else 0.0
+        parameters = {**usual, **{spec: state.pop(spec) for spec in aside if spec in state}}
+        expected, free = _expected(robot, name, state, given, parameters)
         # a status has no counterpart, nor have multipliers that are not unique
         for n, (ours, theirs) in enumerate(zip(found, expected[: None if unique else 1], strict=False)):
             error = relative_error(ours[k], np.asarray(theirs), 0.0 if n else free)
-            if error > allowed and on_contacts and len(found) > len(expected) and found[-1][k] != 0:
+            if error > allowed and _left_out(name, found[len(expected) :], k):
                 raise UnsuitedError(f"{robot.name}: {LEFT_OUT.get(name, DEPENDENT).format(name)}")
             worst = max(worst, error)
     return worst
+
+
+def _usual(robot: Robot, name: str, dtype: str) -> dict[str, Any]:
+    """The usual values of the optional inputs that an algorithm has."""
+    from codegen.algorithms import ALGORITHMS, optional
+
+    return {spec: x for spec, x in optional(robot, dtype).items() if spec in ALGORITHMS[name].inputs}
+
+
+def _left_out(name: str, status: Sequence[NDArray[np.float64]], k: int) -> bool:
+    """Whether the status of an algorithm on contacts, if it has one, says that it left out rows at state k."""
+    from codegen.algorithms import ALGORITHMS
+
+    return ALGORITHMS[name].group in ("constrained", "damped") and bool(status) and bool(status[-1][k] != 0)
+
+
+def _expected(
+    robot: Robot, name: str, state: dict[str, Any], given: dict[str, Any], parameters: dict[str, Any]
+) -> tuple[Sequence[NDArray[np.float64]], float]:
+    """What the oracle finds at a state, and the acceleration that contacts take away there."""
+    from codegen.algorithms import ALGORITHMS
+    from codegen.oracle import ORACLE
+
+    found = _arrays(ORACLE[name](robot, *state.values(), **given, parameters=parameters))
+    return found, _unheld(robot, state, given, parameters) if ALGORITHMS[name].group == "constrained" else 0.0
 
 
 def _unheld(robot: Robot, state: dict[str, Any], given: dict[str, Any], parameters: dict[str, Any]) -> float:

@@ -16,7 +16,7 @@ from codegen.kinematic_loops.expressions import names
 from codegen.kinematic_loops.independent_joints import completed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from codegen.model import Model
 
@@ -37,16 +37,17 @@ def with_loop(
     given = {joint: text_of(formula) for joint, formula in (explicit or {}).items()}
     kept = [text_of(formula) for formula in implicit]
     known = variables or {joint: joint for joint in model.joint_names}
-    used = dict.fromkeys(word for text in (*given.values(), *kept) for word in names(text))
-    data: dict[str, Any] = {"variables": {word: known[word] for word in used if word in known}}
+    data: dict[str, Any] = {"variables": _variables((*given.values(), *kept), known)}
+    lists = {"implicit": kept, "independent": independent, "scale": scale}
+    data |= {key: list(entries) for key, entries in lists.items() if entries}
     if given:
         data["explicit"] = given
-    if kept:
-        data["implicit"] = kept
-    if independent:
-        data["independent"] = list(independent)
-    if scale:
-        data["scale"] = list(scale)
     joints = {body.joint.name: body.joint for body in model.bodies}
     loop = resolved(model.name, DescribedLoop(name, "expression", canonical(data)), joints, {})
     return completed(settled(clustered(replace(model, loops=(*model.loops, loop)))))
+
+
+def _variables(formulas: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
+    """By names that formulas use, the joints that these are known to stand for."""
+    used = dict.fromkeys(word for formula in formulas for word in names(formula))
+    return {word: known[word] for word in used if word in known}

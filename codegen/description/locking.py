@@ -42,11 +42,18 @@ def lock(
     bodies = {name: _body(model, name) for name in asked}
     at = {name: _values(model, bodies[name], value) for name, value in asked.items() if value is not None}
     if len(at) < len(asked):
-        usual, own = _positions(model, q), {model.bodies[b].joint.name for part in model.position_bodies for b in part}
-        at |= {name: usual[name] for name in asked if name not in at and name in own}
-        led = followed(model, _scalars(model, at))
-        at |= {name: usual[name] for name in asked if name not in at and name not in led}
+        at = _with_usual(model, asked, at, q)
     return _locked(model, at) if at else model
+
+
+def _with_usual(
+    model: Model, asked: Iterable[str], given: Mapping[str, tuple[float, ...]], q: ArrayLike | None
+) -> dict[str, tuple[float, ...]]:
+    """The given positions, and of the other joints asked for those at q, but of joints that follow these."""
+    usual, own = _positions(model, q), {model.bodies[b].joint.name for part in model.position_bodies for b in part}
+    at = {**given, **{name: usual[name] for name in asked if name not in given and name in own}}
+    led = followed(model, _scalars(model, at))
+    return at | {name: usual[name] for name in asked if name not in at and name not in led}
 
 
 def lock_all_but(model: Model, joints: Sequence[str], q: ArrayLike | None = None) -> Model:

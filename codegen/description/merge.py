@@ -16,6 +16,8 @@ from codegen.description.rotations import from_z
 from codegen.geometry import Inertia, Pose
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from codegen.description.description import Base, Description
 
 Order = Literal["file", "name"]
@@ -98,10 +100,7 @@ def _rooted(description: Description, root: str) -> tuple[DescribedJoint, ...]:
     below = [joint for joint in joints if joint.parent == root]
     if description.base == "fixed" or any(joint.type == "floating" for joint in below):
         return (DescribedJoint("", "fixed", "", root), *joints)
-    taken = {joint.name for joint in joints}
-    name = "floating_base"
-    while name in taken:
-        name += "_"
+    name = floating_base({joint.name for joint in joints})
     massless = next(link for link in description.links if link.name == root).inertia == Inertia()
     if root == "world" and massless and len(below) == 1 and below[0].type == "fixed":
         only = below[0]
@@ -109,6 +108,14 @@ def _rooted(description: Description, root: str) -> tuple[DescribedJoint, ...]:
         kept = tuple(free if joint is only else joint for joint in joints)
         return (DescribedJoint("", "fixed", "", root), *kept)
     return (DescribedJoint(name, "floating", "", root), *joints)
+
+
+def floating_base(taken: Collection[str]) -> str:
+    """The name of the joint on which a base floats: one that no other joint has."""
+    name = "floating_base"
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _inertias(

@@ -77,9 +77,7 @@ def check_meshes(where: str, folders: Sequence[Path], spec: Any, weighed: Sequen
             raise RobotError(f"{words}, which rigidc cannot weigh (a height field, or not a mesh); take a mesh {mend}")
         if not mesh.file:
             continue  # its vertices are in the file, or MuJoCo makes them
-        # An attached model keeps its own `meshdir`.
-        inside = getattr(mesh, "compiler", spec.compiler).meshdir or ""
-        name = PurePosixPath(mesh.file).name if spec.strippath else mesh.file
+        inside, name = _mesh_path(spec, mesh)
         if any(kind(part).is_absolute() for kind in (PurePosixPath, PureWindowsPath) for part in (inside, name)):
             raise RobotError(f"{words} at an absolute path; state a relative one, {mend}")
         if Path(name).suffix.lower() not in _FORMATS:
@@ -92,6 +90,13 @@ def check_meshes(where: str, folders: Sequence[Path], spec: Any, weighed: Sequen
         total += max(sizes)
         if total > LARGEST_MESHES:
             raise RobotError(f"{words}: the meshes are larger than {LARGEST_MESHES >> 20} MiB; simplify them, {mend}")
+
+
+def _mesh_path(spec: Any, mesh: Any) -> tuple[str, str]:
+    """The folder that a model keeps its meshes in, and where there the file of one is."""
+    # An attached model keeps its own `meshdir`.
+    inside = getattr(mesh, "compiler", spec.compiler).meshdir or ""
+    return inside, PurePosixPath(mesh.file).name if spec.strippath else mesh.file
 
 
 def _size(file: Path) -> int | None:

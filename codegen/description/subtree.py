@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from codegen.description import snap as snapping
 from codegen.description.clusters import clustered
 from codegen.description.files import shown
+from codegen.description.merge import floating_base
 from codegen.description.snap import SNAP
 from codegen.errors import RobotError
 from codegen.geometry import Pose
@@ -24,41 +25,48 @@ def subtree(model: Model, at: str, base: Base = "fixed") -> Model:
     """See `Robot.subtree`."""
     if base not in ("fixed", "floating"):
         raise RobotError(f"base={base!r} is not known; use 'fixed' or 'floating'")
-    joints = {joint: b for b, joint in enumerate(model.joint_names)}
-    frame = next((frame for frame in model.frames if frame.name == at), None)
-    if frame is None and at not in joints:
-        raise RobotError(f"{model.name}: there is no frame or joint {shown(at)}; `rigidc info --frames` lists them")
-    first = None if frame else joints[at]
-    root = frame or Frame(at, model.bodies[joints[at]].parent, model.bodies[joints[at]].placement)
-    if base == "floating" and (first is not None or root.body < 0):
-        what = "is a joint" if first is not None else "is on the world, which has no inertia"
-        raise RobotError(f"{model.name}: {shown(at)} {what}; name a moving link for a floating base")
+    root, first = _root(model, at)
+    if base == "floating":
+        _check_floats(model, root, first)
     kept = _hanging(model, root.body, first)
-    loops = tuple(loop for loop in model.loops if _inside(model, loop, {model.bodies[b].joint.name for b in kept}))
+    names = {model.bodies[b].joint.name for b in kept}
     number = {root.body: -1} | {b: n for n, b in enumerate(kept)}
     if base == "floating":
         number = {-1: -1, root.body: 0} | {b: n for n, b in enumerate(kept, 1)}
-    seen = root.placement.inverse()
-
-    def placed(on: int, pose: Pose) -> Pose:
-        return snapping.pose(seen @ pose, SNAP) if on == root.body else pose
-
-    bodies = tuple(
-        _carried(model.bodies[b], number, placed(model.bodies[b].parent, model.bodies[b].placement)) for b in kept
-    )
+    loops = tuple(loop for loop in model.loops if _inside(model, loop, names))
+    bodies = tuple(_carried(model.bodies[b], number, root) for b in kept)
     if base == "floating":
         bodies = (_floating(model, root, bodies), *bodies)
-    frames = (f for f in model.frames if f.body == root.body or f.body in kept)
+    frames = (frame for frame in model.frames if frame.body == root.body or frame.body in kept)
     note = f"This is what hangs on {shown(at)} of {shown(model.name)}; gravity is stated in its axes."
     part = replace(
         model,
         name=f"{model.name}_{at}",
         bodies=bodies,
-        frames=tuple(replace(f, body=number[f.body], placement=placed(f.body, f.placement)) for f in frames),
+        frames=tuple(_kept(frame, number, root) for frame in frames),
         loops=loops,
         notes=(*model.notes, note),
     )
     return clustered(part)
+
+
+def _root(model: Model, at: str) -> tuple[Frame, int | None]:
+    """The frame of this name; or the joint frame of the joint of this name, and the body that it moves."""
+    frame = next((frame for frame in model.frames if frame.name == at), None)
+    if frame is not None:
+        return frame, None
+    joints = {joint: b for b, joint in enumerate(model.joint_names)}
+    if at not in joints:
+        raise RobotError(f"{model.name}: there is no frame or joint {shown(at)}; `rigidc info --frames` lists them")
+    body = model.bodies[joints[at]]
+    return Frame(at, body.parent, body.placement), joints[at]
+
+
+def _check_floats(model: Model, root: Frame, first: int | None) -> None:
+    """RobotError unless the frame `root` is on a body, which may float."""
+    if first is not None or root.body < 0:
+        what = "is a joint" if first is not None else "is on the world, which has no inertia"
+        raise RobotError(f"{model.name}: {shown(root.name)} {what}; name a moving link for a floating base")
 
 
 def _hanging(model: Model, root: int, first: int | None) -> list[int]:
@@ -82,15 +90,22 @@ def _inside(model: Model, loop: Loop, joints: set[str]) -> bool:
     return bool(inner)
 
 
-def _carried(body: Body, number: Mapping[int, int], placement: Pose) -> Body:
-    return replace(body, parent=number[body.parent], placement=placement)
+def _carried(body: Body, number: Mapping[int, int], root: Frame) -> Body:
+    return replace(body, parent=number[body.parent], placement=_seen(root, body.parent, body.placement))
+
+
+def _kept(frame: Frame, number: Mapping[int, int], root: Frame) -> Frame:
+    return replace(frame, body=number[frame.body], placement=_seen(root, frame.body, frame.placement))
+
+
+def _seen(root: Frame, on: int, pose: Pose) -> Pose:
+    """A pose on a body: on that of the frame `root` as seen in this frame, on others as it is."""
+    return snapping.pose(root.placement.inverse() @ pose, SNAP) if on == root.body else pose
 
 
 def _floating(model: Model, root: Frame, bodies: tuple[Body, ...]) -> Body:
     """The body of the frame `root`, seen in this frame, on a floating joint."""
-    name, taken = "floating_base", {body.joint.name for body in bodies}
-    while name in taken:
-        name += "_"
+    name = floating_base({body.joint.name for body in bodies})
     body = model.bodies[root.body]
     inertia = snapping.inertia(body.inertia.moved(root.placement.inverse()), SNAP)
     return replace(body, parent=-1, joint=Joint(name, "floating"), placement=Pose(), inertia=inertia)

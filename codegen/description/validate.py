@@ -17,7 +17,7 @@ from codegen.geometry import Pose
 from codegen.limits import LARGEST, LONGEST_NAME, MOST_FRAMES, MOST_JOINTS, MOST_LINKS, MOST_LOOPS, SMALLEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from codegen.description.description import DescribedJoint, Description, Link
     from codegen.geometry import Inertia
@@ -95,12 +95,7 @@ def _check_tree(where: str, description: Description) -> str:
     children: dict[str, list[str]] = {}
     above: dict[str, str] = {}
     for joint in description.joints:
-        for role, link in (("parent", joint.parent), ("child", joint.child)):
-            if link not in links:
-                raise RobotError(
-                    f"{where}: joint {shown(joint.name)} has the unknown {role} link {shown(link)}; "
-                    "name a link of this file"
-                )
+        _check_ends(where, joint, links)
         if joint.child in above:
             raise RobotError(
                 f"{where}: link {shown(joint.child)} is the child of two joints, {shown(above[joint.child])} "
@@ -126,6 +121,15 @@ def _check_tree(where: str, description: Description) -> str:
         stray = next(link.name for link in description.links if link.name not in reached)
         raise RobotError(f"{where}: link {shown(stray)} hangs on a cycle of joints; cut it and state a loop")
     return roots[0]
+
+
+def _check_ends(where: str, joint: DescribedJoint, links: Collection[str]) -> None:
+    for role, link in (("parent", joint.parent), ("child", joint.child)):
+        if link not in links:
+            raise RobotError(
+                f"{where}: joint {shown(joint.name)} has the unknown {role} link {shown(link)}; "
+                "name a link of this file"
+            )
 
 
 def _check_joint(where: str, joint: DescribedJoint) -> None:

@@ -21,7 +21,7 @@ from codegen.kinematic_loops.expressions import parse, substituted
 from codegen.model import Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from codegen.model import Body, Convention, Joint, Model
 
@@ -141,15 +141,21 @@ def _coupling(model: Model, loop: Loop, found: Mapping[str, float]) -> Loop | No
     moving = [name for name in factors if name not in found]
     if not moving:
         return None
+    dependent = _follower(model, loop, moving)
+    leaders = [name for name in moving if name != dependent]
+    side = -sum(factors[name] * found[name] for name in factors if name in found)
+    row = [-factors[name] / factors[dependent] for name in leaders]
+    return _stated_linear(loop.name, leaders, [dependent], [row], [side / factors[dependent]])
+
+
+def _follower(model: Model, loop: Loop, moving: Sequence[str]) -> str:
+    """Of a coupling's joints that still move, the one that follows: as stated, or the last that is free to."""
     others = [other for other in model.loops if other is not loop and other.independent]
     taken = {name for other in others for name in set(other.joints) - set(other.independent)}
     given = [name for name in moving if loop.independent and name not in loop.independent]
     loose = [name for name in moving if name not in taken]
     (dependent,) = given or loose[-1:] or moving[-1:]
-    leaders = [name for name in moving if name != dependent]
-    side = -sum(factors[name] * found[name] for name in factors if name in found)
-    row = [-factors[name] / factors[dependent] for name in leaders]
-    return _stated_linear(loop.name, leaders, [dependent], [row], [side / factors[dependent]])
+    return dependent
 
 
 def _formulas(model: Model, loop: Loop, found: Mapping[str, float]) -> Loop | None:
@@ -203,16 +209,27 @@ def _none(body: int) -> Any:
 
 def _kept(loop: Loop, data: dict[str, Any], still: Mapping[str, object]) -> Loop:
     """A loop with fewer joints, its independent ones as named unless others stand still than these."""
-    own = [name for name in loop.independent if name not in still]
-    following = [name for name in loop.joints if name not in still and name not in loop.independent]
+    own = _moving(loop.independent, still)
     given = [name for name in loop.joints if name not in loop.independent]
+    following = _moving(given, still)
     if not loop.explicit and (len(following) < len(given) or not own):
         left = {key: value for key, value in data.items() if key not in ("independent", "scale")}
         return Loop(loop.name, loop.kind, (*own, *following), (), canonical(left))
+    joints = tuple(_moving(loop.joints, still))
+    return Loop(loop.name, loop.kind, joints, tuple(own), canonical({**data, **_independent(data, still)}))
+
+
+def _moving(joints: Iterable[str], still: Container[str]) -> list[str]:
+    """Those of these joints that do not stand still."""
+    return [name for name in joints if name not in still]
+
+
+def _independent(data: Mapping[str, Any], still: Container[str]) -> dict[str, Any]:
+    """What a loop's data says of its independent joints, and their scales, of those that still move."""
+    left: dict[str, Any] = {}
+    if "independent" in data:
+        left["independent"] = _moving(data["independent"], still)
     if "scale" in data:
         pairs = zip(data["independent"], data["scale"], strict=True)
-        data = {**data, "scale": [scale for name, scale in pairs if name not in still]}
-    if "independent" in data:
-        data = {**data, "independent": [name for name in data["independent"] if name not in still]}
-    joints = tuple(name for name in loop.joints if name not in still)
-    return Loop(loop.name, loop.kind, joints, tuple(own), canonical(data))
+        left["scale"] = [scale for name, scale in pairs if name not in still]
+    return left

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from codegen.model import Loop, Model
 
 TransformOf = Callable[[int, SX], Transform]
+Formula = tuple[int, str, dict[str, int]]  # the body whose position it gives, its text, and bodies by variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,36 +151,40 @@ def constraints(model: Model, i: int, x: SX, transform: TransformOf, moves: Sequ
     node, joints = model.nodes[i], model.joints
     loops = [model.loops[n] for n in node.loops]
     free_bodies = model.position_bodies[i]
-    given, at = {}, 0
-    for b in free_bodies:
-        given[b] = x[at : at + joints[b].nq]
-        at += joints[b].nq
+    runs = _runs(free_bodies, [joint.nq for joint in joints])
+    given = {b: x[run.start : run.stop] for b, run in runs.items()}
     position = _explicit(model, node.bodies, given, [loop for loop in loops if loop.explicit])
     closing = [loop for loop in loops if not loop.explicit]
-    gaps = [implicit(model, position, loop, transform, moves) for loop in closing]
+    phi, facing = _implicit(model, position, closing, transform, moves)
     T = diagcat(*[_rate_map(joints[b], given[b]) for b in free_bodies])
-    ends = np.cumsum([joints[b].nv for b in free_bodies])
-    within = dict(
-        zip(
-            free_bodies,
-            (range(end - joints[b].nv, end) for b, end in zip(free_bodies, ends, strict=True)),
-            strict=True,
-        )
-    )
-    one = SX.eye(T.size2())
-    rates = [one[list(within[b]), :] if b in given else jacobian(position[b], x) @ T for b in node.bodies]
-    starts = dict(zip(node.bodies, np.cumsum([0, *(joints[b].nv for b in node.bodies)]), strict=False))
+    widths = [joint.nv for joint in joints]
+    within, among_all = _runs(free_bodies, widths), _runs(node.bodies, widths)
     return Constraints(
         x=x,
         positions=tuple(position[b] for b in node.bodies),
-        phi=vertcat(zeros(0), *(phi for phi, _ in gaps)),
-        facing=vertcat(zeros(0), *(facing for _, facing in gaps)),
+        phi=phi,
+        facing=facing,
         T=T,
-        E=vertcat(*rates),
-        places=tuple(int(starts[b]) + n for b in free_bodies for n in range(joints[b].nv)),
-        own=tuple(int(c) for b in model.velocity_bodies[i] for c in within[b]),
+        E=_rates(x, T, position, within, node.bodies),
+        places=tuple(c for b in free_bodies for c in among_all[b]),
+        own=tuple(c for b in model.velocity_bodies[i] for c in within[b]),
         scale=constant(np.diag(_scales(model, i))),
     )
+
+
+def _runs(bodies: Sequence[int], widths: Sequence[int]) -> dict[int, range]:
+    """By these bodies, where the coordinates of each stand in a row of theirs; `widths` by all bodies."""
+    found, start = dict[int, range](), 0
+    for b in bodies:
+        found[b] = range(start, start + widths[b])
+        start += widths[b]
+    return found
+
+
+def _rates(x: SX, T: SX, position: Mapping[int, SX], within: Mapping[int, range], bodies: Sequence[int]) -> SX:
+    """E: the rates of these bodies' joints from r, in which own ones stand `within`."""
+    one = SX.eye(T.size2())
+    return vertcat(*[one[list(within[b]), :] if b in within else jacobian(position[b], x) @ T for b in bodies])
 
 
 def _rate_map(joint: JointType, q: SX) -> SX:
@@ -209,20 +214,25 @@ def _explicit(model: Model, bodies: Sequence[int], given: Mapping[int, SX], loop
     rows = [row for loop in loops for row in linear_rows(model, number, loop)]
     texts = [item for loop in loops if loop.kind == "expression" for item in _texts(number, loop)]
     while rows or texts:
-        ready = [item for item in texts if all(b in position for b in item[2].values())]
-        for body, text, variables in ready:
-            position[body] = parse(text, {name: position[b] for name, b in variables.items()})
-        texts = [item for item in texts if item not in ready]
+        before, texts = len(texts), _evaluated(position, texts)
         later = {body for body, _, _ in texts}
         unknown = sorted({b for row, _ in rows for b in row} - set(position))
         if rows and not later.intersection(unknown):
             position |= _solved(model, rows, unknown, position)
             rows = []
-        elif not ready:
+        elif len(texts) == before:
             raise RobotError(
                 f"{model.name}: joint {model.bodies[min(later)].joint.name!r} follows itself round a circle"
             )
     return position
+
+
+def _evaluated(position: dict[int, SX], texts: Sequence[Formula]) -> list[Formula]:
+    """The formulas that wait for other positions, once those of known ones have given theirs."""
+    ready = [item for item in texts if all(b in position for b in item[2].values())]
+    for body, text, variables in ready:
+        position[body] = parse(text, {name: position[b] for name, b in variables.items()})
+    return [item for item in texts if item not in ready]
 
 
 def linear_rows(model: Model, number: Mapping[str, int], loop: Loop) -> list[tuple[dict[int, float], float]]:
@@ -250,7 +260,7 @@ def linear_rows(model: Model, number: Mapping[str, int], loop: Loop) -> list[tup
     ]
 
 
-def _texts(number: Mapping[str, int], loop: Loop) -> list[tuple[int, str, dict[str, int]]]:
+def _texts(number: Mapping[str, int], loop: Loop) -> list[Formula]:
     data = loop.stated
     variables = {name: number[joint] for name, joint in data["variables"].items()}
     given = {number[joint] for joint in data["explicit"]}
@@ -270,13 +280,7 @@ def _solved(
     B = [[-row.get(b, 0.0) for b in known] + [side] for row, side in rows]
     C = eliminated(A, B) if len(rows) == len(unknown) else None
     if C is None:
-        given = [repr(model.bodies[b].joint.name) for b in unknown]
-        names = ", ".join((*given[:5], f"and {len(given) - 5} more") if len(given) > 5 else given) or "no joint"
-        first = model.bodies[min(b for row, _ in rows for b in row)].joint.name
-        raise RobotError(
-            f"{model.name}: {len(rows)} couplings must give just as many dependent joints, independently, but "
-            f"they give {names}; name other independent joints ({independence(first)}) or remove a coupling"
-        )
+        raise _undetermined(model, rows, unknown)
     still = [model.bodies[b].joint.name for b, row in zip(unknown, C, strict=True) if not row[:-1].any()]
     if still:
         raise RobotError(
@@ -285,6 +289,17 @@ def _solved(
         )
     values = constant(C[:, :-1]) @ vertcat(*[position[b] for b in known]) + constant(C[:, -1:])
     return {b: values[k] for k, b in enumerate(unknown)}
+
+
+def _undetermined(model: Model, rows: Sequence[tuple[dict[int, float], float]], unknown: Sequence[int]) -> RobotError:
+    """What is wrong with linear rows that do not determine the unknown positions."""
+    given = [repr(model.bodies[b].joint.name) for b in unknown]
+    names = ", ".join((*given[:5], f"and {len(given) - 5} more") if len(given) > 5 else given) or "no joint"
+    first = model.bodies[min(b for row, _ in rows for b in row)].joint.name
+    return RobotError(
+        f"{model.name}: {len(rows)} couplings must give just as many dependent joints, independently, but "
+        f"they give {names}; name other independent joints ({independence(first)}) or remove a coupling"
+    )
 
 
 def independence(joint: str) -> str:
@@ -318,15 +333,21 @@ def _path(model: Model, b: int) -> list[int]:
     return path
 
 
+def _implicit(
+    model: Model, position: Mapping[int, SX], loops: Sequence[Loop], transform: TransformOf, moves: Sequence[Pose]
+) -> tuple[SX, SX]:
+    """`implicit` of all of these loops."""
+    gaps = [implicit(model, position, loop, transform, moves) for loop in loops]
+    return vertcat(zeros(0), *(phi for phi, _ in gaps)), vertcat(zeros(0), *(facing for _, facing in gaps))
+
+
 def implicit(
     model: Model, position: Mapping[int, SX], loop: Loop, transform: TransformOf, moves: Sequence[Pose]
 ) -> tuple[SX, SX]:
     """What an implicit loop wants to vanish, and the cosines that it then wants to be one."""
     data = loop.stated
     if loop.kind == "expression":
-        number = {body.joint.name: b for b, body in enumerate(model.bodies)}
-        variables = {name: position[number[joint]] for name, joint in data["variables"].items()}
-        return vertcat(*[parse(text, variables) for text in data["implicit"]]), zeros(0)
+        return _expressions(model, position, data), zeros(0)
     ends = [_end(model, data[side]) for side in ("predecessor", "successor")]
     shared = [b for b in _path(model, ends[0][0]) if b in _path(model, ends[1][0])]
     hub = shared[0] if shared else -1
@@ -346,15 +367,33 @@ def implicit(
         return gap, zeros(0)
     turned = [seen(end, constant(end[1].R), False) for end in ends]
     if data["type"] == "weld":
-        pairs = ((1, 2), (2, 0), (0, 1))
-        agree = [sum1(turned[0][:, a] * turned[1][:, a]) for a in range(3)]
-        return vertcat(gap, *[sum1(turned[0][:, a] * turned[1][:, b]) for a, b in pairs]), vertcat(*agree)
-    axis = clean(np.array(data.get("axis", [1.0, 0.0, 0.0]), float))
-    along = turned[0] @ constant(axis)
+        across, facing = _same_axes(turned[0], turned[1])
+    else:
+        axis = clean(np.array(data.get("axis", [1.0, 0.0, 0.0]), float))
+        across, facing = _on_hinge(turned[0], turned[1], axis)
+    return vertcat(gap, *across), facing
+
+
+def _expressions(model: Model, position: Mapping[int, SX], data: Mapping[str, Any]) -> SX:
+    """The values of a loop's implicit expressions."""
+    number = {body.joint.name: b for b, body in enumerate(model.bodies)}
+    variables = {name: position[number[joint]] for name, joint in data["variables"].items()}
+    return vertcat(*[parse(text, variables) for text in data["implicit"]])
+
+
+def _same_axes(first: SX, second: SX) -> tuple[list[SX], SX]:
+    """Cosines that vanish, and that are one, where two frames (3 x 3) have the same axes."""
+    pairs = ((1, 2), (2, 0), (0, 1))
+    agree = [sum1(first[:, a] * second[:, a]) for a in range(3)]
+    return [sum1(first[:, a] * second[:, b]) for a, b in pairs], vertcat(*agree)
+
+
+def _on_hinge(first: SX, second: SX, axis: NDArray[np.float64]) -> tuple[list[SX], SX]:
+    """Cosines that vanish, and one that is one, where an axis is the same in two frames (3 x 3)."""
+    along = first @ constant(axis)
     k = int(np.argmin(np.abs(axis)))
     across = [np.cross(np.eye(3)[k], axis), np.cross(axis, np.cross(np.eye(3)[k], axis))]
-    facing = sum1((turned[1] @ constant(axis)) * along)
-    return vertcat(gap, *[sum1((turned[1] @ constant(e)) * along) for e in across]), facing
+    return [sum1((second @ constant(e)) * along) for e in across], sum1((second @ constant(axis)) * along)
 
 
 def _end(model: Model, data: Mapping[str, Any]) -> tuple[int, Pose]:

@@ -119,33 +119,68 @@ def _limbs(model: Model, base: int, alone: Collection[int], contacts: Sequence[C
 
 def _cheapest(limbs: Sequence[Limb], joint_space: bool, moves: bool) -> Pose | None:
     """Where the base's frame costs least, if not where it is."""
-    last, m = 2 if joint_space else 0, sum(limb.rows for limb in limbs)
+    last = 2 if joint_space else 0
     places = [sorted({0.0, *(float(limb.p[n]) for limb in limbs)}, key=lambda x: (abs(x), x)) for n in range(3)]
     far = [np.abs(np.subtract.outer([limb.p[n] for limb in limbs], places[n])) > ROUNDING for n in range(3)]
     alike = [[n for n, other in enumerate(limbs) if other[1:3] == limb[1:3]] for limb in limbs]
-    offset = [
-        (INERTIA + FORCES * (limb.freedoms if joint_space else limb.rows)) / len(own)
-        for limb, own in zip(limbs, alike, strict=True)
-    ]
+    offset = _per_offset(limbs, alike, joint_space)
     away = [offset @ far[n] + BORDER * moves * (np.array(places[n]) != 0.0) for n in range(3)]
     # by places along x, y, z: what offsets cost, less what zeros of the limbs whose hinges lie on axis k save
     cost = np.array([np.add.outer(np.add.outer(away[0], away[1]), away[2])] * 3)
-    stays = cost[last, 0, 0, 0]
-    for n, limb in enumerate(limbs):
-        if limb.axis >= 0:
-            on = [np.ones(len(places[k]), bool) if k == limb.axis else ~far[k][n] for k in range(3)]
-            saved = 2 * limb.freedoms**2 if joint_space else first_row(limb.rows, m)
-            there = np.multiply.outer(np.multiply.outer(on[0], on[1]), on[2])
-            cost[limb.axis] -= saved * there
-            if not joint_space:  # the axis before the limb's as the first, its own as the second
-                cost[(limb.axis + 2) % 3] -= second_row(limb.rows) * there
-            stays -= saved if joint_space and limb.axis == last and all(a[0] for a in on) else 0
-    for own in alike:
-        if len(own) > PAIR:
-            mixed = [far[k][own].any(axis=0) != far[k][own].all(axis=0) for k in range(3)]
-            cost[:, mixed[0], :, :] = cost[:, :, mixed[1], :] = cost[:, :, :, mixed[2]] = NEVER
+    stays = _at_home(cost[last, 0, 0, 0], limbs, far) if joint_space else cost[last, 0, 0, 0]
+    _save_on_hinges(cost, limbs, far, joint_space)
+    _forbid_mixed(cost, far, alike)
     if cost.min() >= stays:
         return None
     k, *at = (int(n) for n in np.unravel_index(np.argmin(cost), cost.shape))
     turn = np.eye(3)[:, [(k + n - last) % 3 for n in range(3)]]
     return Pose(mat3(turn), vec3([places[n][at[n]] for n in range(3)]))
+
+
+def _per_offset(limbs: Sequence[Limb], alike: Sequence[Sequence[int]], joint_space: bool) -> list[float]:
+    """By limbs, what an offset along one axis costs; of those that are alike each its part."""
+    return [
+        (INERTIA + FORCES * (limb.freedoms if joint_space else limb.rows)) / len(own)
+        for limb, own in zip(limbs, alike, strict=True)
+    ]
+
+
+def _save_on_hinges(
+    cost: NDArray[np.float64], limbs: Sequence[Limb], far: Sequence[NDArray[np.bool_]], joint_space: bool
+) -> None:
+    """Take from the costs what zeros save where an axis of the frame lies on a limb's hinge."""
+    m = sum(limb.rows for limb in limbs)
+    for n, limb in enumerate(limbs):
+        if limb.axis >= 0:
+            saved = _joint_space_zeros(limb) if joint_space else first_row(limb.rows, m)
+            there = _on_hinge(limb, [rows[n] for rows in far])
+            cost[limb.axis] -= saved * there
+            if not joint_space:  # the axis before the limb's as the first, its own as the second
+                cost[(limb.axis + 2) % 3] -= second_row(limb.rows) * there
+
+
+def _at_home(cost: float, limbs: Sequence[Limb], far: Sequence[NDArray[np.bool_]]) -> float:
+    """For the joint-space inertia matrix, what the base's own frame costs: less what hinges on its z axis save."""
+    for n, limb in enumerate(limbs):
+        if limb.axis == 2 and _on_hinge(limb, [rows[n] for rows in far])[0, 0, 0]:
+            cost -= _joint_space_zeros(limb)
+    return cost
+
+
+def _joint_space_zeros(limb: Limb) -> int:
+    """Operations that zeros save in the joint-space inertia matrix where the last axis lies on a limb's hinge."""
+    return 2 * limb.freedoms**2
+
+
+def _on_hinge(limb: Limb, far: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    """Which places are on the limb's hinge; `far` are, by axes, those that are not where the limb is."""
+    on = [np.ones(len(far[k]), bool) if k == limb.axis else ~far[k] for k in range(3)]
+    return np.asarray(np.multiply.outer(np.multiply.outer(on[0], on[1]), on[2]))
+
+
+def _forbid_mixed(cost: NDArray[np.float64], far: Sequence[NDArray[np.bool_]], alike: Iterable[Sequence[int]]) -> None:
+    """Rule out places where more than two limbs that are alike would keep offsets along different axes."""
+    for own in alike:
+        if len(own) > PAIR:
+            mixed = [far[k][own].any(axis=0) != far[k][own].all(axis=0) for k in range(3)]
+            cost[:, mixed[0], :, :] = cost[:, :, mixed[1], :] = cost[:, :, :, mixed[2]] = NEVER

@@ -53,17 +53,22 @@ def determines_hinge(model: Model, contacts: Sequence[Contact], contact: Contact
         or (turns and held == "exactly")
     ):
         return False
-    body, node = model.bodies[frame.body], next(node for node in model.nodes if frame.body in node.bodies)
     on = [model.frame(other.frame.name).body for other in contacts if other is not contact]
-    alone = not any(frame.body in _carrying(model, b) for b in on)
-    if body.joint.type != "revolute" or body.parent < 0 or len(node.bodies) > 1 or node.loops or not alone:
+    if not _hinged(model, frame.body) or any(frame.body in _carrying(model, b) for b in on):
         return False
+    body = model.bodies[frame.body]
     axis, place = np.array(body.joint.axis), (frame.placement @ Pose(IDENTITY, contact.parts[0][0])).p
     lever = np.cross(axis, place)
     if not np.linalg.norm(lever) > ROUNDING:
         return False
     S, K = np.append(axis, np.zeros(3)), np.append(turns * axis + np.cross(place, lever), lever)
     return long_enough(model, frame.body, S[:, None], K[:, None] / np.hypot(turns, np.linalg.norm(lever)))
+
+
+def _hinged(model: Model, b: int) -> bool:
+    """Whether body b is on a hinge to another body, and in no loop."""
+    body, node = model.bodies[b], next(node for node in model.nodes if b in node.bodies)
+    return body.joint.type == "revolute" and body.parent >= 0 and len(node.bodies) == 1 and not node.loops
 
 
 def _carrying(model: Model, b: int) -> list[int]:
@@ -140,7 +145,6 @@ def holding(
             turn = own.T
         else:
             turn = _turn(model, parts, frame.body, E if aside else R, contact.axes)
-        bodies = model.nodes[parts[frame.body].node].bodies
         for point, rows in contact.parts:
             place = frame.placement @ Pose(IDENTITY, point) if any(point) else frame.placement
             origin, steps = constant(place.p), placement_steps(place)
@@ -162,7 +166,7 @@ def holding(
                     origin=origin,
                     axes=Transform(steps),
                     own=own,
-                    force=vertcat(*[force if b == frame.body else SX(6, force.size2()) for b in bodies]),
+                    force=_on_node(tree, frame.body, force),
                     body_force=force,
                     square=constant(_cleaned(numbers @ numbers.T)) if same else force @ force.T,
                     scale=float(np.linalg.norm(numbers)),
@@ -173,6 +177,12 @@ def holding(
                 )
             )
     return tuple(held)
+
+
+def _on_node(tree: Tree, body: int, force: SX) -> SX:
+    """Forces on a body (6 rows), as forces on all bodies of its node."""
+    bodies = tree.model.nodes[tree.parts[body].node].bodies
+    return vertcat(*[force if b == body else SX(6, force.size2()) for b in bodies])
 
 
 def _cleaned(square: np.ndarray) -> np.ndarray:

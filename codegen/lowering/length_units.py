@@ -15,7 +15,7 @@ from casadi import SX, diag, diagcat
 from codegen.spatial import AxisRotation, MeasuredRotation, NodeTransform, Transform, Translation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from codegen.lowering.problem import Problem
     from codegen.recursions.tree import LoweredContact, Tree
@@ -50,20 +50,58 @@ def units_of_length(tree: Tree) -> list[float]:
     It is below zero where the offset that it is of points backwards. Bodies that carry contacts, those on no way to one
     and clusters stay in metres.
     """
-    head, held = list[int](), {contact.node for contact in tree.contacts}
+    head = _heads(tree)
+    carrier = {h: head[tree.parent[h]] if tree.parent[h] >= 0 else -1 for h in head}
+    offsets = {i: _offsets(tree.X[i].links[0][1].steps) for i in tree.support if tree.parent[i] >= 0}
+    lengths, metres = [METRE, *_lengths(offsets)], _in_metres(tree, head, carrier)
+    saved = {h: dict.fromkeys([METRE] if h in metres else lengths, 0) for h in carrier}
+    _save_on_shifts(tree, head, offsets, saved)
+    unit = _cheapest(saved, carrier)
+    # limbs that mirror one another add and subtract alike: offsets that are units count forwards
+    for h in (h for h in unit if unit[h] != METRE):
+        along = _along(tree, head, offsets, h)
+        unit[h] = next((p for p in (*along, unit.get(carrier[h], METRE)) if abs(p) == unit[h]), unit[h])
+    return [unit[h] for h in head]
+
+
+def _heads(tree: Tree) -> list[int]:
+    """By nodes, the first of those that have its unit, as they do not turn against one another."""
+    head = list[int]()
     for i in tree.outwards:
         head.append(i if tree.parent[i] < 0 or _turns(tree, i) or not _single(tree, i) else head[tree.parent[i]])
-    carrier = {h: head[tree.parent[h]] if tree.parent[h] >= 0 else -1 for h in head}
+    return head
+
+
+def _along(tree: Tree, head: Sequence[int], offsets: Mapping[int, Sequence[float]], h: int) -> list[float]:
+    """The offsets from the bodies whose head is h."""
+    return [p for i, own in offsets.items() if head[tree.parent[i]] == h for p in own]
+
+
+def _in_metres(tree: Tree, head: Sequence[int], carrier: Mapping[int, int]) -> set[int]:
+    """The heads that stay in metres: of contacts, of nodes on no way to one, of clusters and of what carries these."""
+    held = {contact.node for contact in tree.contacts}
     metres = {head[i] for i in tree.outwards if i in held or i not in tree.support or not _single(tree, i)}
-    metres |= {carrier[i] for i in tree.outwards if not _single(tree, i)}
-    offsets = {i: _offsets(tree.X[i].links[0][1].steps) for i in tree.support if tree.parent[i] >= 0}
-    lengths = [METRE, *sorted({abs(p) for own in offsets.values() for p in own}, reverse=True)]
-    saved = {h: dict.fromkeys([METRE] if h in metres else lengths, 0) for h in carrier}
+    return metres | {carrier[i] for i in tree.outwards if not _single(tree, i)}
+
+
+def _lengths(offsets: Mapping[int, Sequence[float]]) -> list[float]:
+    """The lengths of offsets, the longest first."""
+    return sorted({abs(p) for own in offsets.values() for p in own}, reverse=True)
+
+
+def _save_on_shifts(
+    tree: Tree, head: Sequence[int], offsets: Mapping[int, Sequence[float]], saved: Mapping[int, dict[float, int]]
+) -> None:
+    """Add to what units of bodies save, by heads, the operations of shifts by offsets of this length."""
     for i, own in offsets.items():
         passing = sum(min(contact.size, COLUMNS) for contact in tree.contacts if i in tree.path(contact.node))
         at = saved[head[tree.parent[i]]]
         for length in (abs(p) for p in own if abs(p) in at):
             at[length] += 2 * passing + (0 if at[length] else SHIFT)  # products of siblings have a common factor
+
+
+def _cheapest(saved: Mapping[int, dict[float, int]], carrier: Mapping[int, int]) -> dict[int, float]:
+    """By heads, the unit that saves most with what other units beyond save, less what turns between units cost."""
     # leaves to root: what every unit of a body saves on it and beyond
     for h in sorted(carrier, reverse=True):
         for length in saved.get(carrier[h], ()):
@@ -73,11 +111,7 @@ def units_of_length(tree: Tree) -> list[float]:
     for h in sorted(carrier):
         best, same = max(saved[h], key=saved[h].__getitem__), unit.get(carrier[h], METRE)
         unit[h] = same if same in saved[h] and saved[h][same] >= saved[h][best] - TURN else best
-    # limbs that mirror one another add and subtract alike: offsets that are units count forwards
-    for h in (h for h in unit if unit[h] != METRE):
-        along = [p for i, own in offsets.items() if head[tree.parent[i]] == h for p in own if abs(p) == unit[h]]
-        unit[h] = next((p for p in (*along, unit.get(carrier[h], METRE)) if abs(p) == unit[h]), unit[h])
-    return [unit[h] for h in head]
+    return unit
 
 
 def _single(tree: Tree, i: int) -> bool:

@@ -130,7 +130,7 @@ def on_hinges(
             found.append(LinkAxes(Transform(steps + joints[b].transform(positions[b])), own))
             continue
         k, sign = unit_axis(body.joint.axis)
-        turn, carried = Turned(k, sign, positions[b]), [other for other in model.bodies if other.parent == b]
+        turn, carried = Turned(k, sign, positions[b]), _carried(model, b)
         if body.parent in behind:
             base = behind[body.parent]
             turn, steps = turn.after(base, _about(k, body)), _turned_shift(base, body, offsets[b])
@@ -144,10 +144,20 @@ def on_hinges(
             pass
         elif not carried:
             last, own = _at_tip(turn, own, swept if _turns(model, joints, body.parent) else "inertias")
-        elif all(_parallel(body, other) for other in carried) and _across(own, k) >= LEAST[swept]:
+        elif _stays(body, carried) and _across(own, k) >= LEAST[swept]:
             behind[b], last, own = turn, (), turn.step.carry(own)
         found.append(LinkAxes(Transform((*steps, *last)), own, inner))
     return tuple(found)
+
+
+def _carried(model: Model, b: int) -> list[Body]:
+    """The bodies that hang on body b."""
+    return [other for other in model.bodies if other.parent == b]
+
+
+def _stays(body: Body, carried: Sequence[Body]) -> bool:
+    """Whether a body's axes may stay where its carrier's leave them: all that it carries turns about parallel axes."""
+    return all(_parallel(body, other) for other in carried)
 
 
 def _parallel(body: Body, other: Body) -> bool:

@@ -15,6 +15,8 @@ from codegen.errors import UnsuitedError
 from codegen.geometry import times
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from codegen.lowering.problem import Problem
     from codegen.model import Body, Frame, Model
 
@@ -32,19 +34,9 @@ def independent(model: Model) -> Model:
     """
     if not model.loops:
         return model
-    for loop in model.loops:
-        if loop.kind != "linear":
-            raise UnsuitedError(
-                f"{model.name}: loop {loop.name!r} has no constant gear ratios; the approximate algorithms do not apply"
-            )
     own = [b for bodies in model.velocity_bodies for b in bodies]
     number = {b: n for n, b in enumerate(own)} | {-1: -1}
-    for b in own:
-        if model.bodies[b].parent not in number:
-            raise UnsuitedError(
-                f"{model.name}: body {model.bodies[b].name!r} is independent but hangs on one that a loop drives; "
-                "the approximate algorithms do not apply"
-            )
+    _check_gears(model, number)
     offset = reflected(model)
     return replace(
         model,
@@ -57,6 +49,21 @@ def independent(model: Model) -> Model:
         frames=tuple(_frame(frame, number) for frame in model.frames if frame.body in number),
         loops=(),
     )
+
+
+def _check_gears(model: Model, number: Mapping[int, int]) -> None:
+    """UnsuitedError unless loops are gears, and independent bodies, those in `number`, hang on one another."""
+    for loop in model.loops:
+        if loop.kind != "linear":
+            raise UnsuitedError(
+                f"{model.name}: loop {loop.name!r} has no constant gear ratios; the approximate algorithms do not apply"
+            )
+    for b in number:
+        if b >= 0 and model.bodies[b].parent not in number:
+            raise UnsuitedError(
+                f"{model.name}: body {model.bodies[b].name!r} is independent but hangs on one that a loop drives; "
+                "the approximate algorithms do not apply"
+            )
 
 
 def reflected(model: Model) -> dict[int, float]:

@@ -84,15 +84,20 @@ class Ways:
         bodies, found = self.model.bodies, [self.base]
         if self.base not in self.single or bodies[self.base].joint.armature or self.own[self.base]:
             return []
-        size = Counter(b for c in self.carried for b in carriers(bodies, c))
-        limbs = [b for b in self.carried if bodies[b].parent == self.base and self.beyond[b]]
-        if max(Counter((size[b], self.beyond[b]) for b in limbs).values(), default=0) > PAIR:
+        if self._alike() > PAIR:
             return []
         for b in self.carried[1:]:
             leads = bodies[b].parent in found and b in self.single and bodies[b].joint.type in SINGLE_AXIS
             if leads and self.beyond[b] and self.mass[b] > LIGHT * self.mass[self.base]:
                 found.append(b)
         return found
+
+    def _alike(self) -> int:
+        """How many of the limbs that unit forces come through are alike: of as many bodies, for as many forces."""
+        bodies = self.model.bodies
+        size = Counter(b for c in self.carried for b in carriers(bodies, c))
+        limbs = [b for b in self.carried if bodies[b].parent == self.base and self.beyond[b]]
+        return max(Counter((size[b], self.beyond[b]) for b in limbs).values(), default=0)
 
     def joints(self, r: int) -> Iterable[tuple[int, int, int]]:
         """With body r as the base, the joints that unit forces pass: by old bodies, the link beyond, and how many."""
@@ -196,44 +201,70 @@ def carriers(bodies: Sequence[Body], b: int) -> list[int]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Hanging:
+    """Bodies as they hang on body `root`: `below` are, by those that carried it, the ones that now carry these.
+
+    `moves` are, by the same, where their frames go.
+    """
+
+    bodies: Sequence[Body]
+    root: int
+    below: Mapping[int, int]
+    moves: Mapping[int, Pose]
+
+    @classmethod
+    def on(cls, bodies: Sequence[Body], root: int) -> Hanging:
+        """The bodies as they hang on one of them."""
+        path = carriers(bodies, root)
+        below = dict(zip(path[1:], path, strict=False))
+        return cls(bodies, root, below, {b: bodies[c].placement for b, c in below.items()})
+
+    def parent(self, b: int) -> int:
+        """The body that body b hangs on."""
+        return -1 if b == self.root else self.below.get(b, self.bodies[b].parent)
+
+    def inwards(self, b: int) -> Pose:
+        """Where the frame that body b had is in its new one."""
+        return self.moves.get(b, Pose()).inverse()
+
+    def body(self, b: int) -> Body:
+        """Body b there; its parent is still numbered as it was."""
+        body = self.bodies[b]
+        joint, placement = body.joint, self.inwards(body.parent) @ body.placement
+        if b == self.root:
+            base = self.bodies[carriers(self.bodies, b)[-1]]
+            joint, placement = base.joint, base.placement
+        elif b in self.below:
+            turned = self.bodies[self.below[b]].joint
+            joint, placement = replace(turned, axis=vec3(-np.array(turned.axis))), self.inwards(self.below[b])
+        inertia = body.inertia.moved(self.inwards(b)) if b in self.below else body.inertia
+        return replace(body, joint=joint, placement=placement, inertia=inertia)
+
+
 def hung_on(model: Model, root: int) -> Model:
     """The robot as it hangs on body `root`, which floats in place of its base.
 
     A body that now hangs on one that it carried has its frame where their joint is, and turns the other way.
     """
-    bodies = model.bodies
-    path = carriers(bodies, root)
-    below = dict(zip(path[1:], path, strict=False))
-    moves = {b: bodies[c].placement for b, c in below.items()}
-
-    def parent(b: int) -> int:
-        return -1 if b == root else below.get(b, bodies[b].parent)
-
-    def hung(b: int) -> Body:
-        body, back = bodies[b], moves.get(b, Pose()).inverse()
-        joint, placement = body.joint, moves.get(body.parent, Pose()).inverse() @ body.placement
-        if b == root:
-            joint, placement = bodies[path[-1]].joint, bodies[path[-1]].placement
-        elif b in below:
-            turned = bodies[below[b]].joint
-            joint, placement = replace(turned, axis=vec3(-np.array(turned.axis))), moves.get(below[b], Pose()).inverse()
-        return replace(
-            body, joint=joint, placement=placement, inertia=body.inertia.moved(back) if b in below else body.inertia
-        )
-
+    hanging = Hanging.on(model.bodies, root)
     own = {b: n for n, node in enumerate(model.nodes) for b in node.bodies}
-    nodes = _depth_first([own.get(parent(node.bodies[0]), -1) for node in model.nodes])
+    nodes = _depth_first([own.get(hanging.parent(node.bodies[0]), -1) for node in model.nodes])
     order = [b for n in nodes for b in model.nodes[n].bodies]
     place, at = {b: n for n, b in enumerate(order)} | {-1: -1}, {n: k for k, n in enumerate(nodes)} | {-1: -1}
     return replace(
         model,
-        bodies=tuple(replace(hung(b), parent=place[parent(b)]) for b in order),
+        bodies=tuple(replace(hanging.body(b), parent=place[hanging.parent(b)]) for b in order),
         nodes=tuple(
-            replace(node, bodies=tuple(place[b] for b in node.bodies), parent=at[own.get(parent(node.bodies[0]), -1)])
+            replace(
+                node,
+                bodies=tuple(place[b] for b in node.bodies),
+                parent=at[own.get(hanging.parent(node.bodies[0]), -1)],
+            )
             for node in (model.nodes[n] for n in nodes)
         ),
         frames=tuple(
-            replace(frame, body=place[frame.body], placement=moves.get(frame.body, Pose()).inverse() @ frame.placement)
+            replace(frame, body=place[frame.body], placement=hanging.inwards(frame.body) @ frame.placement)
             for frame in model.frames
         ),
     )

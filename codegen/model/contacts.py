@@ -90,9 +90,7 @@ def contact_on(
     matrix, corners = _matrix(name, rows, axis)
     if corners is not None and len(points):
         raise RobotError(f"{name}: a foot has its corners; leave out the points, or write 3 for {rows!r}")
-    at = _numeric(points if corners is None else corners)
-    if at is None or (at.size and (at.ndim != 2 or at.shape[1] != 3 or not np.isfinite(at).all())):
-        raise RobotError(f"{name}: points must be a finite n x 3 matrix")
+    at = _places(name, points) if corners is None else corners
     if axes and axes != "world":
         model.frame(axes)
     matrix = np.tile(matrix, (max(len(at), 1), 1))
@@ -105,6 +103,14 @@ def contact_on(
         _gains(name, "kd", kd, len(matrix)),
         spatial,
     )
+
+
+def _places(name: str, points: Sequence[Sequence[float]]) -> Array:
+    """Points as a matrix (n x 3)."""
+    at = _numeric(points)
+    if at is None or (at.size and (at.ndim != 2 or at.shape[1] != 3 or not np.isfinite(at).all())):
+        raise RobotError(f"{name}: points must be a finite n x 3 matrix")
+    return at
 
 
 def whole_tips(model: Model) -> tuple[Contact, ...]:
@@ -197,12 +203,7 @@ def _matrix(
             raise RobotError(f"{name}: rows must be {KINDS}, or an m x 6 matrix, not {rows}")
         return eye[6 - int(rows) :], None
     if not isinstance(rows, str):
-        found = _numeric(rows)
-        matrix = np.zeros((0, 0)) if found is None else np.atleast_2d(found)
-        if matrix.ndim != 2 or matrix.shape[1] != 6 or not len(matrix) or not np.isfinite(matrix).all():
-            given = "" if isinstance(rows, Sequence | np.ndarray) else f", not {rows!r}"
-            raise RobotError(f"{name}: rows must be {KINDS}, or a finite m x 6 matrix{given}")
-        return matrix, None
+        return _numbered(name, rows), None
     if rows in ("hinge", "hinge-x", "hinge-y", "hinge-z"):
         return _hinge(name, axis if rows == "hinge" else [float(rows[-1] == letter) for letter in "xyz"]), None
     if foot := FOOT.fullmatch(rows):
@@ -210,6 +211,16 @@ def _matrix(
         corners = np.array([[*(half * signs), 0.0] for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))])
         return _selected(name, rows, foot[3][1:] or "x,y,z"), corners
     return _selected(name, rows, rows), None
+
+
+def _numbered(name: str, rows: Any) -> Array:
+    """Rows that are stated in numbers (m x 6)."""
+    found = _numeric(rows)
+    matrix = np.zeros((0, 0)) if found is None else np.atleast_2d(found)
+    if matrix.ndim != 2 or matrix.shape[1] != 6 or not len(matrix) or not np.isfinite(matrix).all():
+        given = "" if isinstance(rows, Sequence | np.ndarray) else f", not {rows!r}"
+        raise RobotError(f"{name}: rows must be {KINDS}, or a finite m x 6 matrix{given}")
+    return matrix
 
 
 def _selected(name: str, text: str, rows: str) -> Array:

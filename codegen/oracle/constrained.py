@@ -108,6 +108,14 @@ def damped(at: Equations, mu: Array | float) -> Array:
     return np.asarray(np.linalg.inv(delassus(at) + np.eye(len(at.J)) / mu), float)
 
 
+def _check_independent(model: Model, at: Equations) -> None:
+    """UnsuitedError unless W has an inverse."""
+    if rank(at)[0] < len(at.J):
+        raise UnsuitedError(
+            f"{model.name}: the contacts' rows depend on each other, so that W has no inverse; hold fewer rows"
+        )
+
+
 def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Array, ...]]:
     """An entry of `codegen.oracle.ORACLE`: `held`, `soft`, `W`, `Winv`, or an inverse `applied` to a vector.
 
@@ -133,10 +141,8 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
         mu = np.asarray(given["mu"], float) * weight
         if kind == "applied":
             at = equations(model, q, np.zeros(model.nv), contacts=held)
-            if undamped and rank(at)[0] < len(at.J):
-                raise UnsuitedError(
-                    f"{model.name}: the contacts' rows depend on each other, so that W has no inverse; hold fewer rows"
-                )
+            if undamped:
+                _check_independent(model, at)
             W = delassus(at)
             return np.linalg.solve(W + np.diag(0.0 / mu if undamped else 1.0 / mu), np.asarray(state[0], float))
         v, tau, *wrenches = state or (np.zeros(model.nv), np.zeros(model.nv))

@@ -178,15 +178,20 @@ def spanning_positions(model: Model, tied: Sequence[Tie], q: Array) -> dict[int,
         rows = gaps.shape[-1]
         if rows != len(driven):
             raise RobotError(f"{model.name}: {rows} explicit constraints give {len(driven)} joints")
-        K, row = np.zeros((*batch, rows, rows)), 0
-        for tie in explicit:
-            blocks = tie.jacobian(at)
-            height = blocks[tie.bodies[0]].shape[-2]
-            for b in driven.keys() & blocks.keys():
-                K[..., row : row + height, driven[b]] = blocks[b][..., 0]
-            row += height
-        step = solved(K, gaps)
+        step = solved(_explicit_jacobian(explicit, at, driven, batch), gaps)
         at |= {b: at[b] - step[..., n : n + 1] for b, n in driven.items()}
         if np.abs(step).max() < 1e-15:
             break
     return at
+
+
+def _explicit_jacobian(explicit: Sequence[Tie], at: ByBody, driven: Mapping[int, int], batch: tuple[int, ...]) -> Array:
+    """The Jacobian of explicit loops with respect to driven joints, as many, which stand at these places."""
+    K, row = np.zeros((*batch, len(driven), len(driven))), 0
+    for tie in explicit:
+        blocks = tie.jacobian(at)
+        height = blocks[tie.bodies[0]].shape[-2]
+        for b in driven.keys() & blocks.keys():
+            K[..., row : row + height, driven[b]] = blocks[b][..., 0]
+        row += height
+    return K

@@ -225,6 +225,21 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
     return np.asarray(np.concatenate(turns) / scales(model))
 
 
+def _newton_step(tied: Sequence[Tie], at: Mapping[int, Array], moving: Sequence[int]) -> list[Array]:
+    """How far the joints of these bodies, one by one, go to close all loops; least squares, the shortest."""
+    blocks = [tie.jacobian(at) for tie in tied]
+    widths = {b: part.shape[1] for block in blocks for b, part in block.items()}
+    K = np.vstack([_columns(block, {b: widths[b] for b in moving}) for block in blocks])
+    gaps = np.concatenate([tie.residual(at).real for tie in tied])
+    return np.split(np.linalg.lstsq(K, -gaps, rcond=1e-10)[0], np.cumsum([widths[b] for b in moving])[:-1])
+
+
+def _columns(block: Mapping[int, Array], widths: Mapping[int, int]) -> Array:
+    """The Jacobian of one loop with respect to bodies' joints of these widths: zeros for those that it does not tie."""
+    rows = len(next(iter(block.values())))
+    return np.hstack([block.get(b, np.zeros((rows, width))) for b, width in widths.items()])
+
+
 def project(model: Model, guess: ArrayLike, steps: int = 50) -> tuple[Array, Array]:
     """The closed configuration (nq) that Newton's method reaches by dependent joints alone, and what is left open."""
     tied, own, kinds = ties(model), model.q_slices, model.bodies
@@ -232,16 +247,7 @@ def project(model: Model, guess: ArrayLike, steps: int = 50) -> tuple[Array, Arr
     at = spanning_positions(model, tied, np.asarray(guess, float))
     moving = sorted({b for tie in tied for b in tie.bodies} - driving)
     for _ in range(steps if moving else 0):
-        blocks = [tie.jacobian(at) for tie in tied]
-        widths = {b: part.shape[1] for block in blocks for b, part in block.items()}
-        K = np.vstack(
-            [
-                np.hstack([block.get(b, np.zeros((len(block[tie.bodies[0]]), widths[b]))) for b in moving])
-                for block, tie in zip(blocks, tied, strict=True)
-            ]
-        )
-        gaps = np.concatenate([tie.residual(at).real for tie in tied])
-        step = np.split(np.linalg.lstsq(K, -gaps, rcond=1e-10)[0], np.cumsum([widths[b] for b in moving])[:-1])
+        step = _newton_step(tied, at, moving)
         at |= {
             b: manifold.moved(kinds[b].joint.type, model.convention, at[b], part)
             for b, part in zip(moving, step, strict=True)

@@ -19,6 +19,23 @@ if TYPE_CHECKING:
 @shown()
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the studies that the arguments name."""
+    args = _arguments(argv)
+    names = args.names or [name for name, study in STUDIES.items() if not study.long]
+    for n, name in enumerate(names):
+        with doing(f"study {name}", n + 1, len(names)):
+            table = STUDIES[name].table()
+        if args.form in ("text", "markdown"):
+            print(f"{'## ' if args.form == 'markdown' else ''}{STUDIES[name]}\n")
+        sys.stdout.write(getattr(table, args.form)())
+        sys.stdout.write("\n")
+        if args.figure and name == "convergence":
+            print(_drawn(table, args.figure))
+        sys.stdout.flush()
+    return 0
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The studies named, the form to print them in, and the file of a figure."""
     known = "\n".join(f"  {name:12} {study}{' (long)' * study.long}" for name, study in STUDIES.items())
     parser = argparse.ArgumentParser(
         prog="python -m opcount.studies",
@@ -37,18 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"there is no study {unknown[0]!r}; the studies are {', '.join(STUDIES)}")
     if args.figure and "convergence" not in args.names:
         parser.error("only the study of convergence has a figure; name it")
-    names = args.names or [name for name, study in STUDIES.items() if not study.long]
-    for n, name in enumerate(names):
-        with doing(f"study {name}", n + 1, len(names)):
-            table = STUDIES[name].table()
-        if args.form in ("text", "markdown"):
-            print(f"{'## ' if args.form == 'markdown' else ''}{STUDIES[name]}\n")
-        sys.stdout.write(getattr(table, args.form)())
-        sys.stdout.write("\n")
-        if args.figure and name == "convergence":
-            print(_drawn(table, args.figure))
-        sys.stdout.flush()
-    return 0
+    return args
 
 
 def _drawn(table: Table, path: Path) -> str:

@@ -54,6 +54,7 @@ def auto(
     parameters: Sequence[str] = (),
     contacts: Sequence[Contact | str] | None = None,
     iterations: int | None = 3,
+    without: Sequence[str] = (),
 ) -> Choice:
     """The cheapest forward dynamics (`constrained`) or Delassus algorithm (`delassus`) by operations, with the others.
 
@@ -61,7 +62,7 @@ def auto(
     written are far more than the fewest are not counted as emitted. Forward dynamics without contacts
     (None, or an empty list) are `aba` or `ltl`; those that need independent rows compete only if the rows are so.
     """
-    return cheapest(task_of(robot, AUTO, (), external, parameters, contacts, iterations), group)
+    return cheapest(task_of(robot, AUTO, (), external, parameters, contacts, iterations, without=without), group)
 
 
 def build(

@@ -50,6 +50,14 @@ def test_a_group_is_all_algorithms_of_a_kind(rigidc: Run) -> None:
     assert one < five
 
 
+@pytest.mark.parametrize(
+    "command", [("count",), ("count", "--without", "link_axes"), ("generate", "-o", "{}/c", "--force")]
+)
+def test_auto_takes_the_options_of_every_command(rigidc: Run, tmp_path: Path, command: tuple[str, ...]) -> None:
+    name, *options = (word.format(tmp_path) for word in command)
+    assert "ltl" in rigidc(name, "chain:2", "-a", "auto", *options)
+
+
 @pytest.mark.thorough
 def test_auto_is_named_as_what_it_took(rigidc: Run, tmp_path: Path) -> None:
     contact = ("--contact", "lbr_iiwa_link_7:3")

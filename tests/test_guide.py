@@ -105,6 +105,16 @@ def test_the_counts_of_the_readme_are_those_of_the_baseline() -> None:
             assert entry == f"{written:,} / {emitted:,}"
 
 
+def test_the_counts_of_published_algorithms_are_those_of_the_baseline() -> None:
+    counts, page = read(), PAGES["choosing-an-algorithm"].split("## The published algorithms in joint space")[1]
+    first, _, *rows = [line[2:-2].split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    assert len(rows) == 3
+    for robot, *entries in rows:
+        for names, entry in zip(first[1:], entries, strict=True):
+            emitted = (counts[robot, name, "emitted"]["total"] for name in re.findall(r"`(\w+)`", names))
+            assert entry == " / ".join(f"{total:,}" for total in emitted)
+
+
 def test_the_chart_is_that_of_the_table() -> None:
     assert chart.PICTURE.read_text(encoding="utf-8") == chart.drawn(chart.factors(PAGES["speed"]))
 

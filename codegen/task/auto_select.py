@@ -1,4 +1,8 @@
-"""The cheapest algorithm of a group for a robot and its contacts, by the operations of the emitted code."""
+"""The cheapest algorithm of a group for a robot and its contacts, by the operations of the emitted code.
+
+`prox_ltl`, `prox_ltls`, `prox_kkt` and `ltl_osim` are there for comparison and do not compete: `aba_prox`,
+`aba_prox_stiff`, `tree_kkt` and `aba_osim` do the same without forming a matrix.
+"""
 
 from __future__ import annotations
 

@@ -246,22 +246,27 @@ def by_links(b: Robot, v: SX, tau: SX, mu: float | None, iterations: int) -> tup
     return ca.vertcat(*[found[i] for i in b.outwards]), lam
 
 
-def by_joints(b: Robot, v: SX, tau: SX, mu: float, iterations: int) -> tuple[SX, SX]:
-    """The joint-space inertia matrix, its LTL factors and the contacts' Jacobian around a dual solver."""
-    r, at, above = b.links, moving(b, v), ancestors(b.links)
-    H = factor(crba(r), above)
-    J = ca.SX(b.m, r.nv)
+def jacobian(b: Robot) -> SX:
+    """J (m x nv) of the contacts' rows."""
+    r, J = b.links, ca.SX(b.m, b.links.nv)
     for contact in b.held:
         rows, i = contact.K, contact.body
         while i >= 0:
             J[contact.place, r.columns[i]] = rows @ r.S[i]
             rows, i = rows @ r.X[i], r.parent[i]
+    return J
+
+
+def by_joints(b: Robot, v: SX, tau: SX, mu: float, iterations: int) -> tuple[SX, SX]:
+    """The joint-space inertia matrix, its LTL factors and the contacts' Jacobian around a dual solver."""
+    r, at, above = b.links, moving(b, v), ancestors(b.links)
+    H, J = factor(crba(r), above), jacobian(b)
     resting: dict[int, SX] = {}
     for i, p in enumerate(r.parent):
         if b.supports[i]:
             resting[i] = r.X[i] @ (resting[p] if p >= 0 else -r.gravity) + at.c[i]
     D, force = ca.diag(H), tau - rnea(r, v, ca.SX.zeros(r.nv))
-    Y = ca.horzcat(*[ca.vertcat(*half_solved(H, above, column)) for column in ca.horzsplit(J.T)])
+    Y = ca.horzcat(*[ca.vertcat(*half_solved(H, above, row.T)) for row in ca.vertsplit(J)])
     free = ca.vertcat(*half_solved(H, above, force))
     W = Y.T @ (Y / ca.repmat(D, 1, b.m))
     lam = proximal(W, at.s - b.seen(resting) - Y.T @ (free / D), mu, iterations)
@@ -271,6 +276,14 @@ def by_joints(b: Robot, v: SX, tau: SX, mu: float, iterations: int) -> tuple[SX,
 def delassus(b: Robot) -> SX:
     """W by PV-OSIM."""
     return propagated(b, swept(b.links, b.links.inertia), [contact.K for contact in b.held])[1]
+
+
+def delassus_by_joints(b: Robot) -> SX:
+    """W by the LTL factors of the joint-space inertia matrix."""
+    above = ancestors(b.links)
+    H = factor(crba(b.links), above)
+    Y = ca.horzcat(*[ca.vertcat(*half_solved(H, above, row.T)) for row in ca.vertsplit(jacobian(b))])
+    return Y.T @ (Y / ca.repmat(ca.diag(H), 1, b.m))
 
 
 def damped(b: Robot) -> SX:
@@ -283,11 +296,12 @@ DYNAMICS: dict[str, Callable[[Robot, SX, SX, int], tuple[SX, SX]]] = {
     "constrained_aba": constrained_aba,
     "pv_soft": pv_soft,
     "prox_pv": lambda b, v, tau, n: by_links(b, v, tau, MU, n),
-    "aba_prox": lambda b, v, tau, n: by_joints(b, v, tau, MU, n),
+    **dict.fromkeys(("prox_ltl", "aba_prox"), lambda b, v, tau, n: by_joints(b, v, tau, MU, n)),
     "pv": lambda b, v, tau, n: by_links(b, v, tau, None, n),
     "pv_early": lambda b, v, tau, n: by_links(b, v, tau, None, n),
 }
 MATRICES: dict[str, Callable[[Robot], SX]] = {
+    "ltl_osim": delassus_by_joints,
     **dict.fromkeys(("aba_osim", "kjr", "efpa", "pv_osim", "pv_osimr"), delassus),
     "caba_osim": damped,
 }

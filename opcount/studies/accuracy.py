@@ -36,8 +36,11 @@ if TYPE_CHECKING:
 
 STATES, STEPS, SEED = 1000, 5, 0
 MU = {"solo12": 1e4}  # two kilograms; others take the default
-DIRECT = ("pv", "pv_early", "aba_osim", "kjr", "efpa", "pv_osim", "pv_osimr")
-PROXIMAL = ("constrained_aba", "prox_pv", "aba_prox", "aba_prox_stiff", "tree_kkt")
+DIRECT = ("pv", "pv_early", "ltl_osim", "aba_osim", "kjr", "efpa", "pv_osim", "pv_osimr")
+PROXIMAL = (
+    *("constrained_aba", "prox_pv", "aba_prox", "aba_prox_stiff", "tree_kkt"),
+    *("prox_ltl", "prox_ltls", "prox_kkt"),
+)
 BOUND = {**dict.fromkeys(DIRECT, 1e-9), **dict.fromkeys(PROXIMAL, 1e-8)}
 _FINGERS = tuple(f"{hand}_{finger}tip:3" for hand in ("lh", "rh") for finger in ("ff", "mf", "rf", "lf", "th"))
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 LENGTHS = (10, 50, 100)
 PUBLISHED: dict[str, tuple[int | None, ...]] = {
-    "aba_osim": (6576, 127849, 634524),
+    "ltl_osim": (6576, 127849, 634524),
+    "aba_osim": (None, None, None),
     "kjr": (6723, 41323, 84573),
     "efpa": (6978, 43058, 88158),
     "pv_osim": (4851, 30211, 61911),

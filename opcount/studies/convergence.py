@@ -25,7 +25,7 @@ TALOS = Held(
     "talos",
     ("left_sole_link:6", "right_sole_link:6", "wrist_left_ft_tool_link:6", "arm_left_4_link:3", "arm_right_4_link:3"),
 )
-ALGORITHMS = ("aba_prox", "prox_pv", "aba_prox_stiff", "constrained_aba")
+ALGORITHMS = ("prox_ltl", "prox_pv", "prox_ltls", "constrained_aba")
 MU, STEPS, STATES = 1e6, 10, 1000
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 

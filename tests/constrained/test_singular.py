@@ -17,7 +17,8 @@ from codegen.tracing.task import Task, trace
 
 OURS = (*DUAL, *PRIMAL)
 PROXIMAL = (*OURS, *PUBLISHED)
-LOST = {**dict.fromkeys(PROXIMAL, 1e-6), **dict.fromkeys(PRIMAL, 1e-7)}  # multipliers without bound cost digits
+# multipliers without bound cost the dual ones digits
+LOST = {**dict.fromkeys(PROXIMAL, 1e-6), **dict.fromkeys((*PRIMAL, "prox_ltls"), 1e-7)}
 
 
 def at_rest(given):

@@ -40,7 +40,7 @@ def expected(given: Scenario, *state: np.ndarray) -> tuple[np.ndarray, ...]:
         return (np.linalg.inv(W + np.eye(given.rows) / MU),)
     missing = -at.drift - at.J @ np.linalg.solve(at.M, tau - at.bias)
     damping = 0.0 if given.algorithm in ("pv", "pv_early") else 1 / MU
-    for _ in range(given.iterations if given.algorithm in ("constrained_aba", "prox_pv", "aba_prox") else 1):
+    for _ in range(given.iterations if given.algorithm in ("constrained_aba", "prox_pv", "prox_ltl", "aba_prox") else 1):
         lam = np.linalg.solve(W + damping * np.eye(given.rows), missing + damping * lam)
     return np.linalg.solve(at.M, tau - at.bias + at.J.T @ lam), lam
 
@@ -71,7 +71,7 @@ def test_the_straightforward_version_is_not_made_slow() -> None:
     # the literature's straightforward programs: 2590, 3101 and 3191 of the iiwa
     assert operations("iiwa H6", "constrained_aba") < 2950
     assert operations("iiwa H6", "prox_pv") < 3400
-    assert operations("iiwa H6", "aba_prox") < 3600
+    assert operations("iiwa H6", "prox_ltl") < 3600
 
 
 @pytest.mark.parametrize("name", besides(["iiwa H3", "solo12 F3^2", "talos F6^2"], SCENARIOS))

@@ -65,10 +65,11 @@ def test_exponents(counted):
     lengths = (8, 16, 24)
     grows = {
         name: exponent(lengths, [counted(chains.chain(n), name) for n in lengths])
-        for name in ("constrained_aba", "pv_osimr", "caba_osim", "aba_osim")
+        for name in ("constrained_aba", "pv_osimr", "caba_osim", "aba_osim", "ltl_osim")
     }
     assert max(grows[name] for name in ("constrained_aba", "pv_osimr", "caba_osim")) < 1.25
     assert grows["aba_osim"] > 1.4
+    assert grows["ltl_osim"] > 1.7
 
 
 @pytest.mark.thorough
@@ -178,7 +179,7 @@ def test_small_studies_print_in_every_form(monkeypatch, capsys):
     text = capsys.readouterr().out
     assert all(str(STUDIES[name]) in text for name in small)
     assert main(["chains", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["algorithm"] == "aba_osim"
+    assert json.loads(capsys.readouterr().out)[0]["algorithm"] == "ltl_osim"
     assert main(["chains", "--markdown"]) == 0
     assert capsys.readouterr().out.startswith("## ")
 

@@ -40,7 +40,9 @@ def expected(given: Scenario, *state: np.ndarray) -> tuple[np.ndarray, ...]:
         return (np.linalg.inv(W + np.eye(given.rows) / MU),)
     missing = -at.drift - at.J @ np.linalg.solve(at.M, tau - at.bias)
     damping = 0.0 if given.algorithm in ("pv", "pv_early") else 1 / MU
-    for _ in range(given.iterations if given.algorithm in ("constrained_aba", "prox_pv", "prox_ltl", "aba_prox") else 1):
+    for _ in range(
+        given.iterations if given.algorithm in ("constrained_aba", "prox_pv", "prox_ltl", "aba_prox") else 1
+    ):
         lam = np.linalg.solve(W + damping * np.eye(given.rows), missing + damping * lam)
     return np.linalg.solve(at.M, tau - at.bias + at.J.T @ lam), lam
 

@@ -22,6 +22,7 @@ from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE
 from codegen.passes import DEFAULT, run
 from codegen.spatial import AxisRotation, Translation, unit_axis, zeros
+from codegen.tracing.task import Task, trace
 
 if TYPE_CHECKING:
     from codegen.geometry import Vec3
@@ -142,8 +143,8 @@ def test_a_lowering_step() -> None:
     robot = codegen.load("iiwa")
     q, v, _ = robot.random(3)
     with mock.patch.object(lowering, "LOWERING", steps):
-        floats = codegen.graphs(robot, "rnea")[1]
-        falls = codegen.graphs(robot, "rnea", without=["weightless"])[1]
+        floats = trace(Task(robot, "rnea"))
+        falls = trace(Task(robot, "rnea", without=("weightless",)))
     assert np.abs(interpret(floats, q, 0 * v, 0 * v)[0]).max() == 0.0
     np.testing.assert_allclose(interpret(falls, q, v, v)[0], ORACLE["rnea"](robot, q, v, v), rtol=0, atol=1e-11)
 

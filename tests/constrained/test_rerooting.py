@@ -188,7 +188,7 @@ def test_axes_that_do_not_float_with_the_contact(algorithm, axes):
     contacts = (model.contact("tool5", 3, axes=axes), model.contact("tool4", 3), model.contact("tool6", 3))
     assert (rerooted(model, contacts) is model) == (axes != "tool1")
     given = problem(model, contacts, 5, regular=False)
-    b = [np.ones((5, 9))] if algorithm == "caba_osim_swept" else []
+    b = [np.ones((5, 9))] if algorithm in ("caba_osim_swept", "caba_osimf") else []
     damped = algorithm.startswith("caba")
     mu = [np.full(5, 10.0)] if damped else []
     found, *_ = interpret(given.graph(algorithm, parameters=("mu",) if damped else ()), given.q, *b, *mu)

@@ -52,7 +52,15 @@ def in_front(graph: Graph) -> list[int]:
         for arg in value.args:
             late[index] |= late[arg]
     early = {angle: members for angle, members in pairs(graph).items() if not late[angle]}
-    needed = graph.needed_by(early)
+    needed = [False] * len(values)
+    for members in early.values():
+        for index in members:
+            for arg in values[index].args:
+                needed[arg] = True
+    for index in range(len(values) - 1, -1, -1):
+        if needed[index]:
+            for arg in values[index].args:
+                needed[arg] = True
     made = [index for index in range(len(values)) if needed[index]]
     return made + [index for members in early.values() for index in members]
 

@@ -209,15 +209,8 @@ class Function:
             results = [np.empty(batch + shape, bound.dtype) for shape in bound.results]
         else:
             results = self._taken(out, batch)
-        batched: list[tuple[Array, int]] = []
-        for array, lead, shape in zip(arrays, leads, bound.shapes, strict=True):
-            if lead and lead != batch:
-                array, lead = np.ascontiguousarray(np.broadcast_to(array, batch + shape)), batch
-            elif not array.flags.aligned:
-                array = array.copy()
-            if out is not None and any(np.may_share_memory(array, result) for result in results):
-                array = array.copy()
-            batched.append((array, math.prod(shape) if lead else 0))
+        overwritten = [] if out is None else results
+        batched = [_stepping(array, lead, batch, overwritten) for array, lead in zip(arrays, leads, strict=True)]
         batched += [(result, math.prod(shape)) for result, shape in zip(results, bound.results, strict=True)]
         status = np.empty(batch, bound.dtype)
         self._spread(math.prod(batch), [*batched, (status, 1)] if bound.hides else batched, int(threads))
@@ -309,6 +302,18 @@ class Function:
             if any(np.may_share_memory(array, other) for other in arrays[:k]):
                 raise ValueError(f"{self.name}: the arrays in out overlap")
         return arrays
+
+
+def _stepping(array: Array, lead: Shape, batch: Shape, overwritten: Sequence[Array]) -> tuple[Array, int]:
+    """An argument with the batch's shape, aligned and apart from what the C writes; its step from state to state."""
+    shape = array.shape[len(lead) :]
+    if lead and lead != batch:
+        array = np.ascontiguousarray(np.broadcast_to(array, batch + shape))
+    elif not array.flags.aligned:
+        array = array.copy()
+    if any(np.may_share_memory(array, result) for result in overwritten):
+        array = array.copy()
+    return array, math.prod(shape) if lead else 0
 
 
 def _expected(port: Port) -> str:

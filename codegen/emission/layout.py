@@ -54,15 +54,12 @@ class Layout:
 
 def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, lengths: Lengths) -> Layout:
     """The layout in functions of such lengths; the members of each pack stand together in the graph."""
-    values = graph.values
     block = {block.members[0]: block for block in blocks(graph)} if own_angles else {}
     pack = {index: own for own in packs if _at_once(graph, own, block) for index in own}
-    units = [pack.get(i, (i,)) for i, v in enumerate(values) if v.op not in _LEAF]
-    units = [unit for unit, before in zip(units, [(), *units], strict=False) if unit != before]
+    units = _units(graph, pack)
     part = _parts(graph, units, block, lengths)
     made = sorted(units, key=lambda unit: part[unit[0]])
-    reading = [unit[0] for unit in made if any(values[arg].op == INPUT for i in unit for arg in values[i].args)]
-    free = reading[-1] if reading else -1
+    free = _last_reading(graph, made)
     last = _last(graph, units, part, free)
     homes, at_home, length = _homes(block, pack, part, last)
     slots, workspace = _slots(graph, [unit for unit in made if unit[0] not in at_home], part, last, pack, length)
@@ -75,6 +72,19 @@ def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, lengths: Lengt
 def _at_once(graph: Graph, pack: Pack, blocks: dict[int, Block]) -> bool:
     """Whether C makes a pack at once: by an operator, or as angles of one block."""
     return graph.values[pack[0]].op in OPERATORS or any(set(pack) <= set(block.members) for block in blocks.values())
+
+
+def _units(graph: Graph, pack: dict[int, Pack]) -> list[Pack]:
+    """The units in order: packs, and the values that are in none and have to be computed."""
+    units = [pack.get(i, (i,)) for i, v in enumerate(graph.values) if v.op not in _LEAF]
+    return [unit for unit, before in zip(units, [(), *units], strict=False) if unit != before]
+
+
+def _last_reading(graph: Graph, made: Sequence[Pack]) -> int:
+    """The last unit that reads an input, by its first value; -1 if none does."""
+    values = graph.values
+    reading = [unit[0] for unit in made if any(values[arg].op == INPUT for i in unit for arg in values[i].args)]
+    return reading[-1] if reading else -1
 
 
 def _parts(graph: Graph, units: Sequence[Pack], blocks: dict[int, Block], lengths: Lengths) -> list[int]:

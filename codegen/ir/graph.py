@@ -14,6 +14,8 @@ from codegen.errors import RobotError
 from codegen.ir.operations import ARITY, CONST, INPUT, OPERATIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import casadi
 
 
@@ -82,6 +84,17 @@ class Graph:
             for index in result:
                 uses[index] += 1
         return uses
+
+    def needed_by(self, ends: Iterable[int]) -> list[bool]:
+        """Whether each value is one of the ends, or what one of them is computed from."""
+        values, needed = self.values, [False] * len(self.values)
+        for index in ends:
+            needed[index] = True
+        for index in range(len(values) - 1, -1, -1):
+            if needed[index]:
+                for arg in values[index].args:
+                    needed[arg] = True
+        return needed
 
     def read(self) -> tuple[range, ...]:
         """Of every input, the elements from the first to the last that anything uses."""

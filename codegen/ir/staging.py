@@ -34,7 +34,7 @@ class Staged:
 def staged(graph: Graph) -> Staged:
     """Split a graph with an input `state` and the outputs `start`, `next` and `residual` before its own outputs."""
     graph = _pruned(graph)
-    place = next(k for k, port in enumerate(graph.inputs) if port.name == STATE)
+    place = _state(graph)
     changing = _depending(graph, place)
     groups = {port.name: result for port, result in zip(graph.outputs, graph.results, strict=True)}
     own = [port for port in graph.outputs if port.name not in (START, NEXT, RESIDUAL)]
@@ -54,15 +54,8 @@ def _pruned(graph: Graph) -> Graph:
     """The graph without the elements of the state that neither a residual, an output nor a living element needs."""
     groups = {port.name: result for port, result in zip(graph.outputs, graph.results, strict=True)}
     ends = [index for name, result in groups.items() if name not in (START, NEXT) for index in result]
-    place = next(k for k, port in enumerate(graph.inputs) if port.name == STATE)
-    living: set[int] = set()
-    while True:
-        needed = _ancestors(graph, [*ends, *(groups[NEXT][e] for e in living)], {})
-        found = {v.element for v in map(graph.values.__getitem__, needed) if v.op == INPUT and v.port == place}
-        if found == living:
-            break
-        living = found
-    order = {element: n for n, element in enumerate(sorted(living))}
+    place = _state(graph)
+    order = {element: n for n, element in enumerate(sorted(_living(graph, place, ends, groups[NEXT])))}
     values = tuple(
         Value(INPUT, port=place, element=order.get(v.element, 0)) if v.op == INPUT and v.port == place else v
         for v in graph.values
@@ -77,6 +70,22 @@ def _pruned(graph: Graph) -> Graph:
     )
     inputs = (*graph.inputs[:place], state, *graph.inputs[place + 1 :])
     return Graph(graph.name, inputs, outputs, values, results)
+
+
+def _state(graph: Graph) -> int:
+    """The place of the state among the inputs."""
+    return next(k for k, port in enumerate(graph.inputs) if port.name == STATE)
+
+
+def _living(graph: Graph, place: int, ends: Sequence[int], after: Sequence[int]) -> set[int]:
+    """The elements of the state that the ends need, or the values that such elements have after a step."""
+    living: set[int] = set()
+    while True:
+        needed = _ancestors(graph, [*ends, *(after[e] for e in living)], {})
+        found = {v.element for v in map(graph.values.__getitem__, needed) if v.op == INPUT and v.port == place}
+        if found == living:
+            return living
+        living = found
 
 
 def _depending(graph: Graph, place: int) -> list[bool]:

@@ -52,12 +52,17 @@ def arranged(graph: Graph, packs: Sequence[Pack]) -> Packed:
             unit[index] = pack
     members = sorted(set(unit))
     place = {index: at for at, own in enumerate(members) for index in own}
-    joined = []
-    for own in members:
-        args = [place[arg] for index in own for arg in graph.values[index].args]
-        joined.append(Value(graph.values[own[0]].op, tuple(dict.fromkeys(args))))
-    results = tuple(tuple([place[index] for index in result]) for result in graph.results)
-    whole = Graph(graph.name, graph.inputs, graph.outputs, tuple(joined), results)
+    whole = _condensed(graph, members, place)
     order = [index for at in waited_for(whole, early_ends(whole, short_lived(whole))) for index in members[at]]
     moved = {index: at for at, index in enumerate(order)}
     return Packed(reordered(graph, order), tuple(tuple([moved[index] for index in pack]) for pack in packs))
+
+
+def _condensed(graph: Graph, members: Sequence[Pack], place: dict[int, int]) -> Graph:
+    """The graph with each pack as one value; `place` is where every value of the graph is then."""
+    values = []
+    for own in members:
+        args = [place[arg] for index in own for arg in graph.values[index].args]
+        values.append(Value(graph.values[own[0]].op, tuple(dict.fromkeys(args))))
+    results = tuple(tuple([place[index] for index in result]) for result in graph.results)
+    return Graph(graph.name, graph.inputs, graph.outputs, tuple(values), results)

@@ -73,14 +73,18 @@ def sums(graph: Graph) -> Sums:
             root, minus = signed[args[graph.values[args[0]].op == CONST]]
             nodes[index] = Node("twice", (root,), (False,))
             signed[index] = index, minus != (number < 0)
-        elif op in _SIGNED or op in _EVEN:
-            found = [signed[arg] for arg in args]
-            nodes[index] = Node(op, tuple([root for root, _ in found]), (False,) * len(args))
-            signed[index] = index, op in _SIGNED and sum([minus for _, minus in found]) % 2 == 1
         else:
-            found = [signed[arg] for arg in args]
-            nodes[index] = Node(op, tuple([root for root, _ in found]), tuple([minus for _, minus in found]))
+            nodes[index], negative = _operation(op, [signed[arg] for arg in args])
+            signed[index] = index, negative
     return Sums(nodes, tuple(signed))
+
+
+def _operation(op: str, args: list[tuple[int, bool]]) -> tuple[Node, bool]:
+    """An operation on nodes with signs, and whether its value is the node's negative: odd and even ones take none."""
+    roots, minus = tuple([root for root, _ in args]), tuple([negative for _, negative in args])
+    if op in _SIGNED:
+        return Node(op, roots, (False,) * len(args)), sum(minus) % 2 == 1
+    return Node(op, roots, (False,) * len(args) if op in _EVEN else minus), False
 
 
 def _two(graph: Graph, args: tuple[int, ...]) -> float:

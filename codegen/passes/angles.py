@@ -52,17 +52,9 @@ def in_front(graph: Graph) -> list[int]:
         for arg in value.args:
             late[index] |= late[arg]
     early = {angle: members for angle, members in pairs(graph).items() if not late[angle]}
-    needed = [False] * len(values)
-    for members in early.values():
-        for index in members:
-            for arg in values[index].args:
-                needed[arg] = True
-    for index in range(len(values) - 1, -1, -1):
-        if needed[index]:
-            for arg in values[index].args:
-                needed[arg] = True
-    made = [index for index in range(len(values)) if needed[index]]
-    return made + [index for members in early.values() for index in members]
+    front = [index for members in early.values() for index in members]
+    needed = graph.needed_by([arg for index in front for arg in values[index].args])  # packs have several
+    return [index for index in range(len(values)) if needed[index]] + front
 
 
 def _order(graph: Graph) -> Iterator[int]:

@@ -8,14 +8,7 @@ from codegen.ir.graph import Graph, Value
 def drop_dead(graph: Graph) -> Graph:
     """The same results from the values they need, in the same order."""
     values = graph.values
-    live = [False] * len(values)
-    for result in graph.results:
-        for index in result:
-            live[index] = True
-    for index in range(len(values) - 1, -1, -1):
-        if live[index]:
-            for arg in values[index].args:
-                live[arg] = True
+    live = graph.needed_by([index for result in graph.results for index in result])
     if all(live):
         return graph
     first = live.index(False)

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from codegen.passes.angles import reordered
-from codegen.passes.steps import most_alive, steps_of
+from codegen.passes.steps import lives_ended, most_alive, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def _eager(steps: Steps) -> list[int]:
     """The steps in order, but what ends a life as soon as it can be done."""
     needs, users = steps.needs, steps.users
     left, missing = [len(own) for own in users], [len(own) for own in needs]
-    ends = [sum([left[arg] == 1 for arg in needed]) for needed in needs]
+    ends = [lives_ended(needed, left) for needed in needs]
     done = [False] * len(needs)
     order: list[int] = []
     waiting: list[tuple[int, int, int]] = []

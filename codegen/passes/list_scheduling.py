@@ -8,11 +8,11 @@ saves. Where it is little, and where many values are kept at a time, the order s
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from codegen.passes.angles import reordered
-from codegen.passes.steps import most_alive, steps_of
+from codegen.passes.steps import lives_ended, most_alive, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,9 +70,7 @@ def cycles(steps: Steps, latency: Sequence[int], order: Sequence[int]) -> int:
 def _listed(steps: Steps, latency: Sequence[int]) -> list[int]:
     """The steps as they become ready, by the longest path from each to a result."""
     needs, users = steps.needs, steps.users
-    path = list(latency)
-    for step in reversed(range(len(path))):
-        path[step] += max([path[user] for user in users[step]], default=0)
+    path = _paths(users, latency)
     missing, left, ready_at = [len(own) for own in needs], [len(own) for own in users], [0] * len(path)
     ready = sorted((-path[step], step) for step, count in enumerate(missing) if not count)
     later: list[tuple[int, int]] = []
@@ -83,12 +81,7 @@ def _listed(steps: Steps, latency: Sequence[int]) -> list[int]:
             at, step = heappop(later)
             cycle = max(cycle, at)
             heappush(ready, (-path[step], step))
-        if alive > _REGISTERS:
-            frees = [(-sum([left[arg] == 1 for arg in needs[own[1]]]), own) for own in ready]
-            step = min(frees)[1][1]
-            ready = sorted(own for own in ready if own[1] != step)
-        else:
-            step = heappop(ready)[1]
+        step = _take_freeing(ready, needs, left) if alive > _REGISTERS else heappop(ready)[1]
         order.append(step)
         alive += bool(users[step])
         for arg in needs[step]:
@@ -101,3 +94,19 @@ def _listed(steps: Steps, latency: Sequence[int]) -> list[int]:
                 heappush(later, (ready_at[user], user))
         cycle += 1
     return order
+
+
+def _paths(users: Sequence[Sequence[int]], latency: Sequence[int]) -> list[int]:
+    """By steps: the cycles of the longest path from each to a result, its own included."""
+    path = list(latency)
+    for step in reversed(range(len(path))):
+        path[step] += max([path[user] for user in users[step]], default=0)
+    return path
+
+
+def _take_freeing(ready: list[tuple[int, int]], needs: Sequence[Sequence[int]], left: Sequence[int]) -> int:
+    """Take out of the steps that are ready the one that ends most lives, among equals the first."""
+    taken = min([(-lives_ended(needs[own[1]], left), own) for own in ready])[1]
+    ready.remove(taken)
+    heapify(ready)
+    return taken[1]

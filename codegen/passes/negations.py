@@ -150,21 +150,9 @@ class _Signs:
 
         Nothing happens where a value would follow that cannot, or too many would, which is told as a cost.
         """
-        odd, waiting, turning = {index: True}, [index], list[int]()
-        while waiting:
-            place = heappop(waiting)
-            if not odd[place]:
-                continue
-            if self.fixed[place]:
-                return 1, []
-            turning.append(place)
-            if len(turning) > FOLLOWERS:
-                return 1, []
-            for user in self.users[place]:
-                if self.values[user].op in ODD and not self._takes_signs(user):
-                    if user not in odd:
-                        heappush(waiting, user)
-                    odd[user] = not odd.get(user, False)
+        turning = self._turning(index)
+        if turning is None:
+            return 1, []
         near = {*turning, *(user for place in turning for user in self._users(place))}
         before = {place: self._cost(place) for place in near}
         for place in turning:
@@ -172,6 +160,23 @@ class _Signs:
         after = {place: self._cost(place) for place in near}
         left = [place for place in sorted(near) if after[place] > before[place] and self._terms(place)]
         return sum(after.values()) - sum(before.values()), left
+
+    def _turning(self, index: int) -> list[int] | None:
+        """The values that change their sign with this one, in order; None if one cannot, or there are too many."""
+        odd, waiting, turning = {index: True}, [index], list[int]()
+        while waiting:
+            place = heappop(waiting)
+            if not odd[place]:
+                continue
+            turning.append(place)
+            if self.fixed[place] or len(turning) > FOLLOWERS:
+                return None
+            for user in self.users[place]:
+                if self.values[user].op in ODD and not self._takes_signs(user):
+                    if user not in odd:
+                        heappush(waiting, user)
+                    odd[user] = not odd.get(user, False)
+        return turning
 
     def _cost(self, index: int) -> int:
         """How many negations a value needs: if its argument has its sign, or all terms of a sum are subtracted."""

@@ -61,12 +61,8 @@ def _pair_of(own: Sum, a: int, b: int) -> Pair:
 
 def _shared(sums: dict[int, Sum], made: list[Value]) -> set[int]:
     """Take out of the sums what they share, as new values at the end of `made`; the roots of the sums that change."""
-    users = Counter(place for own in sums.values() for place in own)
-    common = {place for place, number in users.items() if number > 1}
-    having: defaultdict[Pair, list[int]] = defaultdict(list)
-    for root, own in sums.items():
-        for pair in _pairs(own, common):
-            having[pair].append(root)
+    common = _common(sums)
+    having = _having(sums, common)
     changed, waiting = set[int](), [(-len(roots), pair) for pair, roots in having.items() if len(roots) > 1]
     heapify(waiting)
     while waiting:
@@ -78,17 +74,40 @@ def _shared(sums: dict[int, Sum], made: list[Value]) -> set[int]:
             place, changed_now = taken
             changed.update(changed_now)
             common.add(place)
-            anew = dict[Pair, None]()
-            for root in changed_now:
-                own = sums[root]
-                for other in [other for other in own if other in common and other != place]:
-                    found = _pair_of(own, place, other)
-                    having[found].append(root)
-                    anew[found] = None
-            for found in anew:
+            for found in _paired_anew(place, changed_now, sums, common, having):
                 if len(having[found]) > 1:
                     heappush(waiting, (-len(having[found]), found))
     return changed
+
+
+def _common(sums: dict[int, Sum]) -> set[int]:
+    """The terms of more than one sum."""
+    users = Counter(place for own in sums.values() for place in own)
+    return {place for place, number in users.items() if number > 1}
+
+
+def _having(sums: dict[int, Sum], common: set[int]) -> defaultdict[Pair, list[int]]:
+    """By pairs of common terms: the roots of the sums that have them."""
+    having: defaultdict[Pair, list[int]] = defaultdict(list)
+    for root, own in sums.items():
+        for pair in _pairs(own, common):
+            having[pair].append(root)
+    return having
+
+
+def _paired_anew(
+    place: int, roots: list[int], sums: dict[int, Sum], common: set[int], having: defaultdict[Pair, list[int]]
+) -> dict[Pair, None]:
+    """The pairs that a new term of these sums makes with their other common terms, entered in `having`."""
+    anew = dict[Pair, None]()
+    for root in roots:
+        own = sums[root]
+        for other in own:
+            if other in common and other != place:
+                found = _pair_of(own, place, other)
+                having[found].append(root)
+                anew[found] = None
+    return anew
 
 
 def _take_out(pair: Pair, roots: list[int], sums: dict[int, Sum], made: list[Value]) -> tuple[int, list[int]] | None:

@@ -21,28 +21,39 @@ def share_reciprocals(graph: Graph) -> Graph:
     """One reciprocal for every divisor that two or more operations divide by."""
     divisions = Counter([v.args[-1] for v in graph.values if v.op == "div" or v.op == "inv"])
     shared = {divisor for divisor, number in divisions.items() if number >= 2}
-    reciprocal: dict[int, int] = {}
+    return rewrite(graph, _Reciprocals(shared).rule) if shared or _alone(graph) else graph
 
-    def once(draft: Draft, divisor: int) -> int:
-        if divisor not in reciprocal:
-            reciprocal[divisor] = draft.op("inv", draft.moved[divisor])
-        return reciprocal[divisor]
 
-    def rule(draft: Draft, value: Value) -> int:
+class _Reciprocals:
+    """The divisors that share a reciprocal, and where those that are made already are."""
+
+    def __init__(self, shared: set[int]) -> None:
+        self.shared = shared
+        self.made: dict[int, int] = {}
+
+    def __repr__(self) -> str:
+        return f"<_Reciprocals: {len(self.made)} of {len(self.shared)} made>"
+
+    def rule(self, draft: Draft, value: Value) -> int:
+        """Where the draft holds a value, divisions by shared or constant numbers as products."""
         if value.op == "mul":
             return _divided(draft, *draft.args(value)) or draft.copy(value)
-        if value.op == "inv" and value.args[0] in shared:
-            return once(draft, value.args[0])
+        if value.op == "inv" and value.args[0] in self.shared:
+            return self._once(draft, value.args[0])
         if value.op == "div":
             dividend, divisor = draft.args(value)
             number = draft.values[divisor]
             if number.op == CONST and _invertible(number.constant):
                 return draft.op("mul", dividend, draft.const(1.0 / number.constant))
-            if value.args[1] in shared:
-                return draft.op("mul", dividend, once(draft, value.args[1]))
+            if value.args[1] in self.shared:
+                return draft.op("mul", dividend, self._once(draft, value.args[1]))
         return draft.copy(value)
 
-    return rewrite(graph, rule) if shared or _alone(graph) else graph
+    def _once(self, draft: Draft, divisor: int) -> int:
+        """Where the reciprocal of a shared divisor is, made if it is not there."""
+        if divisor not in self.made:
+            self.made[divisor] = draft.op("inv", draft.moved[divisor])
+        return self.made[divisor]
 
 
 def _alone(graph: Graph) -> bool:

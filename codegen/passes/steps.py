@@ -43,14 +43,9 @@ class Steps:
 
 def steps_of(graph: Graph, order: Sequence[int]) -> Steps:
     """The steps of a graph whose values come in some order."""
-    values, uses, fixed = graph.values, graph.uses(), set(in_front(graph))
+    values, fixed = graph.values, set(in_front(graph))
     fixed.update(index for index, value in enumerate(values) if value.op in _LEAF)
-    joined = {member: members for members in pairs(graph).values() for member in members}
-    for index, value in enumerate(values):
-        if value.op in ("add", "sub"):
-            products = [arg for arg in value.args if values[arg].op == "mul" and uses[arg] == 1 and arg not in fixed]
-            if products:
-                joined[index] = joined[products[-1]] = [products[-1], index]
+    joined = _joined(graph, fixed)
     found = ((index, joined.get(index, [index])) for index in order if index not in fixed)
     members = [step for index, step in found if index == step[-1]]
     number = {index: k for k, step in enumerate(members) for index in step}
@@ -59,6 +54,23 @@ def steps_of(graph: Graph, order: Sequence[int]) -> Steps:
         for k, step in enumerate(members)
     ]
     return Steps(tuple(members), tuple(needs), tuple(index for index in order if index not in number))
+
+
+def _joined(graph: Graph, fixed: set[int]) -> dict[int, list[int]]:
+    """By values that share a step with another one: the step's values; products that are fixed join no sum."""
+    values, uses = graph.values, graph.uses()
+    joined = {member: members for members in pairs(graph).values() for member in members}
+    for index, value in enumerate(values):
+        if value.op in ("add", "sub"):
+            products = [arg for arg in value.args if values[arg].op == "mul" and uses[arg] == 1 and arg not in fixed]
+            if products:
+                joined[index] = joined[products[-1]] = [products[-1], index]
+    return joined
+
+
+def lives_ended(needed: Sequence[int], left: Sequence[int]) -> int:
+    """How many lives a step ends that needs these; `left` are, by steps, the users still to come."""
+    return sum([left[arg] == 1 for arg in needed])
 
 
 def most_alive(graph: Graph, order: Sequence[int]) -> int:

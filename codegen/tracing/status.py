@@ -26,29 +26,28 @@ def with_status(graph: Graph) -> Graph:
 
 def _tests(graph: Graph) -> list[int]:
     """The tests that results depend on, in order, of equal ones the first; one that is always true comes after all."""
-    values, living = graph.values, [False] * len(graph.values)
-    if not any(value.op == CONST and value.constant == HUGE for value in values):
+    values = graph.values
+    if not any(_huge(value) for value in values):
         return []
-    for result in graph.results:
-        for index in result:
-            living[index] = True
-    for index in reversed(range(len(values))):
-        if living[index]:
-            for arg in values[index].args:
-                living[arg] = True
+    living = graph.needed_by([index for result in graph.results for index in result])
     found: dict[int, None] = {}
     known: dict[Value, int] = {}
     first: list[int] = []
     for index, value in enumerate(values):
         args = tuple([first[arg] for arg in value.args])
         first.append(known.setdefault(value if args == value.args else value._replace(args=args), index))
-        if living[index] and value.op == CONST and value.constant == HUGE and _divides(graph, index):
+        if living[index] and _huge(value) and _divides(graph, index):
             found[len(values)] = None
         if living[index] and value.op == "mul":
             huge, test = sorted(args, key=lambda arg: values[arg].op != CONST)
-            if values[huge].op == CONST and values[huge].constant == HUGE:
+            if _huge(values[huge]):
                 found[test] = None
     return list(found)
+
+
+def _huge(value: Value) -> bool:
+    """Whether a value is the number HUGE."""
+    return value.op == CONST and value.constant == HUGE
 
 
 def _divides(graph: Graph, index: int) -> bool:

@@ -39,6 +39,16 @@ LARGEST_INT = 2**53  # up to here every whole number is a double
 
 
 @dataclass(frozen=True, slots=True)
+class _Foreign:
+    """The functions of one state and of a batch as cffi calls them, and what makes their pointers."""
+
+    single: Callable[..., int | None]
+    batch: Callable[..., None]
+    view: Callable[..., Any]
+    pointer: Any
+
+
+@dataclass(frozen=True, slots=True)
 class _Binding:
     """The compiled functions, and what every call needs at hand.
 
@@ -47,10 +57,7 @@ class _Binding:
     """
 
     kernel: Callable[..., int]
-    single: Callable[..., int | None]
-    batch: Callable[..., None]
-    view: Callable[..., Any]
-    pointer: Any
+    foreign: _Foreign
     dtype: np.dtype[Any]
     given: int
     shapes: tuple[Shape, ...]
@@ -235,10 +242,10 @@ class Function:
 
         A state that comes alone takes the kernel for one; in a batch none does, whichever thread it falls to.
         """
-        lanes, bound = self.artifact.lanes, self._bound
+        lanes, foreign = self.artifact.lanes, self._bound.foreign
         flat = [(array.reshape(-1), step) for array, step in batched]
         if states == 1:
-            bound.single(*(bound.view(bound.pointer, array) for array, _ in flat))
+            foreign.single(*(foreign.view(foreign.pointer, array) for array, _ in flat))
             return
         share = -(-states // (lanes * threads)) * lanes
         spans = [(start, min(share, states - start)) for start in range(0, states, share)] if states else []
@@ -252,10 +259,10 @@ class Function:
 
     def _evaluate(self, flat: list[tuple[Array, int]], start: int, states: int) -> None:
         """Evaluate consecutive states of a batch."""
-        bound = self._bound
-        view, pointer = bound.view, bound.pointer
+        foreign = self._bound.foreign
+        view, pointer = foreign.view, foreign.pointer
         arguments = [word for array, step in flat for word in (view(pointer, array[start * step :]), step)]
-        bound.batch(states, *arguments, view(pointer, np.empty(self.artifact.work, bound.dtype)))
+        foreign.batch(states, *arguments, view(pointer, np.empty(self.artifact.work, self.dtype)))
 
     def _converted(self, port: Port, given: Any) -> Array:
         """The argument as an array of the C's real type that ends in the port's shape."""
@@ -333,12 +340,10 @@ def load(artifact: Artifact, extension: Path) -> Function:
         ) from error
     shown = tuple(port for port in artifact.outputs if port != STATUS)
     real = "double" if artifact.dtype == "float64" else "float"
+    foreign = _Foreign(kernel, batch, ffi.from_buffer, ffi.typeof(f"{real}[]"))
     binding = _Binding(
-        kernel=function_of(artifact, library) or _looking(artifact, kernel, ffi),
-        single=kernel,
-        batch=batch,
-        view=ffi.from_buffer,
-        pointer=ffi.typeof(f"{real}[]"),
+        kernel=function_of(artifact, library) or _looking(artifact, foreign),
+        foreign=foreign,
         dtype=np.dtype(artifact.dtype),
         given=len(artifact.inputs),
         shapes=tuple(port.shape for port in artifact.inputs),
@@ -349,9 +354,9 @@ def load(artifact: Artifact, extension: Path) -> Function:
     return Function(artifact, _showing(artifact, binding, shown))
 
 
-def _looking(artifact: Artifact, kernel: Callable[..., int | None], ffi: Any) -> Callable[..., int]:
+def _looking(artifact: Artifact, foreign: _Foreign) -> Callable[..., int]:
     """The kernel on arrays, by way of cffi: its status, or -1 if it cannot take them as they are."""
-    view, pointer = ffi.from_buffer, ffi.typeof("double[]" if artifact.dtype == "float64" else "float[]")
+    kernel, view, pointer = foreign.single, foreign.view, foreign.pointer
     dtype, shapes = np.dtype(artifact.dtype), [port.shape for port in (*artifact.inputs, *artifact.outputs)]
 
     def call(*arrays: Any) -> int:

@@ -62,8 +62,8 @@ MUTANTS = (
     Mutant(
         "a contact's angular and linear rows swapped",
         "codegen/recursions/motion.py",
-        "seen = vertcat(contact.axes.vector(at.wdot), contact.axes.vector(linear))",
-        "seen = vertcat(contact.axes.vector(linear), contact.axes.vector(at.wdot))",
+        "seen = vertcat(contact.on_body.axes.vector(at.wdot), contact.on_body.axes.vector(linear))",
+        "seen = vertcat(contact.on_body.axes.vector(linear), contact.on_body.axes.vector(at.wdot))",
         ("tests/constrained/test_scenarios.py",),
     ),
     Mutant(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codegen.lowering import LOWERING, Needs, Problem
+from codegen.lowering import LOWERING, Needs, Problem, Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ def symbolic_tree(
 ) -> Tree:
     """The tree of a robot at q; with `turned`, rows of contacts are along the axes that these name."""
     needs = Needs(swept=swept, held=held, contact_axes=not turned)
-    problem = Problem(needs, model, q, contacts=tuple(contacts), **options)
+    problem = Problem(Request(needs, **options), model, q, contacts=tuple(contacts))
     for step in LOWERING:
         problem = problem if step.name == "reduced_problem" else step.run(problem)
     return problem.built

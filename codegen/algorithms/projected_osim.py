@@ -17,7 +17,7 @@ def projected_osim(tree: Tree) -> SX:
     """W = J M^-1 J' (m x m), symmetric, over the rows of all contacts in their order."""
     span, columns = opened(tree), []
     for contact in tree.contacts:
-        felt, J = contact.body_force, {}
+        felt, J = contact.on_body.force, {}
         # contact to root: unit contact forces, as each joint on the way feels them
         for i in span.path(contact.body):
             J[i] = span.S[i].T @ felt

@@ -25,19 +25,14 @@ ROUNDING = 1e-14  # what a turn of rows leaves of nothing, as part of the larges
 def determined_exactly(tree: Tree) -> dict[int, EliminatedLink]:
     """By contacts held exactly, the links whose joint motion they determine; rows may be of any length."""
     found: dict[int, EliminatedLink] = {}
-    for e, contact in _determining(tree):
+    for e, contact in enumerate(tree.contacts):
         axes = _free_axes(tree, contact)
         if axes and _regular(contact):
-            size = _power_of_two(float(np.linalg.norm(np.array(DM(contact.K)))) / math.sqrt(6))
+            size = _power_of_two(float(np.linalg.norm(np.array(DM(contact.on_body.K)))) / math.sqrt(6))
             found[e] = WeldedLink(contact, tree.parts[contact.body], *_along(axes, size), Transform(()))
         elif link := _levered(tree, contact, axes, _sizes(contact)):
             found[e] = link
     return found
-
-
-def _determining(tree: Tree) -> list[tuple[int, LoweredContact]]:
-    """The contacts that may determine joints, numbered."""
-    return [(e, contact) for e, contact in enumerate(tree.contacts) if contact.determines]
 
 
 def determined_in_steps(tree: Tree) -> dict[int, EliminatedLink]:
@@ -47,13 +42,13 @@ def determined_in_steps(tree: Tree) -> dict[int, EliminatedLink]:
     hinge's axis, elsewhere by lever arms. A contact of which no row would be left to tell the residual determines none.
     """
     found: dict[int, EliminatedLink] = {}
-    for e, contact in _determining(tree):
+    for e, contact in enumerate(tree.contacts):
         axes, size = _free_axes(tree, contact), SX.ones(contact.size)
         if len(axes) == contact.size:
             continue
-        whole = bool(axes) and _regular(contact) and _orthonormal(contact.K)
-        if whole and len(axes) == 1 and axes[0] < 3 and not any(contact.origin[r].nnz() for r in others(axes[0])):
-            at = Transform((Translation(contact.origin),) if contact.origin.nnz() else ())
+        origin, whole = contact.on_body.origin, bool(axes) and _regular(contact) and _orthonormal(contact.on_body.K)
+        if whole and len(axes) == 1 and axes[0] < 3 and not any(origin[r].nnz() for r in others(axes[0])):
+            at = Transform((Translation(origin),) if origin.nnz() else ())
             F1, F2 = _along(axes, 1.0)
             found[e] = SwivelLink(contact, tree.parts[contact.body], F1, at.force(F2), at)
         elif link := _levered(tree, contact, axes, size, whole) or _levered_by_angle(tree, contact, axes):
@@ -69,7 +64,7 @@ def _levered(
         return None
     part, own, force = tree.parts[contact.body], SX.eye(contact.size), contact.force @ diag(1 / size)
     if whole:
-        at = Transform((Translation(contact.origin),))
+        at = Transform((Translation(contact.on_body.origin),))
         own, force = _without_rounding(at.onward(force)), at.force(SX.eye(6))
     Q, _ = reflections(force.T @ part.S)
     F = _without_rounding(Q.columns(force))
@@ -127,8 +122,8 @@ def _free_axes(tree: Tree, contact: LoweredContact) -> tuple[int, ...]:
 
 def _regular(contact: LoweredContact) -> bool:
     """Whether a contact's rows are numbers, and hold its frame wholly."""
-    whole = contact.size == 6 and contact.K.is_constant()
-    return whole and bool(np.linalg.cond(np.array(DM(contact.K))) < REGULAR)
+    whole = contact.size == 6 and contact.on_body.K.is_constant()
+    return whole and bool(np.linalg.cond(np.array(DM(contact.on_body.K))) < REGULAR)
 
 
 def _orthonormal(K: SX) -> bool:

@@ -13,13 +13,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-import numpy as np
 from casadi import SX, trace, vertcat, vertsplit
 
 from codegen.elimination.links import EliminatedLink
 from codegen.recursions.reduced_problem import Nodes, ReducedProblem, Solution
 from codegen.recursions.sweeps import acceleration_sweep
-from codegen.recursions.tree import LoweredContact, Tree
+from codegen.recursions.tree import ContactRows, LoweredContact, Tree
 from codegen.spatial import (
     ArticulatedInertia,
     NodeInertia,
@@ -112,7 +111,6 @@ def remainder(tree: Tree, left: Mapping[int, LoweredContact], gone: Collection[i
     S = [
         Subspace(x, s.joints, s.G[:, :0] if i in gone else s.G) for i, (x, s) in enumerate(zip(X, tree.S, strict=True))
     ]
-    ends = np.cumsum([s.size for s in S])
     return replace(
         tree,
         parent=tuple(-1 if i in roots else parent for i, parent in enumerate(tree.parent)),
@@ -120,7 +118,6 @@ def remainder(tree: Tree, left: Mapping[int, LoweredContact], gone: Collection[i
         S=tuple(S),
         I=tuple(I),
         armature=tuple(zeros(0, 0) if i in gone else arm for i, arm in enumerate(tree.armature)),
-        dofs=tuple(slice(int(end) - s.size, int(end)) for s, end in zip(S, ends, strict=True)),
         contacts=tuple(contacts),
     )
 
@@ -132,14 +129,9 @@ def _left(tree: Tree, link: EliminatedLink, yields: SX, stiffened: bool) -> Lowe
         link.held,
         body=b,
         node=node,
-        K=force.T,
-        origin=zeros(3),
-        axes=Transform(()),
-        own=SX.eye(3),
         force=vertcat(*[force if other == b else zeros(6, force.size2()) for other in tree.model.nodes[node].bodies]),
-        body_force=force,
-        square=force @ force.T,
-        turn=None,
+        on_body=ContactRows(force.T, zeros(3), Transform(()), force, force @ force.T),
+        stated=replace(link.held.stated, own=SX.eye(3), turn=None),
         yields=link.held.yields + yields,
         stiff=stiffened and link.stiff,
     )

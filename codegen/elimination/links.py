@@ -171,7 +171,7 @@ class SwivelLink(EliminatedLink):
 
     def frame_acceleration(self, s: SX) -> SX:
         """The link's acceleration at which no row lacks anything."""
-        return self.held.axes.back(_inverse(self.held.K) @ s)
+        return self.held.on_body.axes.back(_inverse(self.held.on_body.K) @ s)
 
     def prescribed_acceleration(self, s: SX) -> SX:
         return self.part.S @ (self.B.T @ self.frame_acceleration(s))
@@ -185,7 +185,7 @@ class SwivelLink(EliminatedLink):
 
     def multipliers(self, lacking: SX, lam2: SX) -> SX:
         exerted = self.own(lacking) + self.way[1].onward(self.F2 @ lam2)
-        return _inverse(self.held.K).T @ self.held.axes.onward(exerted)
+        return _inverse(self.held.on_body.K).T @ self.held.on_body.axes.onward(exerted)
 
     def own(self, lacking: SX) -> SX:
         """The part of the force that the link lacks which F2 do not exert."""

@@ -15,18 +15,18 @@ from codegen.errors import RobotError
 from codegen.lowering.base_frame import base_frame
 from codegen.lowering.build_tree import build_tree
 from codegen.lowering.canonical_frames import aligned_axes, canonical_frames
-from codegen.lowering.contact_rows import contact_axes, contact_rows, determined_joints
+from codegen.lowering.contact_rows import contact_axes, contact_rows, determined_joints, held_softly
 from codegen.lowering.length_units import length_units
 from codegen.lowering.link_axes import link_axes, own_axes
 from codegen.lowering.loop_closure import loop_closure
-from codegen.lowering.problem import Needs, Problem
+from codegen.lowering.problem import Needs, Problem, Request
 from codegen.lowering.reduced_problem import reduced_problem
 from codegen.lowering.reflect_rotors import reflect_rotors
 from codegen.lowering.regroup_inertias import own_inertias, regroup_inertias
 from codegen.lowering.reroot import reroot
 from codegen.recursions.iteration import Iteration
 
-__all__ = ["ALL", "LOWERING", "Needs", "Problem", "Step", "checked", "lowered", "restored"]
+__all__ = ["ALL", "LOWERING", "Needs", "Problem", "Request", "Step", "checked", "lowered", "restored"]
 
 ALL = "all"
 """In the place of a step's name: every step that can be left out."""
@@ -62,7 +62,7 @@ LOWERING: tuple[Step, ...] = (
     Step(canonical_frames, aligned_axes),
     Step(loop_closure),
     Step(regroup_inertias, own_inertias),
-    Step(determined_joints, unchanged),
+    Step(determined_joints, held_softly),
     Step(contact_axes, unchanged),
     Step(link_axes, own_axes),
     Step(build_tree),

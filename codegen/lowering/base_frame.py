@@ -63,14 +63,17 @@ class Limb(NamedTuple):
 
 def base_frame(problem: Problem) -> Problem:
     """The step: velocities and forces of the base change coordinates on their way in, accelerations on the way out."""
-    if not problem.needs.base_frame:
+    needs = problem.request.needs
+    if not needs.base_frame:
         return problem
-    bases = based(problem.model, problem.contacts, problem.needs.joint_space, problem.needs.velocities)
+    bases = based(problem.model, problem.contacts, needs.joint_space, needs.velocities)
     inwards = {"v": ReframedBase.motion, "tau": ReframedBase.force}
     changed = partial(_recoordinated, problem.model, problem.q, bases)
     own = {name: changed(inwards[name], x) for name, x in problem.arguments.items() if name in inwards}
     outwards = {"a": partial(changed, ReframedBase.outwards)}
-    return replace(problem, bases=bases, arguments={**problem.arguments, **own}, restores=(*problem.restores, outwards))
+    return replace(
+        problem.found(bases=bases), arguments={**problem.arguments, **own}, restores=(*problem.restores, outwards)
+    )
 
 
 def based(model: Model, contacts: Sequence[Contact], joint_space: bool, moves: bool) -> dict[int, ReframedBase]:

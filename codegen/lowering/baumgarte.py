@@ -22,19 +22,20 @@ def wanted(tree: Tree, v: SX, k: SX, given: Mapping[str, SX]) -> SX:
     pose, motion, rows = world_poses(tree), velocities(tree, v), []
     p, R, V = (given.get(f"target_{name}") for name in ("position", "rotation", "velocity"))
     for held in tree.contacts:
-        n, body = held.contact, pose[held.body]
-        axes, w = held.axes.vector(body.E), held.axes.vector(motion[held.body][:3])
-        linear = held.axes.vector(motion[held.body][3:] + cross3(motion[held.body][:3], held.origin))
-        Rb = axes.T @ held.own
+        at, stated = held.on_body, held.stated
+        n, body = stated.contact, pose[held.body]
+        axes, w = at.axes.vector(body.E), at.axes.vector(motion[held.body][:3])
+        linear = at.axes.vector(motion[held.body][3:] + cross3(motion[held.body][:3], at.origin))
+        Rb = axes.T @ stated.own
         Rn = R[3 * n : 3 * n + 3, :] if R is not None else Rb  # points turn with the frame where no turn is wanted
-        error, rate, arm = zeros(6), vertcat(w, linear), Rn @ held.point
+        error, rate, arm = zeros(6), vertcat(w, linear), Rn @ stated.point
         if p is not None:
-            gap = held.axes.vector(held.origin) + axes @ (body.p - p[n, :].T - arm)
-            error = vertcat(held.own @ so3_log(Rn.T @ Rb) if R is not None else zeros(3), gap)
+            gap = at.axes.vector(at.origin) + axes @ (body.p - p[n, :].T - arm)
+            error = vertcat(stated.own @ so3_log(Rn.T @ Rb) if R is not None else zeros(3), gap)
         if V is not None:
             rate -= vertcat(axes @ V[n, 3:].T, axes @ (V[n, :3].T + cross3(V[n, 3:].T, arm)))
-        still = gained(held, given["kp"], held.K @ error) + gained(held, given["kd"], held.K @ rate)
-        spatial = held.K[:, 3:] @ cross3(w, linear) if held.spatial else zeros(held.size)
+        still = gained(held, given["kp"], at.K @ error) + gained(held, given["kd"], at.K @ rate)
+        spatial = at.K[:, 3:] @ cross3(w, linear) if stated.spatial else zeros(held.size)
         rows.append(inwards(held, k) + spatial - still)
     return vertcat(*rows)
 
@@ -42,14 +43,14 @@ def wanted(tree: Tree, v: SX, k: SX, given: Mapping[str, SX]) -> SX:
 def gained(held: LoweredContact, gain: SX, x: SX) -> SX:
     """Gains (m) of the user's rows times values of the sweeps' rows (of one contact)."""
     own = gain[held.rows]
-    if held.turn is None or (own.is_constant() and len(set(DM(own).full().ravel())) == 1):
+    if held.stated.turn is None or (own.is_constant() and len(set(DM(own).full().ravel())) == 1):
         return own * x
-    return held.turn.T @ (own * (held.turn @ x))
+    return held.stated.turn.T @ (own * (held.stated.turn @ x))
 
 
 def inwards(held: LoweredContact, x: SX) -> SX:
     """One contact's part of values (m) of the user's rows, as the sweeps' rows have it."""
-    return x[held.rows] if held.turn is None else held.turn.T @ x[held.rows]
+    return x[held.rows] if held.stated.turn is None else held.stated.turn.T @ x[held.rows]
 
 
 def all_inwards(tree: Tree, x: SX) -> SX:
@@ -59,10 +60,10 @@ def all_inwards(tree: Tree, x: SX) -> SX:
 
 def outwards(tree: Tree, x: SX) -> SX:
     """Values (m) of the sweeps' rows, as those of the user have them."""
-    parts = ((held.turn, x[held.rows]) for held in tree.contacts)
+    parts = ((held.stated.turn, x[held.rows]) for held in tree.contacts)
     return vertcat(*[part if turn is None else turn @ part for turn, part in parts]) if any_turned(tree) else x
 
 
 def any_turned(tree: Tree) -> bool:
     """Whether axes of some contact stay outside the sweeps."""
-    return any(held.turn is not None for held in tree.contacts)
+    return any(held.stated.turn is not None for held in tree.contacts)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from codegen.recursions.tree import Part, Tree, armatures
 from codegen.spatial import NodeInertia, NodeTransform, RigidInertia, Subspace, constant
 
@@ -19,16 +17,16 @@ if TYPE_CHECKING:
 
 def build_tree(problem: Problem) -> Problem:
     """The step."""
-    inner, own, at = problem.canonical.model, problem.spanning, problem.positions
+    inner, found, at = problem.canonical.model, problem.bodies, problem.positions
+    own = found.spanning
     owner = {b: i for i, node in enumerate(inner.nodes) for b in node.bodies}
     parts = tuple(
         Part(body.parent, owner[b], joint, at[b], link.X, joint.subspace(at[b]), link.inertia)
-        for b, (body, joint, link) in enumerate(zip(inner.bodies, problem.joints, problem.links, strict=True))
+        for b, (body, joint, link) in enumerate(zip(inner.bodies, found.joints, found.links, strict=True))
     )
     X = tuple(_node_transform(inner, parts, i) for i in range(len(inner.nodes)))
     S = tuple(Subspace(X[i], tuple(parts[b].S for b in node.bodies), own[i].G) for i, node in enumerate(inner.nodes))
     rigid = (NodeInertia(tuple(parts[b].I for b in node.bodies)) for node in inner.nodes)
-    ends = np.cumsum([s.size for s in S])
     tree = Tree(
         model=inner,
         q=problem.q,
@@ -39,10 +37,9 @@ def build_tree(problem: Problem) -> Problem:
         spanning=own,
         I=(*rigid, NodeInertia((RigidInertia.none(),))),
         armature=tuple(s.G.T @ armatures(inner, i) @ s.G for i, s in enumerate(S)),
-        dofs=tuple(slice(int(end) - s.size, int(end)) for s, end in zip(S, ends, strict=True)),
-        gravity=problem.numbers.get("gravity", constant(problem.model.gravity)),
-        frames=tuple(inner.frame(name) for name in problem.frames),
-        external=tuple(inner.frame(name) for name in problem.external),
+        gravity=problem.request.numbers.get("gravity", constant(problem.model.gravity)),
+        frames=tuple(inner.frame(name) for name in problem.request.frames),
+        external=tuple(inner.frame(name) for name in problem.request.external),
         contacts=(),
     )
     return replace(problem, tree=tree)

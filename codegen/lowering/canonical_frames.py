@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,11 +28,10 @@ def aligned_axes(problem: Problem) -> Problem:
 
 
 def _reframed(problem: Problem, slides: bool) -> Problem:
-    reframed = canonical(problem.model, {b: joint.pose for b, joint in problem.bases.items()}, slides)
-    return replace(
-        problem,
+    reframed = canonical(problem.model, {b: joint.pose for b, joint in problem.bodies.bases.items()}, slides)
+    return problem.found(
         reframed=reframed,
-        joints=tuple(problem.bases.get(b, joint) for b, joint in enumerate(reframed.model.joints)),
+        joints=tuple(problem.bodies.bases.get(b, joint) for b, joint in enumerate(reframed.model.joints)),
         offsets=tuple(_offset(problem, reframed, b) for b in range(len(reframed.model.bodies))),
     )
 
@@ -41,7 +39,7 @@ def _reframed(problem: Problem, slides: bool) -> Problem:
 def _offset(problem: Problem, reframed: Canonical, b: int) -> SX | None:
     """A symbolic joint offset, carried over to the canonical frames."""
     body = problem.model.bodies[b]
-    symbol = problem.numbers.get(f"offset:{body.joint.name}")
+    symbol = problem.request.numbers.get(f"offset:{body.joint.name}")
     if symbol is None:
         return None
     turn = reframed.moves[body.parent].R.T if body.parent >= 0 else np.eye(3)

@@ -19,7 +19,7 @@ from codegen.errors import RobotError
 from codegen.geometry import IDENTITY, ROUNDING, Pose, clean
 from codegen.lowering.baumgarte import all_inwards, outwards, wanted
 from codegen.model import Frame
-from codegen.recursions.tree import LoweredContact
+from codegen.recursions.tree import ContactRows, LoweredContact, StatedRows
 from codegen.spatial import Transform, Translation, constant, placement_steps
 
 if TYPE_CHECKING:
@@ -81,28 +81,32 @@ def _carrying(model: Model, b: int) -> list[int]:
 
 
 def determined_joints(problem: Problem) -> Problem:
-    """The step that lets contacts determine the motion of joints, which algorithms then eliminate."""
-    return replace(problem, determined=problem.needs.held in ("exactly", "in steps"))
+    """The step that lets contacts determine the motion of joints, which are then eliminated."""
+    return problem
+
+
+def held_softly(problem: Problem) -> Problem:
+    """Its plain form: as if contacts were soft, which determine no joint."""
+    needs = problem.request.needs
+    return replace(problem, request=replace(problem.request, needs=replace(needs, held=needs.held and "softly")))
 
 
 def contact_axes(problem: Problem) -> Problem:
     """The step that finds contacts whose axes may stay outside the sweeps, unless they determine a joint."""
-    needs, model = problem.needs, problem.canonical.model
+    needs, model = problem.request.needs, problem.canonical.model
     if not needs.contact_axes:
         return problem
     contacts = problem.contacts if needs.swept == "both" else ()
     return replace(
         problem,
-        aside=tuple(
-            c for c in contacts if not (problem.determined and determines_hinge(model, contacts, c, needs.held))
-        ),
+        aside=tuple(c for c in contacts if not determines_hinge(model, contacts, c, needs.held)),
     )
 
 
 def contact_rows(problem: Problem) -> Problem:
     """The step that puts contacts on the tree, and turns what goes in and comes out along their rows."""
-    held = holding(problem.built, problem.contacts, problem.aside is None, [link.inner for link in problem.links])
-    held = tuple(replace(rows, determines=problem.determined) for rows in held)
+    inner = [link.inner for link in problem.bodies.links]
+    held = holding(problem.built, problem.contacts, problem.aside is None, inner)
     tree = replace(problem.built, contacts=held)
     if not held:
         return replace(problem, tree=tree)
@@ -157,23 +161,16 @@ def holding(
                 steps = (Translation(origin),)
             force = Transform(steps).force(K.T)
             same = outside is not None or K.is_constant() or whole
+            square = constant(_cleaned(numbers @ numbers.T)) if same else force @ force.T
             held.append(
                 LoweredContact(
                     body=frame.body,
                     node=parts[frame.body].node,
                     rows=slice(start + rows.start, start + rows.stop),
-                    K=K,
-                    origin=origin,
-                    axes=Transform(steps),
-                    own=own,
                     force=_on_node(tree, frame.body, force),
-                    body_force=force,
-                    square=constant(_cleaned(numbers @ numbers.T)) if same else force @ force.T,
+                    on_body=ContactRows(K, origin, Transform(steps), force, square),
+                    stated=StatedRows(number, constant(point), own, outside, contact.spatial),
                     scale=float(np.linalg.norm(numbers)),
-                    turn=outside,
-                    contact=number,
-                    point=constant(point),
-                    spatial=contact.spatial,
                 )
             )
     return tuple(held)

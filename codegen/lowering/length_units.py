@@ -29,7 +29,7 @@ SHIFT, TURN = 7, 11  # operations that a shift in its own unit saves of an inert
 
 def length_units(problem: Problem) -> Problem:
     """The step."""
-    return replace(problem, tree=measured(problem.built)) if problem.needs.length_units else problem
+    return replace(problem, tree=measured(problem.built)) if problem.request.needs.length_units else problem
 
 
 def measured(tree: Tree) -> Tree:
@@ -158,4 +158,5 @@ def _armature(tree: Tree, i: int, unit: float) -> SX:
 def _held(contact: LoweredContact, unit: float) -> LoweredContact:
     """A contact on a body whose lengths are in this unit."""
     rows = [1 / unit if r % 6 < 3 else 1.0 for r in range(contact.force.size1())]
-    return replace(contact, force=diagcat(*map(SX, rows)) @ contact.force, unit=unit)
+    force, on_body = diagcat(*map(SX, rows)) @ contact.force, replace(contact.on_body, unit=unit)
+    return replace(contact, force=force, on_body=on_body)

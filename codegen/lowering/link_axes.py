@@ -20,7 +20,7 @@ Other bodies that somebody looks at, by a frame or a contact, keep their own axe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,20 +79,20 @@ class Turned:
 def link_axes(problem: Problem) -> Problem:
     """The step."""
     used, held = _looked_at(problem)
-    model, joints, inertias = problem.canonical.model, problem.joints, problem.inertias
-    chosen = on_hinges(model, joints, problem.positions, problem.offsets, inertias, used, held, problem.needs.swept)
-    return replace(problem, links=chosen)
+    model, bodies, swept = problem.canonical.model, problem.bodies, problem.request.needs.swept
+    chosen = on_hinges(model, bodies.joints, problem.positions, bodies.offsets, bodies.inertias, used, held, swept)
+    return problem.found(links=chosen)
 
 
 def own_axes(problem: Problem) -> Problem:
     """Bodies along the axes of their own frames."""
-    rows = zip(problem.canonical.model.bodies, problem.offsets, problem.inertias, strict=True)
-    turns, at = problem.joints, problem.positions
+    rows = zip(problem.canonical.model.bodies, problem.bodies.offsets, problem.bodies.inertias, strict=True)
+    turns, at = problem.bodies.joints, problem.positions
     transforms = (
         (Transform(placement_steps(body.placement, offset) + turns[b].transform(at[b])), inertia)
         for b, (body, offset, inertia) in enumerate(rows)
     )
-    return replace(problem, links=tuple(LinkAxes(*pair) for pair in transforms))
+    return problem.found(links=tuple(LinkAxes(*pair) for pair in transforms))
 
 
 def _looked_at(problem: Problem) -> tuple[set[int], dict[int, int]]:
@@ -101,8 +101,8 @@ def _looked_at(problem: Problem) -> tuple[set[int], dict[int, int]]:
     on = [model.frame(contact.frame.name).body for contact in contacts]
     alone = {b: c for b, c in zip(on, contacts, strict=True) if c in aside and on.count(b) == 1 and turns_outside(c)}
     seen = {name for c in contacts if c not in alone.values() for name in (c.frame.name, c.axes)} - {"", "world"}
-    loaded = {name.partition(":")[2] for name in problem.numbers if name.startswith("payload:")}
-    used = {model.frame(name).body for name in (*problem.frames, *problem.external, *seen, *loaded)}
+    loaded = {name.partition(":")[2] for name in problem.request.numbers if name.startswith("payload:")}
+    used = {model.frame(name).body for name in (*problem.request.frames, *problem.request.external, *seen, *loaded)}
     return used, {b: len(c.rows) for b, c in alone.items() if b not in used}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codegen.kinematic_loops.closure import closings, independent_rows
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
 
 def loop_closure(problem: Problem) -> Problem:
     """The step."""
-    return replace(problem, spanning=tuple(_spanning(problem, i) for i in range(len(problem.canonical.model.nodes))))
+    nodes = range(len(problem.canonical.model.nodes))
+    return problem.found(spanning=tuple(_spanning(problem, i) for i in nodes))
 
 
 def _spanning(problem: Problem, i: int) -> Spanning:
@@ -29,8 +29,8 @@ def _spanning(problem: Problem, i: int) -> Spanning:
         return free(inner.joints[node.bodies[0]], problem.q[places[0]])
 
     def transform(b: int, at: SX) -> Transform:
-        steps = placement_steps(inner.bodies[b].placement, problem.offsets[b])
-        return Transform(steps + problem.joints[b].transform(at))
+        steps = placement_steps(inner.bodies[b].placement, problem.bodies.offsets[b])
+        return Transform(steps + problem.bodies.joints[b].transform(at))
 
     tied = constraints(inner, i, problem.q[places[0].start : places[-1].stop], transform, moves)
     closing = closings(problem.model)[i]

@@ -70,34 +70,51 @@ def coordinates_of(view: Model, model: Model, q: SX) -> SX:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """A robot, its configuration q and the other arguments by name, all SX; and what steps have found so far.
+class Request:
+    """What is asked of a robot: what the algorithm needs, frames by name, and symbols in the place of numbers.
 
-    `numbers` are symbols in the place of the model's numbers, by parameters. `bases` are joints in the place of
-    floating ones, by bodies. `reframed` is the model in canonical frames, with `joints`, symbolic `offsets`, `spanning`
-    (by nodes), `inertias` and `links` by its bodies. `aside` are the contacts whose rows may stay along axes of their
-    own, None if all rows are along the axes that contacts name; `determined` says that contacts may
-    determine joints, and `solved` makes accelerations and multipliers of the solution of constrained dynamics.
-    `restores` turn results, by names, into those of the robot that the user stated; the last one goes first.
+    `frames` are those of the results, `external` those of external forces; `numbers` are symbols by parameters.
     """
 
     needs: Needs
-    model: Model
-    q: SX
-    arguments: Mapping[str, Any] = field(default_factory=dict)
     frames: tuple[str, ...] = ()
     external: tuple[str, ...] = ()
     numbers: Mapping[str, SX] = field(default_factory=dict)
-    contacts: tuple[Contact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """What steps found about bodies: `bases` are joints in the place of floating ones, `reframed` is the model in
+    canonical frames.
+
+    By the latter's bodies: `joints`, symbolic `offsets`, `inertias` and `links`; by its nodes: `spanning`.
+    """
+
     bases: Mapping[int, ReframedBase] = field(default_factory=dict)
     reframed: Canonical | None = None
     joints: tuple[JointType, ...] = ()
     offsets: tuple[SX | None, ...] = ()
     spanning: tuple[Spanning, ...] = ()
     inertias: tuple[RigidInertia, ...] = ()
-    determined: bool = False
-    aside: tuple[Contact, ...] | None = None
     links: tuple[LinkAxes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A robot, its configuration q and the other arguments by name, all SX; and what steps have found so far.
+
+    `aside` are the contacts whose rows may stay along axes of their own, None if all rows are along the axes that
+    contacts name. `solved` makes accelerations and multipliers of the solution of constrained dynamics. `restores`
+    turn results, by names, into those of the robot that the user stated; the last one goes first.
+    """
+
+    request: Request
+    model: Model
+    q: SX
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    contacts: tuple[Contact, ...] = ()
+    bodies: Bodies = field(default_factory=Bodies)
+    aside: tuple[Contact, ...] | None = None
     tree: Tree | None = None
     solved: Callable[[Any], tuple[SX, SX]] | None = None
     restores: tuple[Mapping[str, Change], ...] = ()
@@ -109,11 +126,15 @@ class Problem:
         """The same of a robot with these joints, or some of them."""
         return replace(self, model=model, q=coordinates_of(model, self.model, self.q))
 
+    def found(self, **by_bodies: Any) -> Problem:
+        """The same with more known about its bodies."""
+        return replace(self, bodies=replace(self.bodies, **by_bodies))
+
     @property
     def canonical(self) -> Canonical:
         """The model in canonical frames."""
-        assert self.reframed is not None, "canonical frames come first"
-        return self.reframed
+        assert self.bodies.reframed is not None, "canonical frames come first"
+        return self.bodies.reframed
 
     @property
     def built(self) -> Tree:
@@ -124,5 +145,5 @@ class Problem:
     @property
     def positions(self) -> dict[int, SX]:
         """The positions of all joints, by bodies."""
-        pairs = zip(self.canonical.model.nodes, self.spanning, strict=True)
+        pairs = zip(self.canonical.model.nodes, self.bodies.spanning, strict=True)
         return {b: at for node, own in pairs for b, at in zip(node.bodies, own.positions, strict=True)}

@@ -20,7 +20,7 @@ from codegen.recursions.reduced_problem import Solution
 
 def reduced_problem(problem: Problem) -> Problem:
     """The step. Where rows have weights, in mu, none determine joints: orthogonal turns would mix them."""
-    needs, tree, given = problem.needs, problem.built, dict(problem.arguments)
+    needs, tree, given = problem.request.needs, problem.built, dict(problem.arguments)
     if not needs.held:
         return problem
     v, tau, k = (given.pop(name) for name in ("v", "tau", "k"))

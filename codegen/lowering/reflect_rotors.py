@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def reflect_rotors(problem: Problem) -> Problem:
     """The step: of algorithms that know rotors as armature only."""
-    return problem.of(independent(problem.model)) if problem.needs.reflected else problem
+    return problem.of(independent(problem.model)) if problem.request.needs.reflected else problem
 
 
 def independent(model: Model) -> Model:

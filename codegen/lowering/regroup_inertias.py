@@ -114,8 +114,8 @@ def _rotation(pose: Pose) -> NDArray[Any]:
 
 def regroup_inertias(problem: Problem) -> Problem:
     """The step: nothing moves across joints whose offsets are arguments."""
-    shifting = {number.removeprefix("offset:") for number in problem.numbers if number.startswith("offset:")}
-    return _with(problem, regrouped(problem.canonical.model, shifting, problem.needs.swept == "forces"))
+    shifting = {number.removeprefix("offset:") for number in problem.request.numbers if number.startswith("offset:")}
+    return _with(problem, regrouped(problem.canonical.model, shifting, problem.request.needs.swept == "forces"))
 
 
 def own_inertias(problem: Problem) -> Problem:
@@ -127,13 +127,13 @@ def own_inertias(problem: Problem) -> Problem:
 def _with(problem: Problem, numbers: Sequence[TenNumbers]) -> Problem:
     """The problem with these inertial numbers by bodies, and symbolic payloads added."""
     inertias = [RigidInertia.about_origin(SX(ten.m), constant(ten.h), constant(ten.I)) for ten in numbers]
-    for name, symbol in problem.numbers.items():
+    for name, symbol in problem.request.numbers.items():
         kind, _, target = name.partition(":")
         if kind == "payload":
             frame = problem.canonical.model.frame(target)
             if frame.body >= 0:
                 inertias[frame.body] += Transform(placement_steps(frame.placement)).inertia(payload(symbol))
-    return replace(problem, inertias=tuple(inertias))
+    return problem.found(inertias=tuple(inertias))
 
 
 def payload(ten: SX) -> RigidInertia:

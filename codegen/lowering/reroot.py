@@ -128,9 +128,9 @@ class Ways:
 
 def reroot(problem: Problem) -> Problem:
     """The step: not where offsets are arguments, which belong to the joints as they are stated."""
-    if not problem.needs.base_link or any(number.startswith("offset:") for number in problem.numbers):
+    if not problem.request.needs.base_link or any(number.startswith("offset:") for number in problem.request.numbers):
         return problem
-    return problem.of(rerooted(problem.model, problem.contacts, problem.needs.contact_traffic))
+    return problem.of(rerooted(problem.model, problem.contacts, problem.request.needs.contact_traffic))
 
 
 def rerooted(model: Model, contacts: Sequence[Contact], carried: ContactTraffic = "forces") -> Model:

@@ -81,8 +81,8 @@ def _mixed(tree: Tree, i: int) -> bool:
 
     Not if its own contacts hold the node wholly, nor if joints between make up for all contacts further out.
     """
-    own = [contact for contact in tree.contacts if contact.node == i and contact.square.is_constant()]
-    squares = {c.body: sum(np.array(DM(other.square)) for other in own if other.body == c.body) for c in own}
+    own = [contact for contact in tree.contacts if contact.node == i and contact.on_body.square.is_constant()]
+    squares = {c.body: sum(np.array(DM(other.on_body.square)) for other in own if other.body == c.body) for c in own}
     if sum(np.linalg.matrix_rank(square) for square in squares.values()) == tree.rows[i]:
         return False
     further = [contact for contact in tree.contacts if i in tree.path(contact.node)]

@@ -79,9 +79,9 @@ def constraint_rhs(tree: Tree, motion: dict[int, Motion], k: SX) -> SX:
         fall[b] = part.X.vector(fall[part.parent])
     for contact in tree.contacts:
         at = motion[contact.body]
-        linear = at.ac + fall[contact.body] + at.Omega @ contact.origin
-        seen = vertcat(contact.axes.vector(at.wdot), contact.axes.vector(linear))
-        rows.append(k[contact.rows] - contact.K @ seen)
+        linear = at.ac + fall[contact.body] + at.Omega @ contact.on_body.origin
+        seen = vertcat(contact.on_body.axes.vector(at.wdot), contact.on_body.axes.vector(linear))
+        rows.append(k[contact.rows] - contact.on_body.K @ seen)
     return vertcat(*rows) if rows else zeros(0)
 
 

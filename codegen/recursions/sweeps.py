@@ -21,7 +21,7 @@ def stiffened(tree: Tree, weight: SX) -> list[NodeInertia]:
     IA = list(tree.I)
     for contact in (contact for contact in tree.contacts if not contact.stiff):
         place = tree.model.nodes[contact.node].bodies.index(contact.body)
-        IA[contact.node] = IA[contact.node].stiffened(place, contact.inertia(weight_of(weight, contact)))
+        IA[contact.node] = IA[contact.node].stiffened(place, contact.on_body.inertia(weight_of(weight, contact)))
     return IA
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 
 import numpy as np
 from casadi import SX, diag, diagcat, is_equal, trace, vertcat, vertsplit
@@ -44,43 +45,19 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class LoweredContact:
-    """Rows of a contact at one point, over SX: body and node, place among the rows of all contacts, frame on the body.
+class ContactRows:
+    """Rows of a contact at one point of a body: K (m x 6) acts on motions [angular; linear] at `origin` along `axes`.
 
-    `K` (m x 6) acts on motions [angular; linear] at `origin` along `axes`; `own` (3 x 3) leads there from the frame's;
-    `body_force` is its transpose on the body (6 x m, along the axes that this is swept along), `force` the same on the
-    node's bodies (6 k x m), `scale` the size of its numbers. `square` is body_force body_force', along the body's own
-    axes. `turn` (m x m, orthogonal) leads from these rows to those that the user stated, where the axes of the latter
-    move against these and are left out of K; else it is None. `contact` numbers what the user stated, `point` is its
-    place there. `yields` is the compliance (its trace) along rows of the contact that are held already; `stiff` says
-    that the inertias know the weight of its rows, `determines` that it may determine the motion of joints. `force` and
-    `inertia` measure lengths by `unit` (m).
+    `force` are unit forces of the rows on the body (6 x m), along the axes that it is swept along; `square` is force
+    force', along the body's own axes. `inertia` measures lengths by `unit` (m).
     """
 
-    body: int
-    node: int
-    rows: slice
     K: SX
     origin: SX
     axes: Transform
-    own: SX
     force: SX
-    body_force: SX
     square: SX
-    scale: float
-    turn: SX | None
-    contact: int
-    point: SX
-    spatial: bool
-    yields: SX = field(default_factory=lambda: SX(1, 1))
-    stiff: bool = False
-    determines: bool = True
     unit: float = 1.0
-
-    @property
-    def size(self) -> int:
-        """Number of rows m of the contact."""
-        return int(self.rows.stop - self.rows.start)
 
     def inertia(self, weight: SX) -> RigidInertia | ArticulatedInertia:
         """K' weight K for one weight or a diagonal of them (m): what a stiff contact adds to its body's inertia."""
@@ -92,7 +69,7 @@ class LoweredContact:
 
         A point that is held wholly adds a mass there, and a weld one that resists turns, too.
         """
-        if all(is_equal(weight[n], weight[0], 1) for n in range(weight.size1())) and self.size > 1:
+        if all(is_equal(weight[n], weight[0], 1) for n in range(weight.size1())) and self.K.size1() > 1:
             weight = weight[0]
             if not self.origin.is_constant():  # a whole point or frame on a tip that is swept along other axes
                 resists, moves = (weight * (not part.is_zero()) for part in (self.K[:, :3], self.K[:, 3:]))
@@ -104,8 +81,49 @@ class LoweredContact:
                 return rigid.times(weight)
             A = weight * self.square
         else:
-            A = self.body_force @ diag(weight) @ self.body_force.T
+            A = self.force @ diag(weight) @ self.force.T
         return ArticulatedInertia.of(A)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedRows:
+    """The rows of a contact as the user stated them: the contact's number, and the place of their point in its frame.
+
+    `own` (3 x 3) leads from the frame's axes to those of the lowered rows. `turn` (m x m, orthogonal) leads from the
+    lowered rows to the stated ones, where the axes of the latter move against these; else it is None. `spatial` rows
+    want spatial accelerations, others classical ones.
+    """
+
+    contact: int
+    point: SX
+    own: SX
+    turn: SX | None
+    spatial: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredContact:
+    """Rows of a contact at one point, over SX: its body and node, and its place among the rows of all contacts.
+
+    `force` are unit forces of the rows on the node's bodies (6 k x m), `scale` the size of their numbers. `yields` is
+    the compliance (its trace) along rows of the contact that are held already; `stiff` says that the inertias know the
+    weight of its rows.
+    """
+
+    body: int
+    node: int
+    rows: slice
+    force: SX
+    on_body: ContactRows
+    stated: StatedRows
+    scale: float
+    yields: SX = field(default_factory=lambda: SX(1, 1))
+    stiff: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of rows m of the contact."""
+        return int(self.rows.stop - self.rows.start)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -113,9 +131,8 @@ class Tree:
     """A robot over SX symbols, in canonical frames.
 
     For node i: `parent[i]`, `X[i]` (motions of the parent, in the node's frames), `S[i]` (motion subspace),
-    `I[i]` (rigid inertias; the last one is the world's, nothing), `armature[i]` (n_i x n_i), `dofs[i]` (its
-    place in v), `spanning[i]` (how its coordinates move its bodies' joints). `parts` are the bodies, for what
-    goes body by body.
+    `I[i]` (rigid inertias; the last one is the world's, nothing), `armature[i]` (n_i x n_i), `spanning[i]` (how its
+    coordinates move its bodies' joints). `parts` are the bodies, for what goes body by body.
     """
 
     model: Model
@@ -127,7 +144,6 @@ class Tree:
     spanning: tuple[Spanning, ...]
     I: tuple[NodeInertia, ...]
     armature: tuple[SX, ...]
-    dofs: tuple[slice, ...]
     gravity: SX
     frames: tuple[Frame, ...] = field(default=())
     external: tuple[Frame, ...] = field(default=())
@@ -143,6 +159,12 @@ class Tree:
     def nv(self) -> int:
         """Degrees of freedom."""
         return sum(S.size for S in self.S)
+
+    @property
+    def dofs(self) -> tuple[slice, ...]:
+        """The places of the nodes' joint velocities in v."""
+        ends = list(accumulate((S.size for S in self.S), initial=0))
+        return tuple(slice(*ends_i) for ends_i in pairwise(ends))
 
     @property
     def support(self) -> tuple[int, ...]:
@@ -304,7 +326,6 @@ def opened(tree: Tree) -> Tree:
     parts = tuple(replace(part, node=b) for b, part in enumerate(tree.parts))
     X = tuple(NodeTransform(0, 1, ((-1, part.X),)) for part in parts)
     own = tuple(free(part.joint, part.q) for part in parts)
-    ends = [sum(part.joint.nv for part in parts[: b + 1]) for b in range(len(parts))]
     nodes = tuple(Node((b,), part.parent) for b, part in enumerate(parts))
     single = replace(tree.model, nodes=nodes, loops=())
     return replace(
@@ -317,6 +338,5 @@ def opened(tree: Tree) -> Tree:
         spanning=own,
         I=(*(NodeInertia((part.I,)) for part in parts), NodeInertia((RigidInertia.none(),))),
         armature=tuple(armatures(single, b) for b in range(len(parts))),
-        dofs=tuple(slice(end - part.joint.nv, end) for end, part in zip(ends, parts, strict=True)),
         contacts=(),
     )

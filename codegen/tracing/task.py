@@ -13,7 +13,7 @@ from codegen.ir.graph import Graph, Port, Value, from_casadi
 from codegen.ir.names import identifier
 from codegen.ir.operations import CONST
 from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
-from codegen.lowering import Problem, lowered, restored
+from codegen.lowering import Problem, Request, lowered, restored
 from codegen.model.contacts import placed, whole_tips
 from codegen.recursions.iteration import Iteration, flat
 from codegen.spatial import constant
@@ -238,13 +238,15 @@ def _stated(task: Task, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem
     given = {port.name: shaped(x, port.shape) for x, port in zip(symbols, ports, strict=True)}
     given = {"f_ext": SX(0, 6), **defaults, **gains, **given}
     return Problem(
-        needs=entry.needs(task.parameters),
+        request=Request(
+            needs=entry.needs(task.parameters),
+            frames=task.chosen_frames() if "frames" in sizes else (),
+            external=task.external,
+            numbers=dict(zip(numbers, symbols[len(symbols) - len(numbers) :], strict=True)),
+        ),
         model=task.model,
         q=given[entry.inputs[0]],
         arguments={name: x for name, x in given.items() if BEHIND.get(name, name) in entry.inputs[1:]},
-        frames=task.chosen_frames() if "frames" in sizes else (),
-        external=task.external,
-        numbers=dict(zip(numbers, symbols[len(symbols) - len(numbers) :], strict=True)),
         contacts=contacts,
     )
 

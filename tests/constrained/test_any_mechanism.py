@@ -16,7 +16,7 @@ import codegen
 import opcount
 from codegen.algorithms import ALGORITHMS
 from codegen.ir.interpreter import interpret
-from codegen.lowering import Problem, lowered, restored
+from codegen.lowering import Problem, Request, lowered, restored
 from codegen.oracle import ORACLE, constrained
 from codegen.recursions.iteration import Iteration
 from codegen.tracing.task import Task, trace
@@ -150,7 +150,9 @@ def test_nothing_held_is_forward_dynamics(robot, algorithm):
     given = {name: SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv))}
     symbols, entry = list(given.values()), ALGORITHMS[algorithm]
     given |= {"f_ext": SX(0, 6), "k": SX(0, 1), "lam0": SX(0, 1), "mu": SX(1e5), "R": SX(0, 1)}
-    problem = lowered(Problem(entry.needs(), model, given["q"], {name: given[name] for name in entry.inputs[1:]}))
+    problem = lowered(
+        Problem(Request(entry.needs()), model, given["q"], {name: given[name] for name in entry.inputs[1:]})
+    )
     found = restored(problem, entry.outputs, entry.run(problem.built, *(problem.arguments[n] for n in entry.takes)))
     a, lam = found.unrolled(ITERATIONS) if isinstance(found, Iteration) else found
     state = model.random(3)

@@ -45,7 +45,7 @@ def tips(turns):
 def test_tips_that_do_not_turn_their_axes(algorithm, turns):
     robot, contacts = tips(turns)
     parts = symbolic_tree(robot, SX.sym("q", robot.nq), contacts=contacts, turned=False, swept="both").contacts
-    assert all(held.turn is not None for held in parts)
+    assert all(held.stated.turn is not None for held in parts)
     extra = ("lam0", "mu") if "mu" in ALGORITHMS[algorithm].inputs else ()
     allowed = 10 * TOLERANCE.get(algorithm, 1e-8)
     assert compared(robot, contacts, algorithm, (*GIVEN, *extra), iterations=12) < allowed

@@ -1,4 +1,4 @@
-"""What functions and their results become in a pickle, as no module holds the types of results or compiled code."""
+"""Pickling of functions and results, as no module holds the types of results or compiled code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One loop more on a finished model: stated in Python, checked like a file's, and the tree clustered anew."""
+"""Addition of a loop to a finished model: stated in Python, checked like a file's, and the tree clustered anew."""
 
 from __future__ import annotations
 

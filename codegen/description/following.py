@@ -1,4 +1,4 @@
-"""Joints that explicit loops bring to rest: positions that follow from those of joints that stand still.
+"""Joints that explicit loops lock: their positions follow from those of locked joints.
 
 The rows of linear loops and couplings are one system of linear equations; formulas are evaluated as they stand. Sums
 are taken in one order, so that values round alike on every machine.

@@ -1,4 +1,4 @@
-"""Rounding noise taken out of a description, so that structure (zeros, right angles) survives.
+"""Snapping: rounding noise taken out of a description, so that structure (zeros, right angles) survives.
 
 Entries of rotations and components of axes within the tolerance of zero become zero, as far as a rotation is left (so
 the tolerance is an angle, in radians). Lengths below 1e-12 m become zero, and entries of inertias below 1e-12 of the

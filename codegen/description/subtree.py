@@ -1,4 +1,4 @@
-"""A part of a robot as a robot: what hangs on a link, or on a joint, with frames and loops."""
+"""Subtrees: what hangs on a link, or on a joint, as a robot of its own, with frames and loops."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Joints whose motion a contact determines: finding them, eliminating them and their rows, and the way back."""
+"""Elimination of joints whose motion a contact determines: detection, elimination, back substitution."""

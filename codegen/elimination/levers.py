@@ -1,4 +1,4 @@
-"""How a body's joint is felt where a contact holds the body: by a lever, in numbers of the model."""
+"""Lever arms by which a contact on a body feels the body's joint, in numbers of the model."""
 
 from __future__ import annotations
 

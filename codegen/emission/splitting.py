@@ -1,4 +1,4 @@
-"""Where a long function is cut into parts: where few values outlive the cut, since those go through memory."""
+"""Splitting of long functions where few values are live across the cut, since those go through memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much stack the C functions of a kernel take at most, told from their text.
+"""Stack use of the C functions of a kernel, at most, computed from their text.
 
 A compiler may spill any value that is alive, keep the numbers of the text on the stack, and move statements so that
 more values are alive at once than in the order of the text. The bound allows for half as many again, for every number

@@ -1,4 +1,4 @@
-"""Positions that close the loops: Newton's method on phi, and what the loops determine, found numerically.
+"""Loop closure: positions that close the loops by Newton's method on phi, and what the loops determine, numerically.
 
 A node's implicit constraints may hold equations that say nothing (a spatial closure of a planar linkage); which
 ones count, and whether the dependent joints follow from them, is read off K at configurations that close the loops.

@@ -1,4 +1,4 @@
-"""Which joints are independent: chosen for loops that name none, and checked for all.
+"""Independent joints: chosen for loops that name none, and checked for all.
 
 A joint may follow if the constraints determine its motion from the others'; of those that may, the ones that follow
 best do, and joints nearer to a loop's beginning stay independent where that costs little.

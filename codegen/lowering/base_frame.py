@@ -1,4 +1,4 @@
-"""The frame in which a floating base is followed: any on the body will do, and some cost less than others.
+"""Frame of a floating base: any on the body will do, and some cost less than others.
 
 A base that moves freely has the same dynamics wherever on it a frame stands and however that is turned; velocities and
 forces change coordinates on their way in, accelerations on their way out.

@@ -1,4 +1,4 @@
-"""The axes that bodies on hinges are described along: a hinge leaves a choice, and some cost less than others.
+"""Link axes: a hinge leaves the axes of its body free to choose about its own, and some cost less than others.
 
 A body's motions and the forces on it are vectors, and its hinge's motion is one and the same vector along all axes that
 are turned about the hinge. So they may stand at any angle, even at one that the body itself does not keep:

@@ -1,4 +1,4 @@
-"""The independent tree: a robot without the bodies that its loops drive, which it feels as armature only.
+"""Reflected rotors: a robot without the bodies that its loops drive, which it feels as armature only.
 
 The approximation of Chignoli et al. (arXiv 2311.13732), sec. II-C: a driven body (a rotor) is left out, and its
 inertia about its own axis, seen through the gear ratio, is added to the diagonal of the inertia matrix.

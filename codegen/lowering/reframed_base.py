@@ -1,4 +1,4 @@
-"""A floating joint of whose body another frame is followed."""
+"""Reframed floating joint: another frame of its body is followed."""
 
 from __future__ import annotations
 

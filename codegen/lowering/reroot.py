@@ -1,4 +1,4 @@
-"""Which link of a robot that floats is called its base: what contacts feel of one another does not depend on that.
+"""Rerooting: another link of a floating robot as its base, as contacts feel the same of one another whichever it is.
 
 A joint is the same seen from either of its links, so any link that hinges and slides lead to may float in place of the
 base. What an algorithm carries from contacts to the base passes the joints between them: the base goes where that costs

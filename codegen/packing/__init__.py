@@ -1,4 +1,4 @@
-"""Limbs of one shape, computed in step: each of their operations is one instruction for all of them.
+"""Superword-level parallelism over limbs of one shape: each of their operations is one instruction for all of them.
 
 A robot's left and right limbs are the same mechanism with other numbers, most of them equal but for their signs. What
 a graph does for each is found to be alike (`likeness`), operands are brought into one order (`matching`), signs are

@@ -1,4 +1,4 @@
-"""Which values of like limbs are computed alike, but for signs and constants.
+"""Isomorphic values of like limbs: computed alike, but for signs and constants.
 
 A value belongs to a side if all it is made of belongs to that side or to none. Values get a number each, equal for
 those that the same operation makes of equal numbers; what the limbs share counts by what it is, not by what it

@@ -1,4 +1,4 @@
-"""Packs of nodes, with the operands of all members in the same order."""
+"""Matching of packs: nodes with the operands of all members in the same order."""
 
 from __future__ import annotations
 

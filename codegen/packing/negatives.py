@@ -1,4 +1,4 @@
-"""Which members of packs stand for the negative of their value, so that signs agree.
+"""Sign assignment: which members of packs stand for the negative of their value, so that signs agree.
 
 The first member of a pack stands for its value. In each other limb a sum must add and subtract like the first one's:
 an equation between the signs of its terms. A factor that is a constant takes any sign. What the equations leave free

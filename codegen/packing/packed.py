@@ -1,4 +1,4 @@
-"""A graph some of whose values are computed together."""
+"""A packed graph: some of its values are computed together, one lane each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signs that are free to choose, under equations between them: linear algebra over the field of two elements.
+"""Linear equations over GF(2) between signs that are free to choose.
 
 A form is an int: bit 0 the constant one, bit k the unknown k; adding forms is `^`.
 """

@@ -1,4 +1,4 @@
-"""All angles come first, sine and cosine of each together, so that they can be taken in one go.
+"""Trigonometry first: sine and cosine of each angle together, before all else, so that they can be vectorised.
 
 An angle that depends on another angle's sine or cosine stays where it is needed.
 """

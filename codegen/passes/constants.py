@@ -1,4 +1,4 @@
-"""Constants are folded, identities applied, and signs pushed outwards to where a sum absorbs them.
+"""Constant folding and identities; signs are pushed outwards to where a sum absorbs them.
 
 Exact for finite numbers: nothing is reassociated (doubling commutes with rounding). Zero times anything
 counts as zero, and x - x as zero; the sign of a zero may change. A rule never adds an operation: it moves a

@@ -1,4 +1,4 @@
-"""Values that no result depends on are left out."""
+"""Dead-code elimination: values that no result depends on are left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of one sum that share a factor become one product: a*b + a*c is a*(b + c). So do its constants, added up.
+"""Factoring: products of one sum that share a factor become one product, a*b + a*c is a*(b + c).
 
 Only products and inner sums that nothing else uses are touched, so that every product merged saves a multiplication and
 there are just as many additions. The factor that most products share goes first; constants of opposite sign are one

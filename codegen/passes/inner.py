@@ -1,4 +1,4 @@
-"""Sums inside sums: additions and subtractions that nothing but one other sum uses belong to that one."""
+"""Flattening of sums: a sum that only one other sum uses becomes part of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ends a value's life is done as soon as it can be, so that fewer values have to be kept at a time.
+"""Scheduling by last use: what ends a value's life is done as soon as it can be, so that fewer are live at a time.
 
 Everything else stays in its order. Few values are left as they are: they fit into registers, and the longest path
 counts (`codegen.passes.list_scheduling`).

@@ -1,4 +1,4 @@
-"""What is waited for longest comes first: list scheduling by the longest path to a result.
+"""List scheduling by critical path: the operation with the longest path to a result comes first.
 
 (Cooper and Torczon, Engineering a Compiler, sec. 12.3.) A processor looks ahead in the order that it is given, but not
 past its window: chains that begin late, and everything after them, then wait. One step is begun every cycle; where more

@@ -1,4 +1,4 @@
-"""Negations: a value whose negative is wanted is computed as its negative, if that needs fewer negations.
+"""Removal of negations: a value is computed as its negative where that needs fewer negations.
 
 A sum takes any signs, as long as one of its terms is added; a product with a constant and a quotient of one take a sign
 into the constant; other products hand theirs on. So a value changes its sign together with the products that it is a

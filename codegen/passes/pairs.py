@@ -1,4 +1,4 @@
-"""Pairs of terms that several sums have in common are added once: a + b + x and a + b - y are s + x and s - y.
+"""Common subsums: pairs of terms that several sums share are added once: a + b + x and a + b - y are s + x and s - y.
 
 Greedily, what most sums share first; what is shared may be a term of other pairs. (Paar's method for common
 subexpressions of linear forms, as it is used for multipliers over finite fields.) Only values used more than once can

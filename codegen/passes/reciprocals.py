@@ -1,4 +1,4 @@
-"""Several divisions by one number become one reciprocal and multiplications.
+"""Divisions by reciprocals: several divisions by one number become one reciprocal and multiplications.
 
 The only pass that rounds differently: x * (1/d) may differ from x / d in the last place. A division by a
 constant becomes a multiplication in the same way, and a reciprocal that one product alone uses a division.

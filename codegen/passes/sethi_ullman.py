@@ -1,4 +1,4 @@
-"""Every value right before its first use, so that few have to be kept at a time.
+"""Scheduling after Sethi and Ullman: every value right before its first use, so that few are live at a time.
 
 Depth first from the results, of two operands the one that needs more registers first (Sethi and Ullman, The generation
 of optimal code for arithmetic expressions, 1970, read on a graph as on a tree). Results are walked in order or in

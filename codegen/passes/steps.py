@@ -1,4 +1,4 @@
-"""What a processor does at once: a product and the sum that alone uses it, sine and cosine of an angle, all else alone.
+"""Instructions that scheduling keeps together: multiply-adds, sine and cosine of one angle; all else alone.
 
 What belongs in front (`codegen.passes.angles`), constants and inputs are no steps.
 """

@@ -1,4 +1,4 @@
-"""Sums as chains of multiply-adds: a processor does x + a*b in one instruction, but (a*b + c*d) + x in three.
+"""Multiply-add chains: a processor does x + a*b in one instruction, but (a*b + c*d) + x in three.
 
 A sum is a tree of additions and subtractions whose inner values nobody else uses. Its terms are added up one by one,
 beginning with what is no product, then what is known early; where the sum would be known later than it was, it stays a

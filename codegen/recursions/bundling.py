@@ -1,4 +1,4 @@
-"""Where PV-OSIMr bundles streams of unit forces: beyond which joints that costs fewest operations.
+"""Bundling of unit forces in PV-OSIMr: beyond which joints that costs fewest operations.
 
 Operations are estimated from sizes alone: what a column costs at every joint, what r unit forces cost the n freedoms of
 a joint that they pass together, and that of everything a bundle's members do not know yet, each of them is told.

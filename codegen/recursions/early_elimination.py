@@ -1,4 +1,4 @@
-"""The rows that PV-early carries inwards: K a = l of a subtree, which of them a joint lets go, and the way back.
+"""Early elimination, as in PV-early: rows K a = l of a subtree, which of them a joint eliminates, and the way back.
 
 With y = S' K', a joint adds y' D^-1 y to the rows' own compliance, of rank n at most. Reflections Q turn the rows so
 that the first n alone couple. One of them waits for the next joint; the others' multipliers follow from the parent's

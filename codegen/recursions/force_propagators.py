@@ -1,4 +1,4 @@
-"""Unit forces on their way to the root: the inward sweep of PV, with streams bundled into few where many of them meet.
+"""Force propagators: the inward sweep of PV, with streams bundled into few where many of them meet.
 
 Sathya, Bruyninckx, Decre, Pipeleers 2023 (arXiv 2310.03676), sec. IV and V. A stream is a set of unit forces: those of
 a contact's multipliers or, once all streams that passed a joint were bundled, those that the joint can transmit (five

@@ -1,4 +1,4 @@
-"""The first sweep that all dynamics share: the motion at given joint accelerations, and the forces it needs.
+"""Motion sweep: velocities and accelerations at given joint accelerations, and the forces that they need.
 
 Newton-Euler by classical accelerations: a body whose frame turns with angular velocity w has points r that
 accelerate as ac + Omega r, Omega = [wdot]x + w w' - |w|^2 1, and needs the force that its inertia makes of

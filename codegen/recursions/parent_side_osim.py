@@ -1,4 +1,4 @@
-"""Contacts behind the joint of the node that they hold: the Delassus matrix of fewer rows, and what the joint adds.
+"""Delassus matrix from the parent's side of held joints: fewer rows, and what the joint adds.
 
 A hinge lets five forces through, fewer than a weld has rows, or several points. With y = S' and F the forces that it
 lets through of unit forces on its node, W = y' D^-1 y + F' W1 F: W1 is the Delassus matrix of unit forces behind the

@@ -1,4 +1,4 @@
-"""What elimination leaves to solve: the same problem of a smaller tree, and the way back to the whole."""
+"""Reduced problem: what elimination leaves to solve, and the way back to the whole."""
 
 from __future__ import annotations
 

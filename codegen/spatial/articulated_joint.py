@@ -1,4 +1,4 @@
-"""A joint that is free to move: what it transmits of forces, and how its body accelerates.
+"""Articulated joint: the inertia and the forces that a free joint transmits, and how its body accelerates.
 
 Featherstone, Rigid Body Dynamics Algorithms, sec. 7.3. Along axes on which a joint without armature alone decides how
 its body moves, nothing of that need be computed: the force is the joint's own, the acceleration what it comes to.

@@ -1,4 +1,4 @@
-"""Which limbs of a robot have the same shape, and what of a function's inputs belongs to each.
+"""Limb symmetry: which limbs of a robot have the same shape, and what of a function's inputs belongs to each.
 
 Limbs are subtrees on one body whose joints are of the same types in the same order; as many as are a power of two (at
 most four) make a group.

@@ -34,9 +34,13 @@ def graphs(
     iterations: int = 3,
     dtype: str = "float64",
     without: Sequence[str] = (),
+    tier: str = "emitted",
 ) -> tuple[Graph, Graph]:
-    """The graph of an algorithm as written and as emitted; the options are those of `build`."""
-    asked = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, dtype, without)
+    """The graph of an algorithm as written and as emitted; the options are those of `build`.
+
+    Of another tier than `emitted` both are the same: our algorithm as written, or the paper's listing.
+    """
+    asked = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, dtype, without, tier)
     return pipeline.graphs(resolved(asked))
 
 
@@ -79,6 +83,7 @@ def build(
     trig: str = "fast",
     compiler: str | None = None,
     without: Sequence[str] = (),
+    tier: str = "emitted",
 ) -> Function:
     """A compiled callable of one algorithm (or `auto`: the cheapest forward dynamics), specialised to one robot.
 
@@ -89,7 +94,8 @@ def build(
     every tip, and none for `auto`; algorithms on contacts refuse an empty list); those with a gain kp add their target
     poses to the arguments. `iterations` the steps of a proximal algorithm; None leaves them to the arguments `tol` and
     `max_iter`, and `iterations` and `residual` come out. `without` names steps of the lowering (`codegen.lowering`) to
-    leave out, or `all` that can be.
+    leave out, or `all` that can be. `tier` says what becomes C: `emitted`, our algorithm after lowering and passes,
+    `written`, the same without passes, or `published`, the paper's listing as it stands.
     `target` says where the code runs: `native` (this processor), `x86-64-v3` (all with AVX2) or `portable` (all of
     this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`. `compiler` is the name or path
     of a C compiler, or `zig` (default: RIGIDC_CC, else clang, gcc, cc or zig's wheel, the first there is); the text is
@@ -98,7 +104,7 @@ def build(
     """
     tools = toolchain(target, compiler=compiler)
     style = style_of(dtype, trig, tools)
-    task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, dtype, without)
+    task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, dtype, without, tier)
     assert stand_in(task).signature  # names are checked before the cache is asked
     recipe = _recipe(task, dtype=dtype, target=target, trig=trig, compiler=compiler)
     return replace(pipeline.callable_of(task, style, tools), recipe=recipe)
@@ -119,6 +125,7 @@ def generate(
     trig: str = "fast",
     lanes: int = 1,
     without: Sequence[str] = (),
+    tier: str = "emitted",
     libraries: Sequence[str] = (),
     static: bool = False,
     cpu: str | None = None,
@@ -143,7 +150,7 @@ def generate(
     for name in chosen:
         own = concerning(name, chosen, lists[2])
         steps = 3 if name in direct and direct < {*chosen} else iterations
-        tasks.append(task_of(robot, name, *lists[:2], own, held, steps, dtype, without))
+        tasks.append(task_of(robot, name, *lists[:2], own, held, steps, dtype, without, tier))
     return pipeline.folder_of(robot, tasks, out, prefix or robot.name, style, writer, wanted)
 
 
@@ -156,6 +163,7 @@ def _recipe(task: Task, **written: str | None) -> Callable[[], Function]:
         "contacts": task.contacts,
         "iterations": task.iterations,
         "without": task.without,
+        "tier": task.tier,
         **written,
     }
     return partial(build, task.model, task.algorithm, **options)

@@ -44,7 +44,12 @@ def graphs(task: Task) -> tuple[Graph, Graph]:
         with doing("tracing"):
             written = trace(task)
         with doing("passes"):
-            return written, run(written)
+            return written, _passed(task, written)
+
+
+def _passed(task: Task, written: Graph) -> Graph:
+    """The graph after the passes, if the task's tier has any."""
+    return run(written) if task.tier == "emitted" else written
 
 
 def kernel(task: Task) -> Kernel | LoopKernel:
@@ -52,7 +57,7 @@ def kernel(task: Task) -> Kernel | LoopKernel:
     if task.iterations is None:
         written = trace_iteration(task)
         about = f"{task.entry.title}; iterates until its residual is at most tol"
-        return LoopKernel(task.algorithm, staged(run(written)), about, count(written), folded(task))
+        return LoopKernel(task.algorithm, staged(_passed(task, written)), about, count(written), folded(task))
     written, emitted = graphs(task)
     return Kernel(emitted, task.entry.title, count(written), limbs(task), folded(task))
 

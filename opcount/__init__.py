@@ -2,7 +2,8 @@
 
     import opcount
     opcount.count("talos", "aba").total                      # as emitted: the operators of the C file
-    opcount.count("talos", "aba", stage="written").total     # as the algorithm's expressions stand
+    opcount.count("talos", "aba", tier="written").total      # as our algorithm's expressions stand
+    opcount.count("talos", "aba", tier="published").total    # as the paper's listing stands
 
 An operation is any instruction but an input, an output or a constant; `codegen.ir.counting` defines the classes.
 """

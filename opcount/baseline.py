@@ -21,14 +21,14 @@ from codegen.errors import UnsuitedError
 from codegen.ir.operations import KINDS
 from codegen.progress import each, shown
 from codegen.robot import load
-from opcount.count import STAGES, both
+from opcount.count import counts, tiers_of
 from opcount.studies.measured import PAPER, Held
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 FILE = Path(__file__).with_name("baseline.json")
-HEADER = ("robot", "algorithm", "stage", "baseline", "now", "change", "percent")
+HEADER = ("robot", "algorithm", "tier", "baseline", "now", "change", "percent")
 
 SCENARIOS = {
     **PAPER,
@@ -37,7 +37,7 @@ SCENARIOS = {
 }
 """Robots with contacts by names: the papers', and two that have loops as well."""
 
-Key = tuple[str, str, str]  # robot or scenario, algorithm, stage
+Key = tuple[str, str, str]  # robot or scenario, algorithm, tier
 Counts = dict[Key, dict[str, int]]  # operations by class, and their total
 
 
@@ -60,19 +60,19 @@ def read(file: Path = FILE) -> Counts:
     """The counts in a baseline file."""
     content = json.loads(file.read_text(encoding="utf-8"))
     return {
-        (robot, algorithm, stage): counts
+        (robot, algorithm, tier): counted
         for robot, algorithms in content.items()
-        for algorithm, stages in algorithms.items()
-        for stage, counts in stages.items()
+        for algorithm, tiers in algorithms.items()
+        for tier, counted in tiers.items()
     }
 
 
-def written(counts: Mapping[Key, Mapping[str, int]]) -> str:
-    """The text of a baseline file: one line per robot, algorithm and stage, so that differences read well."""
+def written(measured: Mapping[Key, Mapping[str, int]]) -> str:
+    """The text of a baseline file: one line per robot, algorithm and tier, so that differences read well."""
     robots: dict[str, dict[str, list[str]]] = {}
-    for (robot, algorithm, stage), by_class in counts.items():
+    for (robot, algorithm, tier), by_class in measured.items():
         lines = robots.setdefault(robot, {}).setdefault(algorithm, [])
-        lines.append(f"      {json.dumps(stage)}: {json.dumps(by_class)}")
+        lines.append(f"      {json.dumps(tier)}: {json.dumps(by_class)}")
     blocks = [
         f"  {json.dumps(robot)}: {{\n"
         + ",\n".join(f"    {json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n    }" for name, lines in inner.items())
@@ -84,29 +84,26 @@ def written(counts: Mapping[Key, Mapping[str, int]]) -> str:
 
 def measure(pairs: Iterable[tuple[str, str]]) -> Counts:
     """Today's counts of pairs as `work` has them, in the order given, on all processors."""
-    counts: Counts = {}
+    measured: Counts = {}
     chosen = list(pairs)
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(measure_one, chosen)
         for _, part in zip(each(chosen, lambda pair: f"{pair[1]} of {pair[0]}"), found, strict=True):
-            counts.update(part)
-    return counts
+            measured.update(part)
+    return measured
 
 
 def measure_one(pair: tuple[str, str]) -> Counts:
-    """Today's counts of one robot or scenario and algorithm at both stages; none if they do not suit each other."""
+    """Today's counts of one robot or scenario and algorithm in all tiers; none if they do not suit each other."""
     robot, algorithm = pair
     held = SCENARIOS.get(robot, Held(robot, ()))
     try:
-        counted = both(held.model(), algorithm, contacts=held.contacts or None)
+        found = counts(held.model(), algorithm, tiers_of(algorithm), contacts=held.contacts or None)
     except UnsuitedError:
         return {}
     return {
-        (robot, algorithm, stage): {
-            **{kind: getattr(counted[stage], kind) for kind in KINDS},
-            "total": counted[stage].total,
-        }
-        for stage in STAGES
+        (robot, algorithm, tier): {**{kind: getattr(counted, kind) for kind in KINDS}, "total": counted.total}
+        for tier, counted in found.items()
     }
 
 
@@ -114,7 +111,7 @@ def differences(before: Counts, now: Counts) -> Table:
     """The totals that differ; a row with an empty cell is new, or gone."""
     rows: list[tuple[Cell, ...]] = []
     for key in dict.fromkeys((*before, *now)):
-        old, new = (counts[key]["total"] if key in counts else None for counts in (before, now))
+        old, new = (known[key]["total"] if key in known else None for known in (before, now))
         if old is None or new is None:
             rows.append((*key, old, new, None, None))
         elif old != new:

@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from codegen import api
+from codegen.algorithms.published import PUBLISHED
 from codegen.ir.counting import Count
 from codegen.ir.counting import count as count_graph
 from codegen.robot import load
+from codegen.tracing.task import TIERS, Tier
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from codegen.model import Model
 
-Stage = Literal["written", "emitted"]
-STAGES: tuple[Stage, ...] = ("written", "emitted")
+OURS: tuple[Tier, ...] = ("written", "emitted")
 
 
-def count(robot: Model | str, algorithm: str, *, stage: Stage = "emitted", **options: Any) -> Count:
+def count(robot: Model | str, algorithm: str, *, tier: Tier = "emitted", **options: Any) -> Count:
     """Operations by class of `algorithm` for a robot, a bundled name or a file.
 
-    `stage` is `written` (the SX of the algorithm, comparable with counts in papers) or `emitted` (after the
-    passes: exactly the operators in the C file). `options` are those of `codegen.build`: frames, external,
-    parameters. ValueError for another stage; RobotError for a robot or an algorithm that does not exist.
+    `tier` is `published` (the paper's listing over matrices, by the papers' counting rules), `written` (our algorithm
+    after lowering) or `emitted` (after the passes, too: exactly the operators in the C file). `options` are those of
+    `codegen.build`: frames, external, parameters. ValueError for another tier; RobotError for a robot or an algorithm
+    that does not exist, or that no paper lists.
     """
-    if stage not in STAGES:
-        raise ValueError(f"stage must be one of {', '.join(STAGES)}, not {stage!r}")
-    return both(robot, algorithm, **options)[stage]
+    if tier not in TIERS:
+        raise ValueError(f"tier must be one of {', '.join(TIERS)}, not {tier!r}")
+    return counts(robot, algorithm, (tier,), **options)[tier]
 
 
-def both(robot: Model | str, algorithm: str, **options: Any) -> dict[Stage, Count]:
-    """The counts of both stages from one tracing; see `count`."""
-    model = load(robot) if isinstance(robot, str) else robot
-    graphs = api.graphs(model, algorithm, **options)
-    return {stage: count_graph(graph) for stage, graph in zip(STAGES, graphs, strict=True)}
+def tiers_of(algorithm: str) -> tuple[Tier, ...]:
+    """The tiers of an algorithm: as published only where a paper lists it."""
+    return TIERS if algorithm in PUBLISHED else OURS
+
+
+def counts(robot: Model | str, algorithm: str, tiers: Collection[Tier] = OURS, **options: Any) -> dict[Tier, Count]:
+    """The counts of several tiers, of ours from one tracing; see `count`."""
+    model, found = load(robot) if isinstance(robot, str) else robot, dict[Tier, Count]()
+    if "published" in tiers:
+        found["published"] = count_graph(api.graphs(model, algorithm, **options, tier="published")[0])
+    if {*OURS} & {*tiers}:
+        graphs = api.graphs(model, algorithm, **options)
+        found |= {tier: count_graph(graph) for tier, graph in zip(OURS, graphs, strict=True) if tier in tiers}
+    return found

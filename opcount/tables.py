@@ -6,28 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 from codegen.cli.count import HEADER, row
 from codegen.cli.table import Cell, Table
-from opcount.count import STAGES, Stage, both
+from codegen.tracing.task import TIERS, Tier
+from opcount.count import count, counts, tiers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def by_class(robots: Sequence[str], algorithms: Sequence[str], **options: Any) -> Table:
-    """One row per robot, algorithm and stage: operations by class, and their total."""
+    """One row per robot, algorithm and tier: operations by class, and their total."""
     rows = [
-        row(robot, algorithm, stage, counted)
+        row(robot, algorithm, tier, counted)
         for robot in robots
         for algorithm in algorithms
-        for stage, counted in both(robot, algorithm, **options).items()
+        for tier, counted in counts(robot, algorithm, tiers_of(algorithm), **options).items()
     ]
     return Table(HEADER, tuple(rows))
 
 
-def totals(robots: Sequence[str], algorithms: Sequence[str], stage: Stage = "emitted", **options: Any) -> Table:
-    """One row per robot, one column per algorithm: totals at one stage, which the first heading names."""
-    if stage not in STAGES:
-        raise ValueError(f"stage must be one of {', '.join(STAGES)}, not {stage!r}")
+def totals(robots: Sequence[str], algorithms: Sequence[str], tier: Tier = "emitted", **options: Any) -> Table:
+    """One row per robot, one column per algorithm: totals of one tier, which the first heading names."""
+    if tier not in TIERS:
+        raise ValueError(f"tier must be one of {', '.join(TIERS)}, not {tier!r}")
     rows: list[tuple[Cell, ...]] = [
-        (robot, *(both(robot, algorithm, **options)[stage].total for algorithm in algorithms)) for robot in robots
+        (robot, *(count(robot, algorithm, tier=tier, **options).total for algorithm in algorithms)) for robot in robots
     ]
-    return Table((f"as {stage}", *algorithms), tuple(rows))
+    return Table((f"as {tier}", *algorithms), tuple(rows))

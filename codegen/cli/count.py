@@ -1,17 +1,18 @@
 """Count the operations of an algorithm for a robot.
 
-Two counts, always labelled. `written`: the algorithm's expressions as CasADi holds them,
-comparable with counts in papers. `emitted`: after the passes, exactly the operators in the C
-file. add is additions, subtractions and negations; mul is products; div is divisions and
-reciprocals; sqrt, sin and cos stand alone; other is the rest. --without leaves out steps
-that only save operations; --stages counts after every one of them.
+Three tiers, always labelled. `published`: the paper's listing over dense matrices, counted as
+papers count. `written`: our algorithm after lowering, as CasADi holds it. `emitted`: after
+the passes, exactly the operators in the C file. Without --tier, the last two. add is
+additions, subtractions and negations; mul is products; div is divisions and reciprocals;
+sqrt, sin and cos stand alone; other is the rest. --without leaves out steps that only save
+operations; --stages counts after every one of them.
 """
 
 from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codegen.cli.options import (
     add_algorithms,
@@ -35,12 +36,12 @@ if TYPE_CHECKING:
     from codegen.robot import Robot
 
 EXAMPLES = """\
-  rigidc count iiwa solo12 -a rnea -a aba --json
   rigidc count my_robot.urdf --floating -a fk --frame left_foot --csv
+  rigidc count talos -a pv_osim --contact left_sole_link:6 --tier published
   rigidc count talos -a aba --stages
 """
 
-HEADER = ("robot", "algorithm", "stage", *KINDS, "total")
+HEADER = ("robot", "algorithm", "tier", *KINDS, "total")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -63,25 +64,27 @@ def run(args: argparse.Namespace) -> int:
     work = [(robot, name) for robot in args.robots for name in resolved(args, names, models[robot])]
     rows = []
     for robot, name in each(work, lambda pair: f"{pair[1]} of {models[pair[0]].name}"):
-        make = partial(counted, args.stages, models[robot], name, task_options(args, name))
-        for stage, found in unless_unsuited(args, name, make) or ():
-            rows.append(row(models[robot].name, name, stage, found))
+        make = partial(counted, args, models[robot], name)
+        for tier, found in unless_unsuited(args, name, make) or ():
+            rows.append(row(models[robot].name, name, tier, found))
     sys.stdout.write(getattr(Table(HEADER, tuple(rows)), args.form or "text")())
     return 0
 
 
-def counted(every: bool, robot: Robot, algorithm: str, options: dict[str, Any]) -> list[tuple[str, Count]]:
-    """Stages and their counts: as written and as emitted, or after every step and pass."""
+def counted(args: argparse.Namespace, robot: Robot, algorithm: str) -> list[tuple[str, Count]]:
+    """Tiers and their counts, or stages and theirs: after every step and pass."""
     from codegen import api
     from codegen.ir.counting import count
     from codegen.task.stages import stages
 
-    if every:
+    options = task_options(args, algorithm)
+    if args.stages:
         return list(stages(api.task(robot, algorithm, **options)))
-    graphs = api.graphs(robot, algorithm, **options)
-    return [(stage, count(graph)) for stage, graph in zip(("written", "emitted"), graphs, strict=True)]
+    graphs = dict(zip(("written", "emitted"), api.graphs(robot, algorithm, **options), strict=True))
+    graphs["published"] = graphs["written"]  # traced of another listing
+    return [(tier, count(graphs[tier])) for tier in ([args.tier] if args.tier else ["written", "emitted"])]
 
 
-def row(robot: str, algorithm: str, stage: str, counted: Count) -> tuple[Cell, ...]:
+def row(robot: str, algorithm: str, tier: str, counted: Count) -> tuple[Cell, ...]:
     """One row under `HEADER`."""
-    return (robot, algorithm, stage, *(getattr(counted, kind) for kind in KINDS), counted.total)
+    return (robot, algorithm, tier, *(getattr(counted, kind) for kind in KINDS), counted.total)

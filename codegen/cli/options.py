@@ -193,6 +193,12 @@ def add_task(parser: argparse.ArgumentParser, endless: bool = False) -> argparse
         help="steps of the lowering to leave out, which save operations: reroot, base_frame, canonical_frames, "
         "regroup_inertias, determined_joints, contact_axes, link_axes, length_units, or all; repeatable",
     )
+    group.add_argument(
+        "--tier",
+        choices=("published", "written", "emitted"),
+        help="the paper's listing as it stands, our algorithm without passes, or with them (default: emitted; count: "
+        "the last two)",
+    )
     return group
 
 
@@ -345,7 +351,7 @@ def resolved(args: argparse.Namespace, names: list[str], robot: Robot, **own: An
     if AUTO not in names:
         return names
     options = {**task_options(args, AUTO), **own}
-    del options["frames"]
+    del options["frames"], options["tier"]
     taken = auto(robot, **options).algorithm
     return list(dict.fromkeys(taken if name == AUTO else name for name in names))
 
@@ -379,6 +385,7 @@ def task_options(args: argparse.Namespace, name: str | None = None) -> dict[str,
         "contacts": tuple(args.contacts) or None,
         "iterations": args.iterations or 3,
         "without": [name for names in args.without for name in names.split(",")],
+        "tier": args.tier or "emitted",
     }
 
 

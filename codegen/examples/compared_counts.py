@@ -4,7 +4,7 @@ import codegen
 import opcount
 
 for algorithm in ("aba", "ltl"):
-    written = opcount.count("iiwa", algorithm, stage="written").total
+    written = opcount.count("iiwa", algorithm, tier="written").total
     emitted = opcount.count("iiwa", algorithm).total
     print(f"iiwa {algorithm}: {written} operations as written, {emitted} as emitted")
 

@@ -17,7 +17,7 @@ from codegen.languages import SCALARS, TRIG
 from codegen.lowering import checked
 from codegen.model import Contact
 from codegen.model.contacts import contact_of
-from codegen.tracing.task import Task
+from codegen.tracing.task import TIERS, Task, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,7 @@ def task_of(
     iterations: int | None,
     dtype: str = "float64",
     without: Sequence[str] = (),
+    tier: str = "emitted",
 ) -> Task:
     """The task of these options; a contact may be a text (see `codegen.model.contacts`)."""
     if not robot.nv:
@@ -57,7 +58,15 @@ def task_of(
         None if iterations is None else int(iterations),
         dtype_of(dtype),
         checked(names_of("without", without)),
+        tier_of(tier),
     )
+
+
+def tier_of(name: str) -> Tier:
+    """A tier that there is."""
+    if name not in TIERS:
+        raise RobotError(f"tier {name!r}: choose one of {', '.join(TIERS)}")
+    return name
 
 
 def names_of(kind: str, given: Sequence[str]) -> tuple[str, ...]:

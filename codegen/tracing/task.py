@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from casadi import SX, Function, reshape, sqrt, sumsqr, vec
 
 from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm, optional
+from codegen.algorithms.published import PUBLISHED
 from codegen.errors import RobotError, UnsuitedError
 from codegen.ir.graph import Graph, Port, Value, from_casadi
 from codegen.ir.names import identifier
 from codegen.ir.operations import CONST
 from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
-from codegen.lowering import Problem, Request, lowered, restored
+from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered, restored
 from codegen.model.contacts import placed, whole_tips
 from codegen.recursions.iteration import Iteration, flat
+from codegen.recursions.plain_tree import PlainTree
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from codegen.model import Contact, Model
+
+Tier = Literal["published", "written", "emitted"]
+TIERS: tuple[Tier, ...] = ("published", "written", "emitted")
 
 PARAMETERS = {"gravity": 3, "payload": 10, "offset": 3}
 TARGETS = ("target_position", "target_rotation")
@@ -44,7 +49,8 @@ class Task:
     external wrenches, `parameters` the numbers left symbolic: `gravity`, `payload:FRAME`, `offset:JOINT`.
     `contacts` are the held frames (default: all six rows of every tip); what works on contacts refuses an empty tuple.
     `dtype` is the type of the numbers that it is going to be computed in, which decides how stiff contacts may be.
-    `without` names the steps of the lowering (`codegen.lowering`) that are left out.
+    `without` names the steps of the lowering (`codegen.lowering`) that are left out. `tier` says what becomes of the
+    algorithm: `published` is the paper's listing over matrices, `written` ours after lowering, `emitted` with passes.
     """
 
     model: Model
@@ -56,6 +62,7 @@ class Task:
     iterations: int | None = 3
     dtype: str = "float64"
     without: tuple[str, ...] = ()
+    tier: Tier = "emitted"
 
     def __str__(self) -> str:
         return f"{self.algorithm} of {self.model.name}"
@@ -64,7 +71,7 @@ class Task:
     def request(self) -> str:
         """Everything that the generated text depends on, as text; but for its style, of which the type is part."""
         options = (self.algorithm, self.frames, self.external, self.parameters, self.contacts, self.iterations)
-        return f"{self.model.name} {self.model.digest} {self.model.notes!r} {options!r} {self.without!r}"
+        return f"{self.model.name} {self.model.digest} {self.model.notes!r} {options!r} {self.without!r} {self.tier}"
 
     @property
     def entry(self) -> Algorithm:
@@ -73,6 +80,13 @@ class Task:
             known = ", ".join(ALGORITHMS)
             raise RobotError(f"there is no algorithm {self.algorithm!r}; the algorithms are {known}")
         return ALGORITHMS[self.algorithm]
+
+    @property
+    def listing(self) -> Callable[..., Any]:
+        """The paper's listing of the algorithm; RobotError if none states it."""
+        if self.algorithm not in PUBLISHED:
+            raise RobotError(f"no paper lists {self.algorithm!r}; as published there are {', '.join(PUBLISHED)}")
+        return PUBLISHED[self.algorithm]
 
     @property
     def signature(self) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
@@ -222,12 +236,16 @@ def _run(task: Task) -> tuple[list[SX], Any]:
     """The algorithm on symbols: one column per argument, and what it returns."""
     entry, (ports, _) = task.entry, task.signature
     symbols = [SX.sym(port.name, port.size) for port in ports]
-    problem = lowered(_stated(task, ports, symbols), task.without)
+    if task.tier == "published":
+        problem = lowered(_stated(task, Needs(reflected=entry.reflected), ports, symbols), checked([ALL]))
+        given = [problem.arguments[name] for name in entry.inputs[1:]]
+        return symbols, restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
+    problem = lowered(_stated(task, entry.needs(task.parameters), ports, symbols), task.without)
     results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes))
     return symbols, restored(problem, entry.outputs, results)
 
 
-def _stated(task: Task, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:
+def _stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:
     """What the user states: the robot at symbolic coordinates, and the algorithm's other arguments."""
     entry, numbers = task.entry, task.numbers
     sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}
@@ -239,7 +257,7 @@ def _stated(task: Task, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem
     given = {"f_ext": SX(0, 6), **defaults, **gains, **given}
     return Problem(
         request=Request(
-            needs=entry.needs(task.parameters),
+            needs=needs,
             frames=task.chosen_frames() if "frames" in sizes else (),
             external=task.external,
             numbers=dict(zip(numbers, symbols[len(symbols) - len(numbers) :], strict=True)),

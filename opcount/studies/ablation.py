@@ -34,11 +34,15 @@ STEPS = tuple(step.name for step in LOWERING if step.plain)
 PASSES = tuple(dict.fromkeys(step.__name__ for step in (*DEFAULT, *ORDER)))
 ROBOTS = ("iiwa", "go1", "mini_cheetah", "tello_humanoid", "talos")
 FREE = ("rnea", "crba", "aba", "minverse", "jacobian")
-SCENARIOS = ("iiwa H6", "go1 F3 x4", "talos F6^2")
+SCENARIOS = (
+    *(PAPER[name] for name in ("iiwa H6", "go1 F3 x4", "talos F6^2")),
+    Held("atlas", ("l_hand:6",)),
+    Held("atlas", ("l_hand:6", "r_hand:6")),
+)
 HELD = ("pv", "pv_early", "constrained_aba", "prox_pv", "pv_osim", "pv_osimr", "efpa", "caba_osim")
 CASES: tuple[Case, ...] = (
     *((Held(robot, ()), algorithm) for robot in ROBOTS for algorithm in FREE),
-    *((PAPER[name], algorithm) for name in SCENARIOS for algorithm in HELD),
+    *((held, algorithm) for held in SCENARIOS for algorithm in HELD),
 )
 
 

@@ -1,4 +1,4 @@
-"""Tables of operations beside published ones: one row per robot and algorithm."""
+"""Tables of operations in all tiers beside those of the authors' programs: one row per robot and algorithm."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from opcount.studies.measured import PAPER, measure
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-HEADER = ("robot", "algorithm", "written", "emitted", "published", "percent")
+HEADER = ("robot", "algorithm", "published", "written", "emitted", "authors' program", "percent")
 
 
-def compared(algorithms: Sequence[str], published: Mapping[str, Sequence[int | None]]) -> Table:
-    """Operations as written and as emitted, those published (None: not), and emitted in percent of published."""
-    found = measure((PAPER[name], algorithm) for name in published for algorithm in algorithms)
+def compared(algorithms: Sequence[str], authors: Mapping[str, Sequence[int | None]]) -> Table:
+    """Operations by tiers, those of the authors' programs (None: unknown), and emitted in percent of published."""
+    found = measure((PAPER[name], algorithm) for name in authors for algorithm in algorithms)
     rows: list[tuple[Cell, ...]] = []
-    for name, references in published.items():
+    for name, references in authors.items():
         for algorithm, reference in zip(algorithms, references, strict=True):
             ours = found[PAPER[name], algorithm]
-            percent = None if reference is None else round(100 * ours["emitted"] / reference)
-            rows.append((name, algorithm, ours["written"], ours["emitted"], reference, percent))
+            published = ours.get("published")
+            percent = round(100 * ours["emitted"] / published) if published else None
+            rows.append((name, algorithm, published, ours["written"], ours["emitted"], reference, percent))
     return Table(HEADER, tuple(rows))

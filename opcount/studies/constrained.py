@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from codegen.cli.table import Table
 
 ALGORITHMS = ("pv", "pv_soft", "pv_early", "prox_ltl", "aba_prox")
-PUBLISHED: dict[str, tuple[int | None, ...]] = {
+AUTHORS: dict[str, tuple[int | None, ...]] = {
     "iiwa H3": (2539, 2047, None, 2583, None),
     "iiwa H6": (2999, 1806, 3192, 3057, None),
     "go1 F3 x1": (6282, 5691, 6018, 6618, None),
@@ -29,4 +29,4 @@ PUBLISHED: dict[str, tuple[int | None, ...]] = {
 
 def table() -> Table:
     """One row per robot and algorithm."""
-    return compared(ALGORITHMS, PUBLISHED)
+    return compared(ALGORITHMS, AUTHORS)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from codegen.cli.table import Table
 
 ALGORITHMS = ("ltl_osim", "aba_osim", "kjr", "efpa", "pv_osim", "pv_osimr")
-PUBLISHED: dict[str, tuple[int | None, ...]] = {
+AUTHORS: dict[str, tuple[int | None, ...]] = {
     "iiwa H3": (1415, None, 2089, 1593, 1182, 1182),
     "iiwa H6": (1708, None, 2038, 2008, 1452, 1452),
     "go1 F3 x1": (3453, None, 3860, 3463, 3220, 3220),
@@ -28,4 +28,4 @@ PUBLISHED: dict[str, tuple[int | None, ...]] = {
 
 def table() -> Table:
     """One row per robot and algorithm."""
-    return compared(ALGORITHMS, PUBLISHED)
+    return compared(ALGORITHMS, AUTHORS)

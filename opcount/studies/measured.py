@@ -12,13 +12,14 @@ import numpy as np
 
 from codegen.progress import each
 from codegen.robot import load
-from opcount.count import both
+from opcount.count import counts, tiers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from codegen.robot import Robot
-    from opcount.count import Stage
+    from codegen.tracing.task import Tier
+    from opcount.count import counts, tiers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +74,13 @@ PAPER: dict[str, Held] = {
 
 
 @cache
-def operations(held: Held, algorithm: str) -> dict[Stage, int]:
-    """Operations at both stages."""
-    counted = both(held.model(), algorithm, contacts=held.contacts or None)
-    return {stage: count.total for stage, count in counted.items()}
+def operations(held: Held, algorithm: str) -> dict[Tier, int]:
+    """Operations by tiers."""
+    counted = counts(held.model(), algorithm, tiers_of(algorithm), contacts=held.contacts or None)
+    return {tier: count.total for tier, count in counted.items()}
 
 
-def measure(work: Iterable[tuple[Held, str]]) -> dict[tuple[Held, str], dict[Stage, int]]:
+def measure(work: Iterable[tuple[Held, str]]) -> dict[tuple[Held, str], dict[Tier, int]]:
     """Operations of many (robot with contacts, algorithm) pairs, on all processors."""
     pairs = list(dict.fromkeys(work))
     with ProcessPoolExecutor(os.cpu_count()) as pool:
@@ -92,7 +93,7 @@ def _words(pair: tuple[Held, str]) -> str:
     return f"{algorithm} of {held.robot}, contacts: {len(held.contacts)}"
 
 
-def _one(pair: tuple[Held, str]) -> dict[Stage, int]:
+def _one(pair: tuple[Held, str]) -> dict[Tier, int]:
     return operations(*pair)
 
 

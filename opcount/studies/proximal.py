@@ -1,6 +1,6 @@
 """Operations of the 2024 paper's algorithms: three proximal steps, and the damped inverse of the Delassus matrix.
 
-The published column counts straightforward programs of the same algorithms. `aba_prox_stiff`, `aba_prox` and `tree_kkt`
+The authors' column counts programs that follow the same listings. `aba_prox_stiff`, `aba_prox` and `tree_kkt`
 stand beside the published ones that do the same by a matrix.
 """
 
@@ -17,7 +17,7 @@ ALGORITHMS = (
     *("constrained_aba", "prox_pv", "caba_osim"),
     *("prox_ltls", "aba_prox_stiff", "prox_ltl", "aba_prox", "prox_kkt", "tree_kkt"),
 )
-PUBLISHED: dict[str, tuple[int | None, ...]] = {
+AUTHORS: dict[str, tuple[int | None, ...]] = {
     "iiwa H6": (2590, 3101, 1500, 2874, None, 3191, None, None, None),
     "go1 F3 x4": (7274, 9255, 5499, 8216, None, 9968, None, None, None),
     "talos F6^2": (18613, 22355, 11661, 34273, None, 35163, None, None, None),
@@ -28,4 +28,4 @@ PUBLISHED: dict[str, tuple[int | None, ...]] = {
 
 def table() -> Table:
     """One row per robot and algorithm."""
-    return compared(ALGORITHMS, PUBLISHED)
+    return compared(ALGORITHMS, AUTHORS)

@@ -24,7 +24,7 @@ def test_count_agrees_with_itself_in_every_form(rigidc: Run) -> None:
     assert [(row["robot"], row["algorithm"]) for row in rows[::2]] == [
         (codegen.load(robot).name, name) for robot in ("iiwa", "chain:3") for name in ("rnea", "aba")
     ]
-    assert {row["stage"] for row in rows} == {"written", "emitted"}
+    assert {row["tier"] for row in rows} == {"written", "emitted"}
     kinds = ("add", "mul", "div", "sqrt", "sin", "cos", "other")
     assert all(row["total"] == sum(row[kind] for kind in kinds) > 0 for row in rows)
     # gravity does not see a turn about the vertical first axis, and the last link is symmetric about its own; the

@@ -54,7 +54,7 @@ def base_frame(problem: Problem) -> Problem:
     """The step: velocities and forces of the base change coordinates on their way in, accelerations on the way out."""
     if not problem.needs.base_frame:
         return problem
-    bases = based(problem.model, problem.contacts, problem.needs.joint_space, problem.needs.velocities)
+    bases = based(problem.model, problem.contacts, problem.needs.joint_space, "v" in problem.arguments)
     inwards = {"v": ReframedBase.motion, "tau": ReframedBase.force}
     changed = partial(_recoordinated, problem.model, problem.q, bases)
     own = {name: changed(inwards[name], x) for name, x in problem.arguments.items() if name in inwards}

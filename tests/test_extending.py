@@ -5,6 +5,7 @@ Nothing else is touched: no reader of files, no table, no other module.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 from unittest import mock
@@ -15,7 +16,9 @@ from casadi import SX, cos, sin
 
 import codegen
 from codegen import algorithms, joints, lowering
-from codegen.algorithms import Algorithm
+from codegen.__main__ import main
+from codegen.algorithms import Algorithm, Tolerance
+from codegen.algorithms.efpa import efpa
 from codegen.algorithms.rnea import rnea
 from codegen.ir.graph import Value
 from codegen.ir.interpreter import interpret
@@ -51,6 +54,21 @@ def test_an_algorithm() -> None:
     np.testing.assert_array_equal(interpret(emitted, q)[0].ravel().shape, compiled.shape)
     written, _ = codegen.graphs(robot, "rnea")
     assert len(emitted.values) < len(written.values) / 2
+
+
+def test_an_algorithm_that_competes(capsys: pytest.CaptureFixture[str]) -> None:
+    """`auto` considers it, and `check` holds it to its own tolerance."""
+
+    def detour(tree: Tree) -> SX:
+        return 2.0 * efpa(tree) - efpa(tree)
+
+    entry = Algorithm("detour", detour, ("q",), ("W",), "W", "delassus", tolerance=Tolerance(1e-6, 1e-2), competes=True)
+    robot, contacts = codegen.load("chain:3"), ["link2:3"]
+    with mock.patch.dict(algorithms.ALGORITHMS, {entry.name: entry}), mock.patch.dict(ORACLE, detour=ORACLE["efpa"]):
+        assert "detour" in str(codegen.auto(robot, "delassus", contacts=contacts))
+        assert main(["check", "chain:3", "-a", "detour", "--contact", *contacts, "-n", "3", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["tolerance"] == 1e-6
 
 
 @dataclass(frozen=True, slots=True)

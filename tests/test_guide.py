@@ -95,6 +95,28 @@ def test_every_algorithm_is_in_the_guide() -> None:
     assert {*ALGORITHMS} <= mentioned
 
 
+HELD = {name: entry for name, entry in ALGORITHMS.items() if entry.group in ("constrained", "delassus", "damped")}
+
+
+def test_inputs_of_algorithms_with_contacts_are_those_of_the_registry() -> None:
+    rows = re.findall(r"^\| (`.+`) \| (q.*?) \| (?:a|W|Winv|x)\b", PAGES["contacts"], re.MULTILINE)
+    stated = {name: re.findall(r"\w+", inputs) for names, inputs in rows for name in re.findall(r"`(\w+)`", names)}
+    asked = {name: ["tol", "max_iter"] if "lam0" in entry.inputs else [] for name, entry in HELD.items()}
+    assert stated == {name: [*entry.inputs, *asked[name]] for name, entry in HELD.items()}
+
+
+def test_roles_of_algorithms_with_contacts_are_those_of_the_registry() -> None:
+    table = PAGES["choosing-an-algorithm"].split("## Which one to take")[1].split("##")[0]
+    rows = {
+        words: re.findall(r"`(\w+)`", names) for names, words in re.findall(r"^\| (`.+?) \|(.+)", table, re.MULTILINE)
+    }
+    assert {name for names in rows.values() for name in names} == {*HELD}
+    (published,) = (names for words, names in rows.items() if "published" in words)
+    assert not any(HELD[name].competes for name in published)
+    (dependent,) = re.findall(r"linearly dependent contact rows in (.+?) and `lagrange_fd`", PAGES["algorithms"])
+    assert re.findall(r"`(\w+)`", dependent) == [name for name, entry in HELD.items() if entry.independent]
+
+
 def test_the_counts_of_the_readme_are_those_of_the_baseline() -> None:
     counts, table = read(), PAGES["README"].split("## Counts")[1]
     rows = re.findall(r"^\| `(\w+)` \(\d+\) \| (.+?) \|$", table, re.MULTILINE)

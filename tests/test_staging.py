@@ -10,13 +10,14 @@ from thorough import besides
 
 import codegen
 from codegen import passes
+from codegen.algorithms import ALGORITHMS
 from codegen.ir.counting import count
 from codegen.ir.interpreter import interpret
 from codegen.ir.staging import Staged, staged
 from codegen.model import Model
 from codegen.tracing.task import Task, trace, trace_iteration
 
-PROXIMAL = ("constrained_aba", "prox_pv", "aba_prox", "aba_prox_stiff", "tree_kkt", "prox_ltl", "prox_ltls", "prox_kkt")
+PROXIMAL = tuple(name for name, entry in ALGORITHMS.items() if "lam0" in entry.inputs)
 
 
 @pytest.fixture(scope="module")

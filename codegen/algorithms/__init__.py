@@ -12,9 +12,9 @@ Every algorithm is a function of a `Tree` (the model at configuration q) and its
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from codegen.algorithms.aba import aba
 from codegen.algorithms.aba_osim import aba_osim
@@ -51,8 +51,28 @@ from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.rnea import rnea
 from codegen.algorithms.tree_kkt import tree_kkt
-from codegen.lowering.problem import ContactModel, ContactTraffic, Needs
+from codegen.lowering.problem import Needs
 from codegen.model import Model
+
+
+class Tolerance(NamedTuple):
+    """The relative error that an algorithm is allowed, by the type of its numbers."""
+
+    float64: float
+    float32: float
+
+    def of(self, dtype: str) -> float:
+        """The error for this type."""
+        return self.float32 if dtype == "float32" else self.float64
+
+
+PLAIN, WITH_CONTACTS = Tolerance(1e-10, 1e-3), Tolerance(1e-9, 1e-3)
+EARLY = Tolerance(1e-6, 1e-3)  # rows are held softly at the few states at which one joint alone cannot follow them
+WITH_MU = Tolerance(1e-8, 0.02)  # which costs digits: float32 keeps few at any mu that holds contacts in a few steps
+WHOLE = Tolerance(1e-7, 0.02)  # no joint eliminated: multipliers of redundant rows, which grow, cost a digit more
+LIMBS = Tolerance(1e-7, 1e-3)  # limb by limb: stretched ones cost digits
+
+Independent = Literal["", "rows", "rows of limbs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +80,9 @@ class Algorithm:
     """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`).
 
     `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
-    (robots with contacts), `loops` (the baselines for robots with loops). The other fields are those of
-    `codegen.lowering.Needs`. Without `held`, constrained dynamics is given the whole problem: no joint is eliminated.
+    (robots with contacts), `loops` (the baselines for robots with loops). `declares` is what the lowering needs to know
+    of it. Without `held` there, constrained dynamics is given the whole problem: no joint is eliminated. `auto` chooses
+    among those of a group that compete. `independent` are the contacts' rows that must not depend on each other.
     """
 
     name: str
@@ -70,16 +91,15 @@ class Algorithm:
     outputs: tuple[str, ...]
     title: str
     group: str = "common"
-    reflected: bool = False
-    joint_space: bool = False
-    contact_traffic: ContactTraffic = "forces"
-    held: ContactModel = ""
-    stiffened: bool = False
+    declares: Needs = field(default_factory=Needs)
+    tolerance: Tolerance = PLAIN
+    competes: bool = False
+    independent: Independent = ""
 
     @property
     def takes(self) -> tuple[str, ...]:
         """The names of what `run` takes beside the tree: of constrained dynamics, the problem that is left to solve."""
-        if not self.held:
+        if not self.declares.held:
             return self.inputs[1:]
         return ("p", "tau", "s", *(name for name in self.inputs if name in ("mu", "lam0", "R")))
 
@@ -87,20 +107,15 @@ class Algorithm:
         """What it declares to the lowering, with these parameters among its arguments."""
         dynamics = {*self.outputs} <= {"a", "lam", "W", "Winv", "x"} and "a" not in self.inputs
         matrix = self.group in ("delassus", "damped")  # neither joints' motions nor their forces come in or out
-        return Needs(
+        return replace(
+            self.declares,
             swept="forces" if "a" in self.inputs else "both" if "tau" in self.inputs else "inertias",
-            held=self.held,
-            stiffened=self.stiffened,
-            contact_traffic=self.contact_traffic,
-            joint_space=self.joint_space,
-            velocities="v" in self.inputs,
             base_frame=self.group != "loops" and dynamics,  # forces go in and accelerations come out, if any
             base_link=matrix,
             # units of compliances are others, and factors of pairs of joints cost more than units save
-            length_units=matrix and self.contact_traffic in ("forces", "branches"),
+            length_units=matrix and self.declares.contact_traffic in ("forces", "branches"),
             # what multiplies single rows would have to turn with them
             contact_axes=(self.group == "constrained" or "x" in self.outputs) and not {"R", "weight"} & {*parameters},
-            reflected=self.reflected,
         )
 
     def __str__(self) -> str:
@@ -194,7 +209,23 @@ def concerning(name: str, others: Iterable[str], parameters: Iterable[str]) -> t
 Q, STATE_AND_MOTION, STATE_AND_FORCE = ("q",), ("q", "v", "a", "f_ext"), ("q", "v", "tau", "f_ext")
 HELD, PROXIMAL, SOLUTION = (*STATE_AND_FORCE, "k"), (*STATE_AND_FORCE, "k", "mu", "lam0"), ("a", "lam")
 
-in_joint_space = partial(Algorithm, joint_space=True)
+IN_JOINT_SPACE, STIFFENED = Needs(joint_space=True), Needs(held="in steps", stiffened=True)
+PAIRS, JOINTS, BRANCHES = (Needs(contact_traffic=traffic) for traffic in ("pairs", "joints", "branches"))
+
+direct = partial(
+    Algorithm,
+    group="constrained",
+    declares=Needs(held="exactly"),
+    tolerance=WITH_CONTACTS,
+    competes=True,
+    independent="rows",
+)
+proximal = partial(Algorithm, group="constrained", declares=Needs(held="in steps"), tolerance=WITH_MU, competes=True)
+published = partial(Algorithm, group="constrained", declares=IN_JOINT_SPACE, tolerance=WHOLE)
+delassus = partial(Algorithm, group="delassus", tolerance=WITH_CONTACTS)
+damped = partial(Algorithm, group="damped", tolerance=WHOLE)
+loops = partial(Algorithm, group="loops")
+approximate = partial(loops, declares=Needs(reflected=True))
 
 ALGORITHMS: dict[str, Algorithm] = {
     entry.name: entry
@@ -203,21 +234,21 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("jacobian", jacobian, Q, ("J",), "geometric Jacobians of frames"),
         Algorithm("rnea", rnea, STATE_AND_MOTION, ("tau",), "inverse dynamics"),
         Algorithm("crba", crba, Q, ("M",), "joint-space inertia matrix"),
-        Algorithm("aba", aba, STATE_AND_FORCE, ("a",), "forward dynamics, O(n)"),
-        in_joint_space("ltl", ltl, STATE_AND_FORCE, ("a",), "forward dynamics by CRBA and LTL"),
+        Algorithm("aba", aba, STATE_AND_FORCE, ("a",), "forward dynamics, O(n)", competes=True),
+        Algorithm(
+            "ltl",
+            ltl,
+            STATE_AND_FORCE,
+            ("a",),
+            "forward dynamics by CRBA and LTL",
+            declares=IN_JOINT_SPACE,
+            competes=True,
+        ),
         Algorithm("minverse", minverse, Q, ("Minv",), "inverse inertia matrix"),
         Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold"),
         Algorithm("difference", difference, ("q0", "q1"), ("dv",), "difference of two configurations"),
-        Algorithm("pv", pv, HELD, SOLUTION, "constrained dynamics, Popov-Vereshchagin", "constrained", held="exactly"),
-        Algorithm(
-            "pv_early",
-            pv_early,
-            HELD,
-            SOLUTION,
-            "constrained dynamics, O(n + m), direct",
-            "constrained",
-            held="exactly",
-        ),
+        direct("pv", pv, HELD, SOLUTION, "constrained dynamics, Popov-Vereshchagin"),
+        direct("pv_early", pv_early, HELD, SOLUTION, "constrained dynamics, O(n + m), direct", tolerance=EARLY),
         Algorithm(
             "pv_soft",
             pv_soft,
@@ -225,78 +256,45 @@ ALGORITHMS: dict[str, Algorithm] = {
             SOLUTION,
             "softly constrained dynamics, O(n + m)",
             "constrained",
-            held="softly",
-            stiffened=True,
+            Needs(held="softly", stiffened=True),
+            WITH_MU,
         ),
-        Algorithm(
-            "prox_pv", prox_pv, PROXIMAL, SOLUTION, "constrained dynamics, proximal PV", "constrained", held="in steps"
+        proximal("prox_pv", prox_pv, PROXIMAL, SOLUTION, "constrained dynamics, proximal PV"),
+        proximal("constrained_aba", constrained_aba, PROXIMAL, SOLUTION, "proximal, O(n + m)", declares=STIFFENED),
+        published("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL"),
+        published("prox_ltls", prox_ltls, PROXIMAL, SOLUTION, "proximal by stiffened LTL"),
+        published("prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky"),
+        proximal("aba_prox", aba_prox, PROXIMAL, SOLUTION, "proximal dual, ABA's factors"),
+        proximal(
+            "aba_prox_stiff", aba_prox_stiff, PROXIMAL, SOLUTION, "proximal, stiffened factors", declares=STIFFENED
         ),
-        Algorithm(
-            "constrained_aba",
-            constrained_aba,
-            PROXIMAL,
-            SOLUTION,
-            "proximal, O(n + m)",
-            "constrained",
-            held="in steps",
-            stiffened=True,
-        ),
-        in_joint_space("prox_ltl", prox_ltl, PROXIMAL, SOLUTION, "proximal dual by LTL", "constrained"),
-        in_joint_space("prox_ltls", prox_ltls, PROXIMAL, SOLUTION, "proximal by stiffened LTL", "constrained"),
-        in_joint_space("prox_kkt", prox_kkt, PROXIMAL, SOLUTION, "proximal sparse KKT Cholesky", "constrained"),
-        Algorithm(
-            "aba_prox", aba_prox, PROXIMAL, SOLUTION, "proximal dual, ABA's factors", "constrained", held="in steps"
-        ),
-        Algorithm(
-            "aba_prox_stiff",
-            aba_prox_stiff,
-            PROXIMAL,
-            SOLUTION,
-            "proximal, stiffened factors",
-            "constrained",
-            held="in steps",
-            stiffened=True,
-        ),
-        Algorithm(
-            "tree_kkt", tree_kkt, PROXIMAL, SOLUTION, "proximal KKT factors by sweeps", "constrained", held="in steps"
-        ),
-        in_joint_space("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", "delassus", contact_traffic="pairs"),
-        Algorithm(
-            "aba_osim", aba_osim, Q, ("W",), "Delassus matrix by ABA's factors", "delassus", contact_traffic="pairs"
-        ),
-        Algorithm(
-            "kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", "delassus", contact_traffic="joints"
-        ),
-        Algorithm("efpa", efpa, Q, ("W",), "Delassus matrix by extended force propagators", "delassus"),
-        Algorithm("pv_osim", pv_osim, Q, ("W",), "Delassus matrix by the PV sweep", "delassus"),
-        Algorithm("pv_osimr", pv_osimr, Q, ("W",), "Delassus matrix over branching links", "delassus"),
-        Algorithm(
+        proximal("tree_kkt", tree_kkt, PROXIMAL, SOLUTION, "proximal KKT factors by sweeps"),
+        delassus("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", declares=replace(PAIRS, joint_space=True)),
+        delassus("aba_osim", aba_osim, Q, ("W",), "Delassus matrix by ABA's factors", declares=PAIRS, competes=True),
+        delassus("kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", declares=JOINTS, competes=True),
+        delassus("efpa", efpa, Q, ("W",), "Delassus matrix by extended force propagators", competes=True),
+        delassus("pv_osim", pv_osim, Q, ("W",), "Delassus matrix by the PV sweep", competes=True),
+        delassus("pv_osimr", pv_osimr, Q, ("W",), "Delassus matrix over branching links", competes=True),
+        damped(
             "pv_osimf",
             pv_osimf,
             ("q", "b"),
             ("x",),
             "W x = b by branches and base",
-            "damped",
-            contact_traffic="branches",
+            declares=BRANCHES,
+            tolerance=LIMBS,
+            independent="rows of limbs",
         ),
-        Algorithm(
-            "caba_osim_swept",
-            caba_osim_swept,
-            ("q", "b", "mu"),
-            ("x",),
-            "(W + 1/mu) x = b",
-            "damped",
-            contact_traffic="joints",
-        ),
-        Algorithm("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b, branches and base", "damped"),
-        Algorithm("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu", "damped"),
-        Algorithm("project", project, ("guess",), ("closed", "residual"), "closing of loops", group="loops"),
-        Algorithm("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected", group="loops"),
-        Algorithm("projection_fd", projection_fd, STATE_AND_FORCE, ("a",), "projection method", group="loops"),
-        Algorithm("lagrange_fd", lagrange_fd, STATE_AND_FORCE, ("a",), "Lagrange multipliers", group="loops"),
-        Algorithm("projected_osim", projected_osim, Q, ("W",), "Delassus matrix, projected", group="loops"),
-        Algorithm("approximate_rnea", rnea, STATE_AND_MOTION, ("tau",), "RNEA, approximate", "loops", True),
-        Algorithm("approximate_aba", aba, STATE_AND_FORCE, ("a",), "ABA, approximate", "loops", True),
-        Algorithm("approximate_efpa", efpa, Q, ("W",), "Delassus matrix, approximate", "loops", True),
+        damped("caba_osim_swept", caba_osim_swept, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b", declares=JOINTS),
+        damped("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b, branches and base"),
+        damped("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu"),
+        loops("project", project, ("guess",), ("closed", "residual"), "closing of loops"),
+        loops("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected"),
+        loops("projection_fd", projection_fd, STATE_AND_FORCE, ("a",), "projection method"),
+        loops("lagrange_fd", lagrange_fd, STATE_AND_FORCE, ("a",), "Lagrange multipliers"),
+        loops("projected_osim", projected_osim, Q, ("W",), "Delassus matrix, projected"),
+        approximate("approximate_rnea", rnea, STATE_AND_MOTION, ("tau",), "RNEA, approximate"),
+        approximate("approximate_aba", aba, STATE_AND_FORCE, ("a",), "ABA, approximate"),
+        approximate("approximate_efpa", efpa, Q, ("W",), "Delassus matrix, approximate"),
     )
 }

@@ -54,21 +54,14 @@ EXAMPLES = """\
 """
 
 HEADER = ("robot", "algorithm", "states", "worst error", "tolerance", "passed")
-TOLERANCE = {"float64": 1e-10, "float32": 1e-3}
-DIRECT, PROXIMAL, DAMPED = 1e-9, 1e-8, 1e-7  # float64, with contacts; mu costs digits
-WHOLE = 1e-7  # proximal without elimination of joints: multipliers of redundant rows, which grow, cost a digit more
-EARLY = 1e-6  # pv_early holds rows softly at the few states at which one joint alone cannot follow them
-SINGLE_WITH_MU = 0.02  # float32 keeps few of them at any mu that comes to hold contacts in a few steps
 STEPS, TRIES = 5, 20  # proximal steps, and candidates for every regular state
 TAKEN = 1e-6  # below this part of what there was without contacts, these take accelerations away
-DEPENDENT = (
-    "rows of the contacts depend on each other, and the status of {} says that some are left out; hold fewer rows, or "
-    "take a proximal or damped algorithm"
-)
-LEFT_OUT = {  # where a status has another reason
-    "pv_osimf": "each limb must be able to follow its own rows while the root (a floating base, or the first joint) "
-    "rests, so that its block of W is regular, and the status of {} says that one is not; hold fewer rows, or take "
-    "caba_osim_swept"
+DEPENDENT = {  # by what has to be independent
+    "rows": "rows of the contacts depend on each other, and the status of {} says that some are left out; hold fewer "
+    "rows, or take a proximal or damped algorithm",
+    "rows of limbs": "each limb must be able to follow its own rows while the root (a floating base, or the first "
+    "joint) rests, so that its block of W is regular, and the status of {} says that one is not; hold fewer rows, or "
+    "take caba_osim_swept",
 }
 NEGLIGIBLE = 1e-12  # an output whose entries all stay below this is held to the tolerance absolutely
 
@@ -87,6 +80,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the worst error of every algorithm; 1 if one is too large."""
+    from codegen.algorithms import ALGORITHMS
+
     algorithms(args)  # names are checked before robots are loaded
     models = {robot: load(args, robot) for robot in args.robots}
     steps = args.iterations or STEPS
@@ -94,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     work = [(robot, name) for robot in args.robots for name in chosen[robot]]
     rows = []
     for robot, name in each(work, lambda pair: f"{pair[1]} of {models[pair[0]].name}"):
-        allowed = tolerance(name, args.dtype)
+        allowed = ALGORITHMS[name].tolerance.of(args.dtype)
         options = {**build_options(args, name), "iterations": steps}
         measure = partial(_measured, models[robot], name, args.states, args.seed, options)
         error = unless_unsuited(args, name, measure)
@@ -103,23 +98,6 @@ def run(args: argparse.Namespace) -> int:
     table = Table(HEADER, tuple(rows))
     sys.stdout.write(table.json() if args.form else table.text())
     return 0 if all(passed for *_, passed in rows) else 1
-
-
-def tolerance(name: str, dtype: str) -> float:
-    """The relative error that an algorithm is allowed."""
-    from codegen.algorithms import ALGORITHMS
-
-    entry = ALGORITHMS[name]
-    stiff = bool({"mu", "R"} & set(entry.inputs))
-    if dtype == "float32":
-        return SINGLE_WITH_MU if stiff else TOLERANCE[dtype]
-    if entry.group == "damped":
-        return DAMPED
-    if entry.group == "constrained":
-        if name == "pv_early":
-            return EARLY
-        return (PROXIMAL if entry.held else WHOLE) if stiff else DIRECT
-    return DIRECT if entry.group == "delassus" else TOLERANCE[dtype]
 
 
 def _measured(robot: Robot, name: str, states: int, seed: int, options: dict[str, Any]) -> float:
@@ -143,10 +121,10 @@ def worst_error(robot: Robot, name: str, states: int, seed: int, options: dict[s
     import numpy as np
 
     from codegen import api
-    from codegen.algorithms import BEHIND
+    from codegen.algorithms import ALGORITHMS, BEHIND
     from codegen.model import contacts
 
-    function = api.build(robot, name, **options).with_status()
+    entry, function = ALGORITHMS[name], api.build(robot, name, **options).with_status()
     held = tuple(contacts.contact_of(robot, text) for text in options["contacts"] or ()) or None
     with doing("drawing states"):
         inputs, values, ranks = draw(robot, function, name, {**options, "contacts": held}, states, seed)
@@ -155,7 +133,7 @@ def worst_error(robot: Robot, name: str, states: int, seed: int, options: dict[s
     found = _arrays(function(*values))
     usual = _usual(robot, name, options["dtype"])
     aside = (*options["parameters"], *BEHIND)
-    worst, allowed = 0.0, tolerance(name, options["dtype"])
+    worst, allowed = 0.0, entry.tolerance.of(options["dtype"])
     for k, unique in each(tuple(enumerate(ranks)), lambda _: "states checked"):
         state = dict(zip(inputs, (value[k].astype(float) for value in values), strict=True))
         parameters = {**usual, **{spec: state.pop(spec) for spec in aside if spec in state}}
@@ -164,7 +142,7 @@ def worst_error(robot: Robot, name: str, states: int, seed: int, options: dict[s
         for n, (ours, theirs) in enumerate(zip(found, expected[: None if unique else 1], strict=False)):
             error = relative_error(ours[k], np.asarray(theirs), 0.0 if n else free)
             if error > allowed and _left_out(name, found[len(expected) :], k):
-                raise UnsuitedError(f"{robot.name}: {LEFT_OUT.get(name, DEPENDENT).format(name)}")
+                raise UnsuitedError(f"{robot.name}: {DEPENDENT[entry.independent or 'rows'].format(name)}")
             worst = max(worst, error)
     return worst
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from casadi import SX
 
+from codegen import costs
 from codegen.geometry import ROUNDING, Pose, clean, mat3, vec3
 from codegen.lowering.reframed_base import ReframedBase
 
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from codegen.lowering.problem import Problem
     from codegen.model import Contact, Model
 
-INERTIA, FORCES, BORDER = 33, 4, 20  # operations per offset along one axis: of an inertia, a force, a base's own motion
-PAIR = 2  # limbs that are alike and still in step if their offsets differ; more are not, and take longer
 NEVER = 10**9
 
 
@@ -40,16 +39,6 @@ def coordinate_axis(direction: NDArray[np.float64]) -> int:
     """The number of the coordinate axis along which a direction is, forwards or backwards; -1 if along none."""
     along = clean(direction)
     return int(np.argmax(np.abs(along))) if np.count_nonzero(along) == 1 else -1
-
-
-def first_row(columns: int, m: int) -> int:
-    """Operations that zeros in the first row save of so many of m unit forces on a base: of their own, and in pairs."""
-    return (12 + 2 * m - columns) * columns
-
-
-def second_row(columns: int) -> int:
-    """Operations that zeros in the second row save, whose factors are then multiples of those of the first."""
-    return (9 + columns) * columns
 
 
 class Limb(NamedTuple):
@@ -66,7 +55,7 @@ def base_frame(problem: Problem) -> Problem:
     needs = problem.request.needs
     if not needs.base_frame:
         return problem
-    bases = based(problem.model, problem.contacts, needs.joint_space, needs.velocities)
+    bases = based(problem.model, problem.contacts, needs.joint_space, "v" in problem.arguments)
     inwards = {"v": ReframedBase.motion, "tau": ReframedBase.force}
     changed = partial(_recoordinated, problem.model, problem.q, bases)
     own = {name: changed(inwards[name], x) for name, x in problem.arguments.items() if name in inwards}
@@ -127,7 +116,7 @@ def _cheapest(limbs: Sequence[Limb], joint_space: bool, moves: bool) -> Pose | N
     far = [np.abs(np.subtract.outer([limb.p[n] for limb in limbs], places[n])) > ROUNDING for n in range(3)]
     alike = [[n for n, other in enumerate(limbs) if other[1:3] == limb[1:3]] for limb in limbs]
     offset = _per_offset(limbs, alike, joint_space)
-    away = [offset @ far[n] + BORDER * moves * (np.array(places[n]) != 0.0) for n in range(3)]
+    away = [offset @ far[n] + costs.BASE_MOTION * moves * (np.array(places[n]) != 0.0) for n in range(3)]
     # by places along x, y, z: what offsets cost, less what zeros of the limbs whose hinges lie on axis k save
     cost = np.array([np.add.outer(np.add.outer(away[0], away[1]), away[2])] * 3)
     stays = _at_home(cost[last, 0, 0, 0], limbs, far) if joint_space else cost[last, 0, 0, 0]
@@ -143,7 +132,7 @@ def _cheapest(limbs: Sequence[Limb], joint_space: bool, moves: bool) -> Pose | N
 def _per_offset(limbs: Sequence[Limb], alike: Sequence[Sequence[int]], joint_space: bool) -> list[float]:
     """By limbs, what an offset along one axis costs; of those that are alike each its part."""
     return [
-        (INERTIA + FORCES * (limb.freedoms if joint_space else limb.rows)) / len(own)
+        (costs.INERTIA + costs.SHIFT * (limb.freedoms if joint_space else limb.rows)) / len(own)
         for limb, own in zip(limbs, alike, strict=True)
     ]
 
@@ -155,24 +144,19 @@ def _save_on_hinges(
     m = sum(limb.rows for limb in limbs)
     for n, limb in enumerate(limbs):
         if limb.axis >= 0:
-            saved = _joint_space_zeros(limb) if joint_space else first_row(limb.rows, m)
+            saved = costs.last_row(limb.freedoms) if joint_space else costs.first_row(limb.rows, m)
             there = _on_hinge(limb, [rows[n] for rows in far])
             cost[limb.axis] -= saved * there
             if not joint_space:  # the axis before the limb's as the first, its own as the second
-                cost[(limb.axis + 2) % 3] -= second_row(limb.rows) * there
+                cost[(limb.axis + 2) % 3] -= costs.second_row(limb.rows) * there
 
 
 def _at_home(cost: float, limbs: Sequence[Limb], far: Sequence[NDArray[np.bool_]]) -> float:
     """For the joint-space inertia matrix, what the base's own frame costs: less what hinges on its z axis save."""
     for n, limb in enumerate(limbs):
         if limb.axis == 2 and _on_hinge(limb, [rows[n] for rows in far])[0, 0, 0]:
-            cost -= _joint_space_zeros(limb)
+            cost -= costs.last_row(limb.freedoms)
     return cost
-
-
-def _joint_space_zeros(limb: Limb) -> int:
-    """Operations that zeros save in the joint-space inertia matrix where the last axis lies on a limb's hinge."""
-    return 2 * limb.freedoms**2
 
 
 def _on_hinge(limb: Limb, far: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
@@ -184,6 +168,6 @@ def _on_hinge(limb: Limb, far: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]
 def _forbid_mixed(cost: NDArray[np.float64], far: Sequence[NDArray[np.bool_]], alike: Iterable[Sequence[int]]) -> None:
     """Rule out places where more than two limbs that are alike would keep offsets along different axes."""
     for own in alike:
-        if len(own) > PAIR:
+        if len(own) > costs.LIKE_LIMBS:
             mixed = [far[k][own].any(axis=0) != far[k][own].all(axis=0) for k in range(3)]
             cost[:, mixed[0], :, :] = cost[:, :, mixed[1], :] = cost[:, :, :, mixed[2]] = NEVER

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, diag, diagcat
 
+from codegen import costs
 from codegen.spatial import AxisRotation, MeasuredRotation, NodeTransform, Transform, Translation
 
 if TYPE_CHECKING:
@@ -23,18 +24,16 @@ if TYPE_CHECKING:
 
 
 METRE = 1.0
-COLUMNS = 5  # forces that a hinge transmits
-SHIFT, TURN = 7, 11  # operations that a shift in its own unit saves of an inertia; that a turn to another unit adds
 
 
 def length_units(problem: Problem) -> Problem:
     """The step."""
-    return replace(problem, tree=measured(problem.built)) if problem.request.needs.length_units else problem
+    tree, wanted = problem.built, problem.request.needs.length_units
+    return replace(problem, tree=measured(tree, units_of_length(tree))) if wanted else problem
 
 
-def measured(tree: Tree) -> Tree:
-    """The tree with lengths in units of its bodies' offsets."""
-    unit = units_of_length(tree)
+def measured(tree: Tree, unit: Sequence[float]) -> Tree:
+    """The tree with lengths in these units (m), by nodes."""
     return replace(
         tree,
         X=tuple(_transform(tree, i, unit) for i in tree.outwards),
@@ -44,11 +43,11 @@ def measured(tree: Tree) -> Tree:
     )
 
 
-def units_of_length(tree: Tree) -> list[float]:
+def units_of_length(tree: Tree, change: int = costs.OTHER_UNIT) -> list[float]:
     """By nodes, the unit (m) in which carrying forces and inertias takes fewest operations.
 
     It is below zero where the offset that it is of points backwards. Bodies that carry contacts, those on no way to one
-    and clusters stay in metres.
+    and clusters stay in metres. `change` is what a hinge to another unit costs.
     """
     head = _heads(tree)
     carrier = {h: head[tree.parent[h]] if tree.parent[h] >= 0 else -1 for h in head}
@@ -56,7 +55,7 @@ def units_of_length(tree: Tree) -> list[float]:
     lengths, metres = [METRE, *_lengths(offsets)], _in_metres(tree, head, carrier)
     saved = {h: dict.fromkeys([METRE] if h in metres else lengths, 0) for h in carrier}
     _save_on_shifts(tree, head, offsets, saved)
-    unit = _cheapest(saved, carrier)
+    unit = _cheapest(saved, carrier, change)
     # limbs that mirror one another add and subtract alike: offsets that are units count forwards
     for h in (h for h in unit if unit[h] != METRE):
         along = _along(tree, head, offsets, h)
@@ -94,23 +93,24 @@ def _save_on_shifts(
 ) -> None:
     """Add to what units of bodies save, by heads, the operations of shifts by offsets of this length."""
     for i, own in offsets.items():
-        passing = sum(min(contact.size, COLUMNS) for contact in tree.contacts if i in tree.path(contact.node))
+        passing = sum(min(contact.size, costs.TRANSMITTED) for contact in tree.contacts if i in tree.path(contact.node))
         at = saved[head[tree.parent[i]]]
         for length in (abs(p) for p in own if abs(p) in at):
-            at[length] += 2 * passing + (0 if at[length] else SHIFT)  # products of siblings have a common factor
+            inertia = 0 if at[length] else costs.UNIT_INERTIA  # products of siblings have a common factor
+            at[length] += costs.UNIT_SHIFT * passing + inertia
 
 
-def _cheapest(saved: Mapping[int, dict[float, int]], carrier: Mapping[int, int]) -> dict[int, float]:
-    """By heads, the unit that saves most with what other units beyond save, less what turns between units cost."""
+def _cheapest(saved: Mapping[int, dict[float, int]], carrier: Mapping[int, int], change: int) -> dict[int, float]:
+    """By heads, the unit that saves most with what other units beyond save, less what changes of units cost."""
     # leaves to root: what every unit of a body saves on it and beyond
     for h in sorted(carrier, reverse=True):
         for length in saved.get(carrier[h], ()):
-            saved[carrier[h]][length] += max(max(saved[h].values()) - TURN, saved[h].get(length, -TURN))
+            saved[carrier[h]][length] += max(max(saved[h].values()) - change, saved[h].get(length, -change))
     unit = dict[int, float]()
-    # root to leaves: the unit that saves most, the carrier's if another one saves no more than its turn costs
+    # root to leaves: the unit that saves most, the carrier's if another one saves no more than the change costs
     for h in sorted(carrier):
         best, same = max(saved[h], key=saved[h].__getitem__), unit.get(carrier[h], METRE)
-        unit[h] = same if same in saved[h] and saved[h][same] >= saved[h][best] - TURN else best
+        unit[h] = same if same in saved[h] and saved[h][same] >= saved[h][best] - change else best
     return unit
 
 

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from casadi import DM, SX, cos, sin
 
+from codegen import costs
 from codegen.lowering.contact_rows import turns_outside
 from codegen.lowering.problem import LinkAxes
 from codegen.spatial import (
@@ -48,9 +49,6 @@ if TYPE_CHECKING:
     from codegen.model import Body, Model
 
 DECIMALS = 15  # of angles, so that those of equal bodies are equal
-LEAST: dict[Swept, int] = {"inertias": 0, "both": 2, "forces": 3}  # first moments of bodies turned by themselves
-TURNS = 3  # axes about which a body may turn; motions along fewer have zeros, and turn cheaply
-WELDED = 6  # rows that gain more from axes that stay than zeros of an inertia are worth
 ROUNDING = 1e-14  # what a turn leaves of products of inertia that are none, as part of the largest entry
 
 
@@ -138,13 +136,13 @@ def on_hinges(
         inner = None
         if not carried and b in held:
             aside = turn.one_way(0.0).step
-            if held[b] >= WELDED or not _fills(aside, own):
+            if held[b] >= costs.WELDED or not _fills(aside, own):
                 inner, last, own = aside, (), aside.carry(own)
         elif b in looked_at or b in held:
             pass
         elif not carried:
             last, own = _at_tip(turn, own, swept if _turns(model, joints, body.parent) else "inertias")
-        elif _stays(body, carried) and _across(own, k) >= LEAST[swept]:
+        elif _stays(body, carried) and _across(own, k) >= costs.MOMENTS[swept]:
             behind[b], last, own = turn, (), turn.step.carry(own)
         found.append(LinkAxes(Transform((*steps, *last)), own, inner))
     return tuple(found)
@@ -173,7 +171,7 @@ def _turns(model: Model, joints: Sequence[JointType], b: int) -> bool:
     freedoms = 0
     while b >= 0:
         freedoms, b = freedoms + joints[b].nv, model.bodies[b].parent
-    return freedoms >= TURNS
+    return freedoms >= costs.FREE_AXES
 
 
 def _fills(step: AxisRotation, inertia: RigidInertia) -> bool:

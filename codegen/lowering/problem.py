@@ -36,10 +36,10 @@ class Needs:
 
     `held` says that it solves the problem of constrained dynamics (`codegen.lowering.reduced_problem`), and how;
     `stiffened` that it holds rows by a stiffness mu of the bodies.
-    With `reflected` rotors are armature to it. With `joint_space` it factorises the joint-space inertia matrix;
-    `velocities` says that joint velocities are among its arguments. It may be given another frame of
-    a floating base (`base_frame`), another link as the base (`base_link`), units of length for every body
-    (`length_units`), and rows of contacts along axes that do not move against the bodies (`contact_axes`).
+    With `reflected` rotors are armature to it. With `joint_space` it factorises the joint-space inertia matrix. It may
+    be given another frame of a floating base (`base_frame`), another link as the base (`base_link`), units of length
+    for every body (`length_units`), and rows of contacts along axes that do not move against the bodies
+    (`contact_axes`).
     """
 
     swept: Swept = "inertias"
@@ -47,7 +47,6 @@ class Needs:
     stiffened: bool = False
     contact_traffic: ContactTraffic = "forces"
     joint_space: bool = False
-    velocities: bool = False
     base_frame: bool = False
     base_link: bool = False
     length_units: bool = False

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from codegen import costs
 from codegen.geometry import Pose, clean, times, vec3
-from codegen.lowering.base_frame import PAIR, coordinate_axis, first_row, second_row
-from codegen.lowering.length_units import COLUMNS
+from codegen.lowering.base_frame import coordinate_axis
 from codegen.model.canonical_frames import SINGLE_AXIS
 
 if TYPE_CHECKING:
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from codegen.lowering.problem import ContactTraffic, Problem
     from codegen.model import Body, Contact, Model
 
-HINGE, SLIDE, TIP = 27, 15, 8  # operations of a unit force at a joint; at that of the link where it acts
-PAIRED, FACTOR = 6, 22  # operations of a unit force for two joints on its way; of these joints
 LIGHT = 0.05  # of the mass of all that floats together
-MARGIN = 30  # operations to win at least, for what is not counted here
 
 
 class Hinge(NamedTuple):
@@ -68,7 +65,7 @@ class Ways:
         held = Counter[int]()
         for contact in contacts:
             held[model.frame(contact.frame.name).body] += len(contact.rows)
-        own = {b: min(held[b], COLUMNS) for b in carried}
+        own = {b: min(held[b], costs.TRANSMITTED) for b in carried}
         beyond, mass = dict(own), {b: model.bodies[b].inertia.mass for b in carried}
         for b in reversed(carried[1:]):
             beyond[model.bodies[b].parent] += beyond[b]
@@ -84,7 +81,7 @@ class Ways:
         bodies, found = self.model.bodies, [self.base]
         if self.base not in self.single or bodies[self.base].joint.armature or self.own[self.base]:
             return []
-        if self._alike() > PAIR:
+        if self._alike() > costs.LIKE_LIMBS:
             return []
         for b in self.carried[1:]:
             leads = bodies[b].parent in found and b in self.single and bodies[b].joint.type in SINGLE_AXIS
@@ -153,9 +150,9 @@ def rerooted(model: Model, contacts: Sequence[Contact], carried: ContactTraffic 
 
 def _cheapest(ways: Ways, carried: ContactTraffic) -> int:
     """The body that costs least as the base, the nearest of these; the base itself if none costs clearly less."""
-    near, costs = ways.distances(ways.base), {r: cost(ways, r, carried) for r in ways.floating()}
-    root = min(costs, key=lambda r: (costs[r], near[r]), default=ways.base)
-    return root if root != ways.base and costs[root] + MARGIN < costs[ways.base] else ways.base
+    near, found = ways.distances(ways.base), {r: cost(ways, r, carried) for r in ways.floating()}
+    root = min(found, key=lambda r: (found[r], near[r]), default=ways.base)
+    return root if root != ways.base and found[root] + costs.REROOTING < found[ways.base] else ways.base
 
 
 def _axes_of(model: Model, contact: Contact) -> int:
@@ -167,23 +164,23 @@ def cost(ways: Ways, r: int, carried: ContactTraffic) -> int:
     """Operations on the ways to body r as the base, and there; of those that depend on r."""
     passed = list(ways.joints(r))
     if carried == "joints":
-        return HINGE * len(passed)
+        return costs.HINGE * len(passed)
     there = -_saved(list(ways.hinges(r)), ways.beyond[ways.base])
     if carried == "pairs":
         far = ways.distances(r)
-        forces = sum(PAIRED * columns * far[b] ** 2 for b, columns in ways.own.items() if columns)
-        return forces + sum(FACTOR * far[end] for _, end, _ in passed) + there
+        forces = sum(costs.PAIR * columns * far[b] ** 2 for b, columns in ways.own.items() if columns)
+        return forces + sum(costs.FACTOR * far[end] for _, end, _ in passed) + there
     for b, end, columns in passed:
-        joint = HINGE if ways.model.bodies[b].joint.type == "revolute" else SLIDE
-        there += columns * (TIP if columns == ways.own[end] else joint + columns)
+        joint = costs.HINGE if ways.model.bodies[b].joint.type == "revolute" else costs.SLIDE
+        there += columns * (costs.TIP if columns == ways.own[end] else joint + columns)
     return there
 
 
 def _saved(hinges: Sequence[Hinge], m: int) -> int:
     """What zeros among the base's motions save: in the first row of one hinge, in the second of one that meets it."""
-    alone = [first_row(hinge.columns, m) for hinge in hinges]
+    alone = [costs.first_row(hinge.columns, m) for hinge in hinges]
     pairs = [(a, b) for a, b in permutations(range(len(hinges)), 2) if _meet(hinges[a], hinges[b])]
-    return max([0, *alone, *(alone[a] + second_row(hinges[b].columns) for a, b in pairs)])
+    return max([0, *alone, *(alone[a] + costs.second_row(hinges[b].columns) for a, b in pairs)])
 
 
 def _meet(first: Hinge, second: Hinge) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from casadi import SX, sum1, vertcat
 
+from codegen import costs
 from codegen.recursions.tree import Tree
 from codegen.spatial import LDL, mirrored, semidefinite_ldl, zeros
 
@@ -93,4 +94,4 @@ def _branches(tree: Tree, root: int) -> tuple[list[int], ...]:
             branches.setdefault(beyond[-1] if beyond else root, []).extend(rows)
     groups = sorted(branches.values(), key=len)
     together = [row for rows in groups for row in rows]
-    return (together,) if len(together) <= 2 * tree.S[root].size else tuple(groups)
+    return (together,) if costs.in_one_block(len(together), tree.S[root].size) else tuple(groups)

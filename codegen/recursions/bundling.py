@@ -6,15 +6,14 @@ a joint that they pass together, and that of everything a bundle's members do no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from casadi import DM, SX
+from casadi import DM
 
+from codegen import costs
 from codegen.recursions.tree import LoweredContact, Tree
-
-CARRY = 27  # a column over one hinge: five rows of U y / D, a turn of two vectors, a shift along one axis
-TOLD = 9  # a column of accelerations, by one force of five rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +39,14 @@ class Stream:
     @property
     def telling(self) -> int:
         """Operations to tell the stream one column of accelerations of its bundle: over the joints, or by forces."""
-        return min(by_joints(self.reading, self.steps), TOLD * self.size)
+        return min(costs.over_joints(self.reading, self.steps), costs.ROW * self.size)
 
     @property
     def carried(self) -> int:
         """Operations to carry the stream to its bundle, and beyond the bundle's joint if its forces serve there."""
-        beyond = self.bundle >= 0 and self.telling == TOLD * self.size
-        return self.size * (CARRY * self.steps + 10 * beyond) - self.size * (CARRY // 3) * (self.steps > 1)
-
-
-def by_joints(reading: int, steps: int) -> int:
-    """Operations to tell one column of accelerations over so many joints to what then is read off."""
-    return CARRY * steps + reading
-
-
-def reading(F: SX) -> int:
-    """Operations to read off what one column of accelerations means for the forces F (6 k x c)."""
-    return int(2 * F.nnz() - F.size2())
+        beyond = self.bundle >= 0 and self.telling == costs.ROW * self.size
+        each = costs.HINGE * self.steps + costs.PROJECTION * beyond - costs.FIRST * (self.steps > 1)
+        return self.size * each
 
 
 def worth_bundling(tree: Tree, stiff: bool = False) -> frozenset[int]:
@@ -100,7 +90,8 @@ def _streams(tree: Tree, bundled: frozenset[int]) -> list[Stream]:
         return (path, -1) if end is None else (path[: end + 1], path[end])
 
     contacts = [
-        Stream(c.node, c.size, _felt(tree, c), reading(c.force), True, *until_bundled(c.node)) for c in tree.contacts
+        Stream(c.node, c.size, _felt(tree, c), costs.reading(c.force), True, *until_bundled(c.node))
+        for c in tree.contacts
     ]
     bundles = [
         Stream(i, width(tree, i), width(tree, i), 0, False, *until_bundled(tree.parent[i])) for i in sorted(bundled)
@@ -122,15 +113,19 @@ def width(tree: Tree, i: int) -> int:
 def _cost(tree: Tree, bundled: frozenset[int]) -> int:
     """Operations of the reduced recursion, if these nodes bundle."""
     streams = _streams(tree, bundled)
-    total, passing = sum(s.carried for s in streams), dict.fromkeys(tree.support, 0)
+    passing = dict.fromkeys(tree.support, 0)
     for s in streams:
         for i in s.path:
             passing[i] += s.felt if i == s.path[0] else s.size
-    total += sum(tree.S[i].size * r * (r + 1) for i, r in passing.items())
-    for i in bundled:
-        others = [s for s in streams if s.bundle < i and i not in tree.path(s.node) and (s.contact or s.node > i)]
-        news = sum(s.size for s in others) + width(tree, i)
-        for s in (s for s in streams if s.bundle == i):
-            total += s.telling * news + s.telling * s.size // 2
-            news += s.size
+    couplings = sum(costs.couplings(tree.S[i].size, forces) for i, forces in passing.items())
+    return sum(s.carried for s in streams) + couplings + sum(_telling(tree, streams, i) for i in bundled)
+
+
+def _telling(tree: Tree, streams: Sequence[Stream], i: int) -> int:
+    """Operations to tell the streams bundled at node i what they do not know yet: of others, and of one another."""
+    others = [s for s in streams if s.bundle < i and i not in tree.path(s.node) and (s.contact or s.node > i)]
+    total, news = 0, sum(s.size for s in others) + width(tree, i)
+    for s in (s for s in streams if s.bundle == i):
+        total += s.telling * news + s.telling * s.size // 2
+        news += s.size
     return total

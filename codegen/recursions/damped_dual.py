@@ -19,6 +19,7 @@ from typing import Any
 
 from casadi import SX, diagcat, vertcat
 
+from codegen import costs
 from codegen.recursions.force_propagators import ForcePropagators
 from codegen.recursions.iteration import Iteration
 from codegen.recursions.reduced_problem import Nodes, Solution
@@ -28,8 +29,6 @@ from codegen.spatial import diagonal, ldl, mirrored, zeros
 
 Split = tuple[tuple[int, ...], tuple[list[int], ...]]
 """The nodes whose motions stay unknowns, and the rows of the contacts by blocks that share no others."""
-
-STEPS = 3  # that are thought of where two ways to split are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +131,10 @@ def _blocks(tree: Tree, nodes: Collection[int]) -> tuple[list[int], ...]:
 
 
 def _cost(tree: Tree, common: Sequence[int], nodes: Collection[int], blocks: Sequence[Sequence[int]]) -> int:
-    """Operations of the factorisation and of `STEPS` solutions, from sizes alone."""
-    total = _factored(sum(tree.S[i].size for i in nodes))
+    """Operations of the factorisation and of the iterations, from sizes alone."""
+    total = costs.factors_and_solutions(sum(tree.S[i].size for i in nodes))
     for rows in blocks:
         path = {i for contact in tree.contacts if contact.rows.start in rows for i in tree.path(contact.node)}
-        b, z = len(rows), sum(tree.S[i].size for i in path if i in nodes)
-        total += _factored(b) + b * b * z + b * z * z + STEPS * 4 * b * z
-        # of joints that are shared and yet no unknowns: W, what is missing of it, what lam pushes
-        total += sum(
-            _factored(tree.S[i].size) + tree.S[i].size * b * (b + 4) for i in path if i in common and i not in nodes
-        )
+        total += costs.bordered(len(rows), sum(tree.S[i].size for i in path if i in nodes))
+        total += sum(costs.within(tree.S[i].size, len(rows)) for i in path if i in common and i not in nodes)
     return total
-
-
-def _factored(n: int) -> int:
-    """Operations to factorise a symmetric matrix of n rows, and to solve with it `STEPS` times."""
-    return n**3 // 3 + STEPS * 2 * n * n

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from casadi import SX, horzcat, vertcat
 
+from codegen import costs
 from codegen.recursions.sweeps import Articulated, joint_forces
 from codegen.recursions.tree import Tree
 from codegen.spatial import mirrored, zeros
@@ -34,3 +35,20 @@ def by_joints(tree: Tree, A: Articulated, y: Sequence[Mapping[int, SX]]) -> SX:
     given = {i: A[i].D.products({e: y_e[i] for e, y_e in enumerate(y) if i in y_e}) for i in A}
     pairs = [(o, e) for e in range(len(y)) for o in range(e + 1)]
     return assembled(tree, {pair: [blocks[pair] for blocks in given.values() if pair in blocks] for pair in pairs})
+
+
+def meeting(tree: Tree, o: int, e: int) -> tuple[int, tuple[int, ...]]:
+    """A node whose acceleration two contacts share, and the joints beyond it that both of them move.
+
+    The parent of their closest common ancestor, or the world where all joints together cost less. A contact shares with
+    itself what others share with it.
+    """
+    path, shared = tree.path(tree.contacts[e].node), tree.closest(tree.contacts[o].node, tree.contacts[e].node)
+    if o == e:
+        others = {i for other in tree.contacts if other is not tree.contacts[e] for i in tree.path(other.node)}
+        shared = next((i for i in path if i in others), path[-1])
+    further = tree.path(shared)[1:]
+    beyond = path[: path.index(shared) + 1] if o == e else tree.path(shared)[:1]
+    if costs.joint_by_joint(sum(tree.S[i].size for i in further)):
+        return -1, (*beyond, *further)
+    return tree.parent[shared], beyond

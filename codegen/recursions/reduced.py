@@ -11,7 +11,7 @@ from functools import cache
 
 from casadi import SX
 
-from codegen.recursions.bundling import by_joints, reading
+from codegen import costs
 from codegen.recursions.delassus import assembled
 from codegen.recursions.force_propagators import ForcePropagators, Key
 from codegen.recursions.sweeps import Articulated
@@ -43,7 +43,7 @@ def reduced(tree: Tree, A: Articulated, propagators: ForcePropagators, roots: bo
         """What a learns of the accelerations along its bundle: by its forces there, or from node to node."""
         (node, K), F = propagators.start[a], propagators.forces[a]
         steps = len(tree.path(node)) - len(tree.path(at[1]))
-        if reading(F) < by_joints(reading(K), steps):
+        if costs.reading(F) < costs.over_joints(costs.reading(K), steps):
             return F.T @ between(at, b)
         return K.T @ (acceleration(node, b) if a[0] == "contact" else tree.X[node] @ acceleration(tree.parent[node], b))
 

@@ -1,7 +1,6 @@
 """The cheapest algorithm of a group for a robot and its contacts, by the operations of the emitted code.
 
-`prox_ltl`, `prox_ltls`, `prox_kkt` and `ltl_osim` are there for comparison and do not compete: `aba_prox`,
-`aba_prox_stiff`, `tree_kkt` and `aba_osim` do the same without forming a matrix.
+Their entries say which compete. Published ones that form a matrix are there for comparison, and do not.
 """
 
 from __future__ import annotations
@@ -24,11 +23,7 @@ if TYPE_CHECKING:
     from codegen.ir.graph import Graph
 
 AUTO = "auto"
-FREE = ("aba", "ltl")  # forward dynamics that hold nothing
-DIRECT = ("pv", "pv_early")  # these need independent rows
-HARD = (*DIRECT, "prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff", "tree_kkt")
-DELASSUS = ("pv_osimr", "pv_osim", "efpa", "kjr", "aba_osim")
-CANDIDATES = {"constrained": HARD, "delassus": DELASSUS}
+FREE = "common"  # the group whose competitors hold nothing
 HOPELESS = 1.6  # passes never win back this factor in operations as written
 STATES, INDEPENDENT = 3, 1e-12  # random states, and below which an eigenvalue of W (scaled to ones) is none
 
@@ -61,27 +56,38 @@ def resolved(task: Task) -> Task:
 
 def stand_in(task: Task) -> Task:
     """A task with the same arguments as the one that `resolved` would give, found at no cost."""
-    return replace(task, algorithm="prox_pv" if task.contacts else FREE[0]) if task.algorithm == AUTO else task
+    if task.algorithm != AUTO:
+        return task
+    return replace(task, algorithm=max(competitors("constrained", task), key=lambda name: len(ALGORITHMS[name].inputs)))
 
 
-def cheapest(task: Task, group: str) -> Choice:
-    """The cheapest algorithm of `constrained` or `delassus` for a task, whatever algorithm that names.
+def competitors(group: str, task: Task) -> tuple[str, ...]:
+    """The algorithms that compete in a group; of `constrained` without contacts, those of forward dynamics."""
+    group = FREE if group == "constrained" and not task.contacts else group
+    return tuple(name for name, entry in ALGORITHMS.items() if entry.competes and entry.group == group)
 
-    Forward dynamics without contacts choose between `aba` and `ltl`. The direct algorithms compete only if the rows of
-    all contacts are independent at a generic configuration. RobotError for another group, or for inputs
-    that no candidate has.
+
+def eligible(task: Task, group: str) -> tuple[str, ...]:
+    """Those of them that have the inputs asked for, and need no independent rows if the contacts' depend on each other.
+
+    RobotError for another group, or for inputs that no competitor has.
     """
-    if group not in CANDIDATES:
-        raise RobotError(f"group {group!r}: choose one of {', '.join(CANDIDATES)}")
-    names = FREE if group == "constrained" and not task.contacts else CANDIDATES[group]
+    groups = dict.fromkeys(entry.group for entry in ALGORITHMS.values() if entry.competes and entry.group != FREE)
+    if group not in groups:
+        raise RobotError(f"group {group!r}: choose one of {', '.join(groups)}")
     asked = [BEHIND.get(name, name) for name in task.parameters if name in {*OPTIONAL, *BEHIND}]
     if task.iterations is None:  # to be left to the caller, so there must be some
         asked.append("lam0")
-    names = tuple(name for name in names if all(option in ALGORITHMS[name].inputs for option in asked))
+    names = tuple(name for name in competitors(group, task) if {*asked} <= {*ALGORITHMS[name].inputs})
     if not names:
         raise RobotError(f"no {group} algorithm has the inputs {', '.join(asked)}; leave out those that it lacks")
-    if names[0] in DIRECT and not independent(task):
-        names = tuple(name for name in names if name not in DIRECT)
+    any_rows = tuple(name for name in names if not ALGORITHMS[name].independent)
+    return names if any_rows == names or independent(task) else any_rows
+
+
+def cheapest(task: Task, group: str) -> Choice:
+    """The cheapest algorithm of `constrained` or `delassus` for a task, whatever algorithm that names."""
+    names = eligible(task, group)
     with doing(f"{AUTO} of {task.model.name}"):
         written = {name: trace(replace(task, algorithm=name)) for name in each(names, "tracing {}".format)}
         counts = {name: count(graph).total for name, graph in written.items()}

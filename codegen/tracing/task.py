@@ -237,7 +237,7 @@ def _run(task: Task) -> tuple[list[SX], Any]:
     entry, (ports, _) = task.entry, task.signature
     symbols = [SX.sym(port.name, port.size) for port in ports]
     if task.tier == "published":
-        problem = lowered(_stated(task, Needs(reflected=entry.reflected), ports, symbols), checked([ALL]))
+        problem = lowered(_stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
         given = [problem.arguments[name] for name in entry.inputs[1:]]
         return symbols, restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
     problem = lowered(_stated(task, entry.needs(task.parameters), ports, symbols), task.without)

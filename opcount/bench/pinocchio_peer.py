@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.algorithms import OPTIONAL
+from codegen.algorithms import ALGORITHMS, OPTIONAL
 from opcount.bench.build_dir import HERE, Absent
 from opcount.bench.calls import PLACES, pointer
 from opcount.bench.race import Contestant
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from opcount.bench.race import Scenario
 
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-w")
-DIRECT = ("pv", "pv_early")  # without damping, in one iteration, and without constrainedABA, which needs damping
+# without damping, in one iteration, and without constrainedABA, which needs damping
+DIRECT = tuple(name for name, entry in ALGORITHMS.items() if entry.independent == "rows")
 VARIANTS = {
     "aba": ("aba", "aba_world"),
     "crba": ("crba", "crba_world"),

@@ -36,11 +36,9 @@ if TYPE_CHECKING:
 
 STATES, STEPS, SEED = 1000, 5, 0
 MU = {"solo12": 1e4}  # two kilograms; others take the default
-DIRECT = ("pv", "pv_early", "ltl_osim", "aba_osim", "kjr", "efpa", "pv_osim", "pv_osimr")
-PROXIMAL = (
-    *("constrained_aba", "prox_pv", "aba_prox", "aba_prox_stiff", "tree_kkt"),
-    *("prox_ltl", "prox_ltls", "prox_kkt"),
-)
+INDEPENDENT = tuple(name for name, entry in ALGORITHMS.items() if entry.independent == "rows")
+DIRECT = (*INDEPENDENT, *(name for name, entry in ALGORITHMS.items() if entry.group == "delassus"))
+PROXIMAL = tuple(name for name, entry in ALGORITHMS.items() if "lam0" in entry.inputs)
 BOUND = {**dict.fromkeys(DIRECT, 1e-9), **dict.fromkeys(PROXIMAL, 1e-8)}
 _FINGERS = tuple(f"{hand}_{finger}tip:3" for hand in ("lh", "rh") for finger in ("ff", "mf", "rf", "lf", "th"))
 
@@ -134,7 +132,7 @@ def table(
 def _rows(name: str, states: int, algorithms: Sequence[str]) -> list[tuple[Cell, ...]]:
     at, rows = drawn(SCENARIOS[name], states), list[tuple[Cell, ...]]()
     for algorithm in algorithms:
-        if at.redundant and algorithm in ("pv", "pv_early"):
+        if at.redundant and algorithm in INDEPENDENT:
             continue
         error, residual = errors(at, algorithm)
         met = max(error, residual or 0.0) <= BOUND[algorithm]

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-DIRECT = ("pv", "pv_early")
-DUAL = ("prox_pv", "aba_prox", "tree_kkt")
-PRIMAL = ("constrained_aba", "aba_prox_stiff")
+OURS = {name: entry for name, entry in ALGORITHMS.items() if entry.group == "constrained" and entry.competes}
+DIRECT = tuple(name for name, entry in OURS.items() if entry.independent)
+PRIMAL = tuple(name for name, entry in OURS.items() if entry.declares.stiffened)
+DUAL = tuple(name for name in OURS if name not in (*DIRECT, *PRIMAL))
 HARD = (*DIRECT, *DUAL, *PRIMAL)
 PUBLISHED = ("prox_ltl", "prox_kkt", "prox_ltls")  # in joint space; the last one rounds off a whole M + mu J'J
-DELASSUS = ("aba_osim", "ltl_osim", "kjr", "efpa", "pv_osim", "pv_osimr")
+DELASSUS = tuple(name for name, entry in ALGORITHMS.items() if entry.group == "delassus")
 ITERATIONS = 5
 TOLERANCE = {**dict.fromkeys(DIRECT, 1e-9), **dict.fromkeys((*DUAL, *PRIMAL, *PUBLISHED), 1e-8), "prox_ltls": 1e-7}
 FINGERS = tuple(f"{hand}_{finger}tip" for hand in ("lh", "rh") for finger in ("ff", "mf", "rf", "lf", "th"))

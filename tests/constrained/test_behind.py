@@ -9,10 +9,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from casadi import DM, SX
+from casadi import DM, SX, Function
 from mechanisms_cases import mechanism, parallel
-from scenarios import LOOPED, of, problem, worst
-from thorough import besides, chosen, diagonal
+from scenarios import problem, worst
+from thorough import besides, diagonal
 from trees import symbolic_tree
 
 import codegen
@@ -21,6 +21,7 @@ from codegen.algorithms import ALGORITHMS
 from codegen.geometry import IDENTITY, Inertia, Pose, mat3, vec3
 from codegen.ir.counting import count
 from codegen.ir.interpreter import interpret
+from codegen.lowering import Problem, lowered
 from codegen.lowering.length_units import measured, units_of_length
 from codegen.model import Body, Frame, Joint, Node
 from codegen.model.contacts import contact_of
@@ -107,7 +108,8 @@ def test_operations_behind_the_joint(monkeypatch, name):
 def test_units_of_length_are_offsets():
     robot, contacts = held("atlas", HUMANOID)
     tree = symbolic_tree(robot, SX.sym("q", robot.nq), contacts=contacts)
-    unit, metric = units_of_length(tree), measured(tree)
+    unit = units_of_length(tree)
+    metric = measured(tree, unit)
     assert all(unit[contact.node] == 1.0 for contact in tree.contacts)
     assert len(set(unit)) > 5
     shifts = [
@@ -140,28 +142,32 @@ def test_units_leave_limbs_in_step():
     assert with_units.steps < pack(passes.run(trace(in_metres)), limbs(in_metres)).steps
 
 
-@pytest.mark.parametrize(
-    ("scenario", "algorithm"),
-    chosen(lambda scenario, algorithm: (str(scenario), algorithm) == ("mini_cheetah", "pv_osimr"), LOOPED, MEASURED),
-    ids=str,
-)
-def test_units_beside_clusters(monkeypatch, scenario, algorithm):
-    """Every body that may have a unit of its own has one, whatever it costs."""
-    monkeypatch.setattr(sys.modules["codegen.lowering.length_units"], "TURN", -1000)
-    given = of(scenario)
-    W, *_ = interpret(given.graph(algorithm), given.q)
-    assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-10
+def in_own_units(given, algorithm):
+    """W at the states of a problem where every body that may have a unit of its own has one, whatever it costs."""
+    q, entry = SX.sym("q", given.model.nq), ALGORITHMS[algorithm]
+    stated = Problem(entry.needs(), given.model, q, contacts=given.contacts)
+    tree = lowered(stated, without=("length_units",)).built
+    unit = units_of_length(tree, change=-1000)
+    assert len(set(unit)) > 2
+    W = Function("W", [q], [entry.run(measured(tree, unit))])
+    return np.array([W(at) for at in given.q])
+
+
+@pytest.mark.parametrize("algorithm", besides(["pv_osimr"], MEASURED))
+def test_units_beside_clusters(algorithm):
+    """One knee of four follows its hip."""
+    go1 = codegen.load("go1").with_loop("knee", explicit={"FL_calf_joint": "-2*FL_thigh_joint"})
+    given = problem(go1, tuple(go1.contact(f"{leg}_foot", 3) for leg in ("FL", "FR", "RL")), 10)
+    assert worst(in_own_units(given, algorithm), np.array([constrained.delassus(at) for at in given.at])) < 1e-10
 
 
 @pytest.mark.parametrize("algorithm", besides(["pv_osim"], MEASURED))
 @pytest.mark.parametrize("base", besides(["floating"], ["fixed", "floating"]))
-def test_units_of_parallel_hinges(monkeypatch, base, algorithm):
-    monkeypatch.setattr(sys.modules["codegen.lowering.length_units"], "TURN", -1000)
+def test_units_of_parallel_hinges(base, algorithm):
     model = parallel(base, 3)
     ends = [f"tool{b}" for b in range(len(model.bodies)) if b not in {body.parent for body in model.bodies}]
     given = problem(model, tuple(model.contact(name, 3) for name in ends), 10, regular=False)
-    W, *_ = interpret(given.graph(algorithm), given.q)
-    assert worst(W, np.array([constrained.delassus(at) for at in given.at])) < 1e-11
+    assert worst(in_own_units(given, algorithm), np.array([constrained.delassus(at) for at in given.at])) < 1e-11
 
 
 @pytest.mark.parametrize(("kind", "algorithm"), diagonal(["prismatic", "planar", "spherical", "floating"], MEASURED))

@@ -28,7 +28,9 @@ from codegen.passes import run
 from codegen.spatial import constant, ldl
 
 REROOTED = tuple(
-    name for name, entry in ALGORITHMS.items() if entry.needs().base_link and entry.contact_traffic != "branches"
+    name
+    for name, entry in ALGORITHMS.items()
+    if entry.needs().base_link and entry.declares.contact_traffic != "branches"
 )
 HUMANOID = ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6")
 TYPES = ("revolute", "prismatic", "revolute", "spherical", "revolute") * 2
@@ -112,7 +114,7 @@ def test_loops_are_carried_along():
 def test_fewer_operations_and_the_same_results(algorithm, robot, texts):
     model, rng = codegen.load(robot), np.random.default_rng(0)
     before, after = where_it_was(model, algorithm, contacts=texts), graphs(model, algorithm, contacts=texts)[1]
-    carried = ALGORITHMS[algorithm].contact_traffic
+    carried = ALGORITHMS[algorithm].declares.contact_traffic
     stays = rerooted(model, held(model, *texts), carried) is model
     assert stays <= (len(texts) > 1 and carried != "forces")  # the base is among the contacts already
     assert after == before if stays else count(after).total < count(before).total
@@ -202,7 +204,7 @@ def test_axes_that_do_not_float_with_the_contact(algorithm, axes):
 def test_pairs_of_joints_want_short_ways(algorithm, base):
     """A longer way from one foot costs more than the other's shorter one wins where factors are formed of pairs."""
     atlas, texts = codegen.load("atlas"), ("l_foot:6", "r_foot:6")
-    assert rerooted(atlas, held(atlas, *texts), ALGORITHMS[algorithm].contact_traffic).bodies[0].name == base
+    assert rerooted(atlas, held(atlas, *texts), ALGORITHMS[algorithm].declares.contact_traffic).bodies[0].name == base
     before, after = where_it_was(atlas, algorithm, contacts=texts), graphs(atlas, algorithm, contacts=texts)[1]
     assert count(after).total <= count(before).total
 

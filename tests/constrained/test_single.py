@@ -10,7 +10,7 @@ from thorough import besides, diagonal
 
 import codegen
 from codegen.algorithms import ALGORITHMS, OPTIONAL, optional
-from codegen.cli.check import SINGLE_WITH_MU, relative_error, tolerance
+from codegen.cli.check import relative_error
 from codegen.ir.operations import CONST, INPUT, OPERATIONS
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained
@@ -64,7 +64,7 @@ def worst(robot, texts, algorithm, iterations):
 )
 def test_defaults_suit_the_type(held, algorithm):
     """Five steps, as `rigidc check` takes; at mu = 1e5 errors were up to 5, with 0.1 allowed."""
-    assert worst(*held, algorithm, 5) < 3e-3 < tolerance(algorithm, "float32") == SINGLE_WITH_MU
+    assert worst(*held, algorithm, 5) < 3e-3 < ALGORITHMS[algorithm].tolerance.float32
 
 
 @pytest.mark.parametrize(("robot", "contacts"), besides([("solo12", FEET)], [("solo12", FEET), ("talos", SOLES)]))

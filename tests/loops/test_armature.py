@@ -68,7 +68,7 @@ def test_with_a_contact_on_a_driven_body(algorithm: str) -> None:
     for seed in range(3):
         state = model.random(seed)
         found, expected = interpret(graph, *state)[:2], ORACLE[algorithm](model, *state, contacts=held)
-        assert error(found, expected) < (1e-8 if ALGORITHMS[algorithm].held == "in steps" else 1e-9)
+        assert error(found, expected) < (1e-8 if ALGORITHMS[algorithm].declares.held == "in steps" else 1e-9)
 
 
 def test_ratios_that_stay_add_no_bias() -> None:

@@ -10,6 +10,7 @@ import pytest
 from thorough import besides, chosen
 
 import codegen
+from codegen.algorithms import ALGORITHMS
 from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
 from opcount.bench import __main__ as bench
@@ -39,7 +40,7 @@ def expected(given: Scenario, *state: np.ndarray) -> tuple[np.ndarray, ...]:
     if given.algorithm == "caba_osim":
         return (np.linalg.inv(W + np.eye(given.rows) / MU),)
     missing = -at.drift - at.J @ np.linalg.solve(at.M, tau - at.bias)
-    damping = 0.0 if given.algorithm in ("pv", "pv_early") else 1 / MU
+    damping = 0.0 if ALGORITHMS[given.algorithm].independent else 1 / MU
     for _ in range(
         given.iterations if given.algorithm in ("constrained_aba", "prox_pv", "prox_ltl", "aba_prox") else 1
     ):

@@ -10,7 +10,7 @@ import numpy as np
 import codegen
 from codegen import passes
 from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL
-from codegen.cli.check import relative_error, tolerance
+from codegen.cli.check import relative_error
 from codegen.cli.samples import arguments
 from codegen.errors import RobotError
 from codegen.ir.interpreter import interpret
@@ -42,7 +42,6 @@ OPEN = {"float64": 1e-12, "float32": 1e-5}  # residuals of `project` from here o
 HONEST = 1e-3  # of such a residual, what it may be off
 TRIES = 6  # states drawn for each that is regular
 FEW = 1e-9  # residual at which compiled iterations stop
-DIRECT = ("pv", "pv_early")  # tell dependent rows by pivots, which single precision does not tell from rounding
 PRIMAL = ("constrained_aba", "aba_prox_stiff", "prox_ltls", "caba_osim", "caba_osimf", "caba_osim_swept", "pv_soft")
 
 
@@ -194,7 +193,8 @@ def _held(run: Run, at: constrained.Equations, given: Mapping[str, Array]) -> tu
     if entry.name in PRIMAL:
         condition = max(condition, float(np.linalg.cond(at.M + at.J.T @ (at.J / stiff[:, None]))))
     single = run.compiled is not None and run.compiled.dtype == "float32"
-    regular &= rows == len(at.J) or not single or entry.name not in DIRECT
+    # pivots tell dependent rows, but in single precision not from rounding
+    regular &= rows == len(at.J) or not single or entry.independent != "rows"
     if entry.group != "constrained":
         return (condition if entry.group != "damped" or regular else np.inf), True
     if "lam0" in entry.inputs and run.iterations is not None:
@@ -204,7 +204,7 @@ def _held(run: Run, at: constrained.Equations, given: Mapping[str, Array]) -> tu
 
 def _allowed(run: Run, condition: float, dtype: str) -> float:
     """The relative error that is left to rounding."""
-    base = tolerance(run.algorithm, "float64") if dtype == "float64" else 1e-4
+    base = ALGORITHMS[run.algorithm].tolerance.float64 if dtype == "float64" else 1e-4
     return max(base, _rounding(dtype) * condition)
 
 
@@ -221,7 +221,7 @@ def _compared(run: Run, states: Sequence[State], found: Mapping[str, Array], dty
         own = {name: x for name, x in state.inputs.items() if name not in {*OPTIONAL, *BEHIND}}
         extra = {name: x for name, x in state.inputs.items() if name in {*OPTIONAL, *BEHIND}}
         if singular is not None and singular[n] != 0:
-            if state.unique and entry.name != "pv_osimf" and "q1" not in entry.outputs:
+            if state.unique and entry.independent != "rows of limbs" and "q1" not in entry.outputs:
                 return f"state {n}: status {singular[n]:g} at a regular state"
             tally["with a status"] += 1
             continue

@@ -1,0 +1,103 @@
+"""Choices by cost: the estimates of operations that decide them. None is mathematics, all ways give one result.
+
+Products, sums and quotients count one each. Zeros differ from robot to robot, so a number is derived for joints along
+coordinate axes and offsets along one of them, or is a mean of what graphs of robots show, as its comment says. An error
+costs operations only; `rigidc count --stages` shows what a step of the lowering saves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from casadi import SX
+
+TRANSMITTED = 5  # forces that a hinge transmits: six, less the moment about its axis
+LIKE_LIMBS = 2  # limbs that are alike and computed in step although their offsets differ; more of them are not
+
+# A unit force on its way to the base (`reroot`, `bundling`)
+SHIFT = 4  # by an offset along one axis: two products and two sums of its moment
+TURN = 12  # about one axis: of moment and force four products and two sums each
+PROJECTION = 2 * TRANSMITTED  # F - U (y / D): a product and a sum in each row that a hinge transmits
+HINGE = 1 + PROJECTION + TURN + SHIFT  # over one hinge, its quotient y / D with it
+SLIDE = HINGE - TURN  # over one slide: no turn
+TIP = 8  # at the joint of the link where it acts: a mean, as there it has few entries, and these are constants
+FIRST = HINGE // 3  # what zeros of a force save of its first joint on a longer way: a mean
+PAIR = 6  # for two joints on its way: a product and a sum in six rows, and half as many pairs as joints squared
+FACTOR = 22  # of a factor of two joints (`aba_osim`, `ltl_osim`): a turn and shifts along one axis or more, a mean
+REROOTING = 30  # to win at least by another base, for what these numbers leave out: about one force over one hinge
+
+# An offset between a base and what it carries (`base_frame`): what it takes along one axis
+INERTIA = 25 + 2 * SHIFT  # of an articulated inertia (11 products, 14 sums), and of bias forces and accelerations
+BASE_MOTION = 20  # of the base's own velocity, force and acceleration: three times SHIFT, and what robots show beyond
+
+# A unit of length of a body's own (`length_units`): what it saves and costs
+UNIT_SHIFT = 2  # products that a force saves where the offset is the unit
+UNIT_INERTIA = 7  # products that an inertia saves there, a mean: of eleven, some of which have common factors
+OTHER_UNIT = 11  # a hinge to another unit: nine products of the inertia and two of a force
+
+# Axes of a link (`link_axes`)
+FREE_AXES = 3  # about which a body turns before its motion has no zeros, which would turn cheaply
+WELDED = 6  # rows of a contact that save more along axes that stay than zeros of the tip's inertia do
+MOMENTS = {"inertias": 0, "both": 2, "forces": 3}  # first moments, of two, from which a carrier's turn by itself saves
+
+# Accelerations (`reduced`, `efpa`)
+ROW = 2 * TRANSMITTED - 1  # one along a force that a hinge transmits: five products, four sums
+NEAR = 12  # freedoms from a meeting to the root, of which y' D^-1 y costs less than accelerations out and back
+
+ITERATIONS = 3  # of a proximal algorithm, as many as there are by default
+
+
+def first_row(columns: int, m: int) -> int:
+    """What zeros in the first row save of so many of m unit forces on a base: of their own, and in pairs."""
+    return (12 + 2 * m - columns) * columns
+
+
+def second_row(columns: int) -> int:
+    """What zeros in the second row save, whose factors are then multiples of those of the first."""
+    return (9 + columns) * columns
+
+
+def last_row(freedoms: int) -> int:
+    """What zeros in the last row of a base save in the factors of the joint-space inertia matrix beyond."""
+    return 2 * freedoms**2
+
+
+def reading(F: SX) -> int:
+    """To read off what one column of accelerations means for the forces F (6 k x c)."""
+    return int(2 * F.nnz() - F.size2())
+
+
+def over_joints(read: int, steps: int) -> int:
+    """To tell one column of accelerations over so many joints to what then is `read` off."""
+    return HINGE * steps + read
+
+
+def couplings(freedoms: int, forces: int) -> int:
+    """Y' D^-1 Y of one joint and so many forces: half of a symmetric matrix."""
+    return freedoms * forces * (forces + 1)
+
+
+def joint_by_joint(freedoms: int) -> bool:
+    """Whether two forces meet at each joint on to the root, of so many freedoms, rather than by one acceleration."""
+    return freedoms <= NEAR
+
+
+def in_one_block(rows: int, freedoms: int) -> bool:
+    """Whether to factorise rows of several branches at once, beside a root of so many freedoms: no more than parts."""
+    return rows <= 2 * freedoms
+
+
+def factors_and_solutions(n: int) -> int:
+    """To factorise a symmetric matrix of n rows, and to solve with it in every iteration."""
+    return n**3 // 3 + ITERATIONS * 2 * n * n
+
+
+def bordered(rows: int, border: int) -> int:
+    """The same of a block of rows beside unknowns that border it, and what these lose to it."""
+    return factors_and_solutions(rows) + rows * rows * border + rows * border * border + ITERATIONS * 4 * rows * border
+
+
+def within(freedoms: int, rows: int) -> int:
+    """A joint's part of a block, of what its rows lack, and what multipliers exert on it."""
+    return factors_and_solutions(freedoms) + freedoms * rows * (rows + 4)

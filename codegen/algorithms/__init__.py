@@ -111,7 +111,7 @@ class Algorithm:
             self.declares,
             swept="forces" if "a" in self.inputs else "both" if "tau" in self.inputs else "inertias",
             base_frame=self.group != "loops" and dynamics,  # forces go in and accelerations come out, if any
-            base_link=matrix,
+            base_link=matrix and not self.declares.joint_space,  # M has more zeros with the base in the middle
             # units of compliances are others, and factors of pairs of joints cost more than units save
             length_units=matrix and self.declares.contact_traffic in ("forces", "branches"),
             # what multiplies single rows would have to turn with them

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from casadi import SX, horzcat, vertcat
+from casadi import SX, horzcat
 
+from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.early_elimination import drawn
 from codegen.recursions.iteration import Iteration
 from codegen.recursions.reduced_problem import Nodes, Solution
-from codegen.recursions.sweeps import contact_accelerations, joint_forces
+from codegen.recursions.sweeps import acceleration_sweep, contact_accelerations
 from codegen.recursions.tree import Tree
 from codegen.spatial import LDL, ArticulatedJoint, articulated_joint, diagonal, ldl, zeros
 
@@ -50,13 +51,14 @@ class Block:
 class Factors:
     """By nodes: the joints, the joint forces y of unit multipliers (n x m), and the constraints above.
 
-    Constraints that stand at the root are above the world, -1.
+    Constraints that stand at the `root` are above the world, -1.
     """
 
     tree: Tree
     joint: Mapping[int, ArticulatedJoint]
     y: Mapping[int, SX]
     above: Mapping[int, Block]
+    root: Block
 
     def inwards(self, p: Sequence[SX], tau: Nodes, s: SX, nodes: Iterable[int]) -> tuple[Nodes, list[SX], SX]:
         """Joint forces u of `nodes`, of forces p on bodies; p and what rows lack, s (m), once these have yielded."""
@@ -72,8 +74,7 @@ class Factors:
     def outwards(self, u: Nodes, free: Nodes, nodes: Iterable[int]) -> Solution:
         """Accelerations of joints and bodies of `nodes`, and the multipliers (m) of constraints above these."""
         tree, lam, y, a = self.tree, zeros(self.tree.m), Nodes(), {-1: zeros(6)}
-        if -1 in self.above:
-            lam[self.above[-1].rows] = self.above[-1].multipliers(free[-1], a[-1])
+        lam[self.root.rows] = self.root.multipliers(free[-1], a[-1])
         # root to leaves: the constraints above a joint, then the joint
         for i in nodes:
             a[i] = tree.X[i] @ a[tree.parent[i]]
@@ -89,27 +90,25 @@ def tree_kkt(tree: Tree, p: list[SX], tau: Nodes, s: SX, mu: SX, lam0: SX) -> It
     Steps change multipliers, and the motion of what carries joints with constraints above them.
     """
     factors, lacking = factorised(tree, mu), s
-    blocks = {i: block for i, block in factors.above.items() if i >= 0}
-    carriers = sorted({j for i in blocks for j in tree.path(tree.parent[i])})
+    carriers = sorted({j for i in factors.above for j in tree.path(tree.parent[i])})
     u, p, s = factors.inwards(p, tau, s, [i for i in tree.inwards if i not in carriers])
 
     # one step: the KKT system again, from these constraints on, its damping undone by the last multipliers
     def step(lam: SX, *motion: Nodes) -> tuple[SX, Nodes, Nodes]:
         wanted, pushed = s + lam / mu, [*p]
-        free = {i: block.freely(wanted) for i, block in blocks.items()}
-        for i, block in blocks.items():
+        free = {i: block.freely(wanted) for i, block in factors.above.items()}
+        for i, block in factors.above.items():
             pushed[tree.parent[i]] -= tree.X[i].force(block.half.T @ free[i])
         u_near, _, wanted = factors.inwards(pushed, tau, wanted, carriers[::-1])
-        free |= {i: block.freely(wanted) for i, block in factors.above.items() if i < 0}
-        y, a, lam = factors.outwards({**u, **u_near}, free, sorted({*carriers, *blocks}))
+        free[-1] = factors.root.freely(wanted)
+        y, a, lam = factors.outwards({**u, **u_near}, free, sorted({*carriers, *factors.above}))
         return lam, {i: y[i] for i in carriers}, {i: a[i] for i in carriers}
 
     # root to leaves: other joints, under what their multipliers add to forces that do not depend on these
     def completed(lam: SX, y: Nodes, a: Nodes, nodes: Iterable[int]) -> Solution:
-        y, a = dict(y), {-1: zeros(6), **a}
-        for i in (i for i in nodes if i not in y):
-            y[i], a[i] = factors.joint[i].motion(tree.X[i] @ a[tree.parent[i]], u[i] + factors.y[i] @ lam)
-        return y, a, lam
+        pushed = {i: u[i] + factors.y[i] @ lam for i in nodes if i not in y}
+        y_far, a = acceleration_sweep(tree, factors.joint, pushed, pushed, a)
+        return {**y, **y_far}, a, lam
 
     def residual(lam: SX, y: Nodes, a: Nodes) -> SX:
         return lacking - contact_accelerations(tree, completed(lam, y, a, tree.support)[1])
@@ -137,8 +136,7 @@ def factorised(tree: Tree, mu: SX) -> Factors:
         IA[tree.parent[i]] += tree.X[i].inertia(left)
         K[tree.parent[i]] += tree.X[i].force(felt)
     rest = [r for r in range(tree.m) if not any(r in rows for rows in stand.values())]
-    root = {-1: Block(rest, ldl(W[rest, rest]), zeros(len(rest), 6))} if rest else {}
-    return Factors(tree, joint, y, {**above, **root})
+    return Factors(tree, joint, y, above, Block(rest, ldl(W[rest, rest]), zeros(len(rest), 6)))
 
 
 def _above(tree: Tree) -> dict[int, list[int]]:
@@ -146,17 +144,22 @@ def _above(tree: Tree) -> dict[int, list[int]]:
 
     At generic configurations, that is: of numbers drawn at random.
     """
-    above = {}
+    above, J_T = {}, jacobian_transpose(tree)
     for node in {contact.node for contact in tree.contacts}:
+        own = _own_joints(tree, node)
         here = [contact for contact in tree.contacts if contact.node == node]
-        others = {i for contact in tree.contacts if contact.node != node for i in tree.path(contact.node)}
-        own = [i for i in tree.path(node) if i not in others]
+        rows = [row for contact in here for row in range(tree.m)[contact.rows]]
+        y = J_T[[dof for i in own for dof in range(tree.nv)[tree.dofs[i]]], rows]
         K = horzcat(*[contact.force for contact in here])
-        loads = [joint_forces(tree, contact) for contact in here]
-        y = horzcat(*[vertcat(zeros(0, c.size), *[y_c[i] for i in own]) for c, y_c in zip(here, loads, strict=True)])
-        if all(_rank(felt) == _rank(rows) for felt, rows in zip(drawn(tree, y), drawn(tree, K), strict=True)):
-            above[own[-1]] = [row for contact in here for row in range(tree.m)[contact.rows]]
+        if all(_rank(felt) == _rank(held) for felt, held in zip(drawn(tree, y), drawn(tree, K), strict=True)):
+            above[own[-1]] = rows
     return above
+
+
+def _own_joints(tree: Tree, node: int) -> list[int]:
+    """The joints that only contacts on this node load, from the node towards the root."""
+    others = {i for contact in tree.contacts if contact.node != node for i in tree.path(contact.node)}
+    return [i for i in tree.path(node) if i not in others]
 
 
 def _rank(values: NDArray[np.float64]) -> int:

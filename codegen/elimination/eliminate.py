@@ -9,7 +9,7 @@ is part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -17,7 +17,7 @@ from casadi import SX, trace, vertcat, vertsplit
 
 from codegen.elimination.links import EliminatedLink
 from codegen.recursions.reduced_problem import Nodes, ReducedProblem, Solution
-from codegen.recursions.sweeps import acceleration_sweep
+from codegen.recursions.sweeps import Articulated, acceleration_sweep
 from codegen.recursions.tree import ContactRows, LoweredContact, Tree
 from codegen.spatial import (
     ArticulatedInertia,
@@ -26,7 +26,6 @@ from codegen.spatial import (
     Subspace,
     Transform,
     articulated_joint,
-    ldl,
     zeros,
 )
 
@@ -46,30 +45,23 @@ def eliminate(
     links = detect(tree)
     if not links:
         return ReducedProblem(tree, list(p), dict(tau), s, lambda y, a, lam: (y, a, lam), lambda lam: lam)
-    S, X, parent, arm, p = tree.S, tree.X, tree.parent, tree.armature, list(p)
-    IA, I, prescribed, yields, joint, u = [part.articulated() for part in tree.I], list(tree.I), {}, {}, {}, {}
+    X, parent, arm = tree.X, tree.parent, tree.armature
     beyond = sorted({i for link in links.values() for i in tree.outwards if link.held.node in tree.path(i)[1:]})
-    # leaves to eliminated links: what hangs on them
-    for i in reversed(beyond):
-        joint[i] = articulated_joint(IA[i], S[i], arm[i])
-        u[i] = tau[i] - S[i].T @ p[i]
-        IA[parent[i]] += X[i].inertia(joint[i].projected_inertia(IA[i]))
-        p[parent[i]] += X[i].force(joint[i].projected_force(p[i], joint[i].D.solve(u[i]), tau[i]))
+    joint, u, IA, p = _inward_sweep(tree, p, tau, reversed(beyond))
+    I, prescribed = list(tree.I), {}
     # eliminated links to their carriers, which feel them as a part of themselves
-    for e, link in links.items():
+    for link in links.values():
         i, A = link.held.node, IA[link.held.node].parts[0].articulated()
         prescribed[i] = link.prescribed_acceleration(s[link.held.rows])
-        # what the rows gave way to already: pivots of those that are left vanish beside this, too
-        yields[e] = trace(link.Y.T @ ldl(S[i].T @ (A @ S[i].columns) + arm[i]).solve(link.Y))
         rotor = ArticulatedInertia.of(link.B @ arm[i] @ link.B.T)
-        place = tree.model.nodes[parent[i]].bodies.index(link.part.parent)
         stiffness = ArticulatedInertia.none() if mu is None else link.stiffness(mu)
-        felt = link.part.X.inertia(link.inertia(A) + rotor + stiffness)
-        I[parent[i]] = I[parent[i]].stiffened(place, felt)
+        place = tree.model.nodes[parent[i]].bodies.index(link.part.parent)
+        I[parent[i]] = I[parent[i]].stiffened(place, link.part.X.inertia(link.inertia(A) + rotor + stiffness))
         p[parent[i]] += X[i].force(link.force(p[i] + A @ prescribed[i], tau[i] - arm[i] @ (link.B.T @ prescribed[i])))
-    lack = [links[e].reduced_rhs(s[c.rows]) if e in links else s[c.rows] for e, c in enumerate(tree.contacts)]
+    contacts = list(enumerate(tree.contacts))
+    lack = [links[e].reduced_rhs(s[c.rows]) if e in links else s[c.rows] for e, c in contacts]
     still = {i: zeros(0) for i in (*prescribed, *beyond)}
-    left = remainder(tree, {e: _left(tree, links[e], yields[e], mu is not None) for e in links}, still, I)
+    left = remainder(tree, {e: _left(tree, link, IA, mu is not None) for e, link in links.items()}, still, I)
     rest = eliminate(left, p, {**tau, **still}, vertcat(zeros(0), *lack), detect, mu)
 
     # carriers to eliminated links: accelerations, and the multipliers that make up for what these lack
@@ -80,17 +72,14 @@ def eliminate(
             i = link.held.node
             reached = X[i] @ a[parent[i]]
             y[i] = link.B.T @ (prescribed[i] - reached)
-            a[i] = reached + S[i] @ y[i]
+            a[i] = reached + tree.S[i] @ y[i]
             lacking = IA[i].parts[0] @ a[i] + p[i] - link.B @ (tau[i] - arm[i] @ y[i])
             lam_e[e] = link.multipliers(lacking, lam_e[e])
         y_beyond, a_beyond = acceleration_sweep(tree, joint, u, beyond, a)
         return {**y, **y_beyond}, {**a, **a_beyond}, vertcat(zeros(0), *lam_e)
 
     def reduced_multipliers(lam: SX) -> SX:
-        parts = [
-            links[e].reduced_multipliers(lam[c.rows]) if e in links else lam[c.rows]
-            for e, c in enumerate(tree.contacts)
-        ]
+        parts = [links[e].reduced_multipliers(lam[c.rows]) if e in links else lam[c.rows] for e, c in contacts]
         return rest.reduced_multipliers(vertcat(zeros(0), *parts))
 
     return replace(rest, back_substitute=back_substitute, reduced_multipliers=reduced_multipliers)
@@ -122,9 +111,24 @@ def remainder(tree: Tree, left: Mapping[int, LoweredContact], gone: Collection[i
     )
 
 
-def _left(tree: Tree, link: EliminatedLink, yields: SX, stiffened: bool) -> LoweredContact:
+def _inward_sweep(
+    tree: Tree, p: Sequence[SX], tau: Mapping[int, SX], nodes: Iterable[int]
+) -> tuple[Articulated, Nodes, list[NodeInertia], list[SX]]:
+    """ABA's inward sweep over `nodes` (children first): their joints and u = tau - S' pA, and all nodes' IA and pA."""
+    joint, u, IA, p = {}, {}, [I.articulated() for I in tree.I], list(p)
+    # leaves to root: articulated inertia and bias force of the subtree that hangs on each joint
+    for i in nodes:
+        joint[i] = articulated_joint(IA[i], tree.S[i], tree.armature[i])
+        u[i] = tau[i] - tree.S[i].T @ p[i]
+        IA[tree.parent[i]] += tree.X[i].inertia(joint[i].projected_inertia(IA[i]))
+        p[tree.parent[i]] += tree.X[i].force(joint[i].projected_force(p[i], joint[i].D.solve(u[i]), tau[i]))
+    return joint, u, IA, p
+
+
+def _left(tree: Tree, link: EliminatedLink, IA: Sequence[NodeInertia], stiffened: bool) -> LoweredContact:
     """The rows that are left of an eliminated link's contact, on the body that carries the link."""
-    force, b, node = link.rows, link.part.parent, tree.parent[link.held.node]
+    force, b, i = link.rows, link.part.parent, link.held.node
+    node, D = tree.parent[i], articulated_joint(IA[i], tree.S[i], tree.armature[i]).D
     return replace(
         link.held,
         body=b,
@@ -132,6 +136,7 @@ def _left(tree: Tree, link: EliminatedLink, yields: SX, stiffened: bool) -> Lowe
         force=vertcat(*[force if other == b else zeros(6, force.size2()) for other in tree.model.nodes[node].bodies]),
         on_body=ContactRows(force.T, zeros(3), Transform(()), force, force @ force.T),
         stated=replace(link.held.stated, own=SX.eye(3), turn=None),
-        yields=link.held.yields + yields,
+        # what the rows gave way to already: pivots of those that are left vanish beside this, too
+        yields=link.held.yields + trace(link.Y.T @ D.solve(link.Y)),
         stiff=stiffened and link.stiff,
     )

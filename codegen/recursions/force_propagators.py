@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
 from casadi import SX, horzcat, vertcat
 
@@ -18,6 +19,7 @@ from codegen.recursions.tree import Tree
 from codegen.spatial import units, zeros
 
 Key = tuple[str, int]  # ("contact", number) or ("joint", node): the streams of contacts, and those of bundles
+Passing = dict[int, dict[Key, SX]]  # by nodes, of each stream that passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +33,12 @@ class ForcePropagators:
     start: dict[Key, tuple[int, SX]]
     bundle: dict[Key, Key]
     forces: dict[Key, SX]
-    y: dict[int, dict[Key, SX]]
-    half: dict[int, dict[Key, SX]]
+    y: Passing
+    half: Passing
     L: dict[tuple[Key, Key], SX]
 
     def coupling(self, a: Key, b: Key) -> SX:
         """L between streams a and b."""
-        if (b, a) in self.L:
-            return self.L[b, a].T
         return self.L.get((a, b), zeros(self.start[a][1].size2(), self.start[b][1].size2()))
 
     def reaching(self, i: int, a: Key) -> SX:
@@ -80,26 +80,33 @@ def force_propagators(
 
     What joints `apart` give is left out of L; if not said which, it is that of the roots.
     """
-    propagators = ForcePropagators({}, {}, {}, {}, {}, {})
-    left_out = {i for i in tree.support if tree.parent[i] < 0} if apart is None else set(apart)
+    start, bundle, forces, y, half, scaled = {}, dict[Key, Key](), dict[Key, SX](), {}, {}, {}
     active: list[dict[Key, SX]] = [{} for _ in (*tree.outwards, -1)]
     for e, contact in enumerate(tree.contacts):
-        propagators.start["contact", e] = contact.node, contact.force
+        start["contact", e] = contact.node, contact.force
         active[contact.node]["contact", e] = contact.force
-    # contacts to root: each joint couples the streams that pass it, and lets part of them through
+    # contacts to root: each joint feels the streams that pass it, and lets part of them through
     for i in reversed(tree.support):
-        propagators.y[i] = {a: tree.S[i].T @ F for a, F in active[i].items()}
-        half = propagators.half[i] = {a: A[i].D.forward(y) for a, y in propagators.y[i].items()}
-        scaled = {a: A[i].D.scale(y) for a, y in half.items()}
-        for n, b in enumerate(() if i in left_out else half):
-            for a in list(half)[: n + 1]:
-                propagators.L[a, b] = propagators.coupling(a, b) + half[a].T @ scaled[b]
-        felt = {a: A[i].projected_force(F, -A[i].D.backward(scaled[a])) for a, F in active[i].items()}
+        y[i] = {a: tree.S[i].T @ F for a, F in active[i].items()}
+        half[i] = {a: A[i].D.forward(y_a) for a, y_a in y[i].items()}
+        scaled[i] = {a: A[i].D.scale(half_a) for a, half_a in half[i].items()}
+        felt = {a: A[i].projected_force(F, -A[i].D.backward(scaled[i][a])) for a, F in active[i].items()}
         if i in bundled:
             E = units(horzcat(*felt.values()))
-            propagators.bundle.update(dict.fromkeys(felt, ("joint", i)))
-            propagators.forces.update({a: E.T @ F for a, F in felt.items()})
+            start["joint", i] = i, E
+            bundle.update(dict.fromkeys(felt, ("joint", i)))
+            forces.update({a: E.T @ F for a, F in felt.items()})
             felt = {("joint", i): E}
-            propagators.start["joint", i] = i, E
         active[tree.parent[i]].update({a: tree.X[i].force(F) for a, F in felt.items()})
-    return propagators
+    left_out = {i for i in y if tree.parent[i] < 0} if apart is None else apart
+    return ForcePropagators(start, bundle, forces, y, half, _couplings(half, scaled, left_out))
+
+
+def _couplings(half: Passing, scaled: Passing, left_out: Collection[int]) -> dict[tuple[Key, Key], SX]:
+    """L by pairs of streams, in both orders: the sum of y_a' D^-1 y_b over the joints that both passed."""
+    L: dict[tuple[Key, Key], SX] = {}
+    for i in (i for i in half if i not in left_out):
+        for a, b in combinations_with_replacement(half[i], 2):
+            L[a, b] = L.get((a, b), 0) + half[i][a].T @ scaled[i][b]
+            L[b, a] = L[a, b].T
+    return L

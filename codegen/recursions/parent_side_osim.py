@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from casadi import SX, diagcat, horzcat
+from casadi import SX, diagcat, horzcat, vertcat
 
 from codegen.recursions.sweeps import Articulated
 from codegen.recursions.tree import LoweredContact, Tree
@@ -29,13 +29,13 @@ def parent_side_osim(
 
     Contacts on nodes that carry others, on roots and on the nodes `but` stay where they are.
     """
-    inner, own, F, K, order = list[LoweredContact](), zeros(0, 0), zeros(0, 0), zeros(0, 0), list[int]()
+    inner, own, F, K = list[LoweredContact](), zeros(0, 0), zeros(0, 0), zeros(0, tree.m)
     nodes = [contact.node for contact in tree.contacts]
     stay = {*but, *(i for node in nodes for i in tree.path(node) if i != node or tree.parent[i] < 0)}
     # by nodes: their contacts' rows, or if there are more than that, the unit forces that come through their joint
     for i in dict.fromkeys(nodes):
         here = [contact for contact in tree.contacts if contact.node == i]
-        order += [row for contact in here for row in range(tree.m)[contact.rows]]
+        place = vertcat(*[SX.eye(tree.m)[contact.rows, :] for contact in here])
         rows = horzcat(*[contact.force for contact in here])
         on = units(rows)
         half = A[i].D.forward(tree.S[i].T @ on)
@@ -47,8 +47,6 @@ def parent_side_osim(
         else:
             held, force = replace(held, node=tree.parent[i]), tree.X[i].force(E)
             blocks = (unit * half).T @ (unit * scaled), E.T @ through, on.T @ rows
-        own, F, K = (diagcat(*both) for both in zip((own, F, K), blocks, strict=True))
+        own, F, K = diagcat(own, blocks[0]), diagcat(F, blocks[1]), vertcat(K, blocks[2] @ place)
         inner.append(replace(held, rows=slice(F.size1() - force.size2(), F.size1()), force=unit * force))
-    W = K.T @ mirrored(own + F.T @ delassus(replace(tree, contacts=tuple(inner))) @ F) @ K
-    back = [order.index(row) for row in range(tree.m)]
-    return mirrored(W[back, back])
+    return mirrored(K.T @ mirrored(own + F.T @ delassus(replace(tree, contacts=tuple(inner))) @ F) @ K)

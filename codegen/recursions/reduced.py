@@ -8,6 +8,7 @@ accelerations that one causes are told outwards, from bundle to member, until th
 from __future__ import annotations
 
 from functools import cache
+from itertools import combinations_with_replacement
 
 from casadi import SX
 
@@ -24,7 +25,8 @@ WORLD: Key = ("joint", -1)
 def reduced(tree: Tree, A: Articulated, propagators: ForcePropagators, roots: bool = True) -> SX:
     """W = J M^-1 J' (m x m) from the contacts' streams; without `roots`, as if the roots were locked."""
     feeling = [i for i in propagators.y if roots and tree.parent[i] < 0]
-    at_roots = {pair: block for i in feeling for pair, block in A[i].D.products(propagators.y[i]).items()}
+    once = {pair: block for i in feeling for pair, block in A[i].D.products(propagators.y[i]).items()}
+    at_roots = {(b, a): block.T for (a, b), block in once.items()} | once
 
     @cache
     def between(a: Key, b: Key) -> SX:
@@ -33,10 +35,7 @@ def reduced(tree: Tree, A: Articulated, propagators: ForcePropagators, roots: bo
         if at[1] < other[1]:
             return between(b, a).T
         W = propagators.coupling(a, b)
-        if at != WORLD:
-            W += told(a, at, b)
-        elif (a, b) in at_roots or (b, a) in at_roots:
-            W += at_roots[a, b] if (a, b) in at_roots else at_roots[b, a].T
+        W += told(a, at, b) if at != WORLD else at_roots.get((a, b), 0)
         return mirrored(W) if a == b else W
 
     def told(a: Key, at: Key, b: Key) -> SX:
@@ -56,5 +55,5 @@ def reduced(tree: Tree, A: Articulated, propagators: ForcePropagators, roots: bo
             x = tree.X[i] @ acceleration(tree.parent[i], b)
         return A[i].motion(x, zeros(tree.S[i].size, x.size2()))[1]
 
-    pairs = [(o, e) for e in range(len(tree.contacts)) for o in range(e + 1)]
+    pairs = combinations_with_replacement(range(len(tree.contacts)), 2)
     return assembled(tree, {(o, e): [between(("contact", o), ("contact", e))] for o, e in pairs})

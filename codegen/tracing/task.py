@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from casadi import SX, Function, reshape, sqrt, sumsqr, vec
+from casadi import SX, Function, densify, reshape, sqrt, sumsqr, vec
 
 from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm, optional
 from codegen.algorithms.published import PUBLISHED
@@ -204,11 +204,23 @@ def trace_iteration(task: Task) -> Graph:
     return _read(task, [*symbols, column], (*inputs, Port(STATE, (size,))), results, ports)
 
 
+@direct_operators()
+def casadi_function(task: Task) -> Function:
+    """The algorithm as a function of CasADi's, as written or as published: dense columns, matrices row by row."""
+    symbols, results = _run(task)
+    if isinstance(results, Iteration):
+        results = results.unrolled(task.iterations or 1)
+    return _function(task, symbols, [SX(densify(x)) for x in (results if isinstance(results, tuple) else (results,))])
+
+
+def _function(task: Task, symbols: list[SX], results: Sequence[SX]) -> Function:
+    return Function(task.algorithm, symbols, [vec(result.T) for result in results], {"live_variables": False})
+
+
 def _read(
     task: Task, symbols: list[SX], inputs: tuple[Port, ...], results: Sequence[SX], outputs: tuple[Port, ...]
 ) -> Graph:
-    columns = [vec(result.T) for result in results]
-    traced = Function(task.algorithm, symbols, columns, {"live_variables": False})
+    traced = _function(task, symbols, results)
     try:
         return with_status(from_casadi(traced, inputs, outputs, task.algorithm))
     except RobotError:

@@ -2,7 +2,7 @@
 
 A robot is a bundled name, a file, or a robot with contacts from the published table ("talos F6^2"); --contact holds
 frames of any robot. Peers: Pinocchio's C++ (headers of the `pin` wheel, compiled here with -O3 -march=native; the
-first time takes minutes) and C that CasADi generates from a straightforward version. All get the same robot and the
+first time takes minutes) and C that CasADi generates from the papers' listings. All get the same robot and the
 same random states, and must agree before they are timed; one reading is a few passes over the states, timed in C.
 Whoever is not installed is left out, and the report says so.
 """

@@ -7,26 +7,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from thorough import besides, chosen
+from thorough import besides
 
 import codegen
 from codegen.algorithms import ALGORITHMS
 from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
 from opcount.bench import __main__ as bench
-from opcount.bench import casadi_peer, ours, peers, pinocchio_peer, straightforward_held
+from opcount.bench import casadi_peer, ours, peers, pinocchio_peer
 from opcount.bench.build_dir import Absent, BuildDir, compilers
 from opcount.bench.contact_scenarios import SCENARIOS, standing
 from opcount.bench.race import Contestant, Scenario, disagreement, scenario
 
 needs_compiler = pytest.mark.skipif(not compilers(), reason="no C compiler")
 MU = 1e5
+DYNAMICS = ("pv", "pv_early", "prox_pv", "constrained_aba", "prox_ltl")
 
 
 def race(name: str, algorithm: str, states: int = 3) -> Scenario:
     robot, texts = SCENARIOS[name]
     model = codegen.load(robot)
-    names = ("q",) if algorithm in straightforward_held.MATRICES else ("q", "v", "tau")
+    names = ("q", "v", "tau") if ALGORITHMS[algorithm].group == "constrained" else ("q",)
     return scenario(model, algorithm, names, states, tuple(contact_of(model, text) for text in texts))
 
 
@@ -48,33 +49,15 @@ def expected(given: Scenario, *state: np.ndarray) -> tuple[np.ndarray, ...]:
     return np.linalg.solve(at.M, tau - at.bias + at.J.T @ lam), lam
 
 
-@pytest.mark.parametrize(
-    ("name", "algorithm"),
-    chosen(
-        lambda name, algorithm: name == "iiwa H6" or algorithm in ("pv_early", "kjr"),
-        ["iiwa H6", "solo12 F3^2"],
-        straightforward_held.ALGORITHMS,
-    ),
-)
-def test_the_straightforward_version_is_right(name: str, algorithm: str) -> None:
-    given = race(name, algorithm)
-    function = straightforward_held.function(given.model, algorithm, given.contacts, given.iterations)
+@pytest.mark.parametrize("algorithm", [*DYNAMICS, "ltl_osim", "kjr", "efpa", "pv_osim", "pv_osimr", "caba_osim"])
+def test_what_casadi_compiles_is_right(algorithm: str) -> None:
+    given = race("iiwa H6", algorithm)
+    function, _ = casadi_peer.source(given.model, algorithm, given.contacts, given.iterations)
     for state in zip(*given.inputs, strict=True):
         moving = (state[0], *(np.cos(1.0 + np.arange(len(x))) for x in state[1:]))  # contacts that do not stand still
         found, wanted = [np.array(x) for x in function.call(moving)], expected(given, *moving)
         for mine, theirs in zip(found, wanted, strict=True):
             assert np.abs(np.ravel(mine) - np.ravel(theirs)).max() <= 1e-9 * np.abs(theirs).max()
-
-
-def test_the_straightforward_version_is_not_made_slow() -> None:
-    def operations(name: str, algorithm: str) -> int:
-        given = race(name, algorithm, 1)
-        return int(straightforward_held.function(given.model, algorithm, given.contacts, 3).n_instructions())
-
-    # the literature's straightforward programs: 2590, 3101 and 3191 of the iiwa
-    assert operations("iiwa H6", "constrained_aba") < 2950
-    assert operations("iiwa H6", "prox_pv") < 3400
-    assert operations("iiwa H6", "prox_ltl") < 3600
 
 
 @pytest.mark.parametrize("name", besides(["iiwa H3", "solo12 F3^2", "talos F6^2"], SCENARIOS))

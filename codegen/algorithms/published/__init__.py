@@ -17,6 +17,7 @@ from codegen.algorithms.published.efpa import efpa
 from codegen.algorithms.published.kjr import kjr
 from codegen.algorithms.published.ltl import ltl
 from codegen.algorithms.published.ltl_osim import ltl_osim
+from codegen.algorithms.published.minverse import minverse
 from codegen.algorithms.published.prox_kkt import prox_kkt
 from codegen.algorithms.published.prox_ltl import prox_ltl
 from codegen.algorithms.published.prox_ltls import prox_ltls
@@ -34,6 +35,7 @@ PUBLISHED: dict[str, Callable[..., Any]] = {
     "crba": crba,
     "aba": aba,
     "ltl": ltl,
+    "minverse": minverse,
     "pv": pv,
     "pv_early": pv_early,
     "pv_soft": pv_soft,

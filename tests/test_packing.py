@@ -158,16 +158,13 @@ def any_graph(draw: st.DrawFn) -> Graph:
 )
 def test_whatever_is_called_alike_the_results_stay(graph: Graph, given: list[tuple[int, int, int]]) -> None:
     roles = {("x", k): role for k, role in enumerate(given)}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "WORTH", 1e9)
-        made = packing.pack(graph, [roles])
+    made = packing.pack(graph, [roles], worth=1e9)
     if made is not None:
         same(graph, verify(made.graph))
 
 
-def test_sums_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_of_any_length() -> None:
     """Five thousand terms of either limb, one sum inside the other."""
-    monkeypatch.setattr(packing, "WORTH", 2.0)
     size = 5000
     values = [Value(INPUT, port=0, element=k) for k in range(2 * size)]
     ends = []
@@ -178,7 +175,7 @@ def test_sums_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
             total = len(values) - 1
         ends.append(total)
     graph = verify(Graph("long", (Port("x", (2, size)),), (Port("y", (2,)),), tuple(values), (tuple(ends),)))
-    made = packing.pack(graph, [{("x", k): (0, k // size, k % size) for k in range(2 * size)}])
+    made = packing.pack(graph, [{("x", k): (0, k // size, k % size) for k in range(2 * size)}], worth=2.0)
     assert made
     assert len(made.packs) == size - 1
     same(graph, verify(made.graph))

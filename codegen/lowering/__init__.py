@@ -24,6 +24,7 @@ from codegen.lowering.reduced_problem import reduced_problem
 from codegen.lowering.reflect_rotors import reflect_rotors
 from codegen.lowering.regroup_inertias import own_inertias, regroup_inertias
 from codegen.lowering.reroot import reroot
+from codegen.lowering.tip_axes import tip_axes
 from codegen.recursions.iteration import Iteration
 
 __all__ = ["ALL", "LOWERING", "Needs", "Problem", "Request", "Step", "checked", "lowered", "restored"]
@@ -65,6 +66,7 @@ LOWERING: tuple[Step, ...] = (
     Step(determined_joints, held_softly),
     Step(contact_axes, unchanged),
     Step(link_axes, own_axes),
+    Step(tip_axes, unchanged),
     Step(build_tree),
     Step(contact_rows),
     Step(length_units, unchanged),

@@ -7,11 +7,9 @@ are turned about the hinge. So they may stand at any angle, even at one that the
   inertia alone is turned by its angle, not all that hangs on it, and the next hinge turns by the sum of both angles.
 - A body that only spins about its hinge looks the same from axes that stay still.
 - At a tip, where only inertia counts, axes stand so that the first moment across the hinge lies along one of them.
-- Where forces are swept, too, a tip's inertia is turned by itself if it is carried about freely, unless a zero product
-  of inertia with the hinge's axis would be filled.
-- So is a tip that is held by one whole point or frame, whose axes can be turned outside the sweeps
-  (`codegen.lowering.contact_rows`), unless it is a point and a zero of its inertia would be filled. Several points
-  share more numbers along its own axes.
+- A tip that is held by one whole point or frame, whose axes can be turned outside the sweeps
+  (`codegen.lowering.contact_rows`), is turned by itself, unless it is a point and a zero of its inertia would be
+  filled. Several points share more numbers along its own axes.
 
 Needs canonical frames (`codegen.model.canonical_frames`) and regrouped inertias (`codegen.lowering.regroup_inertias`).
 Other bodies that somebody looks at, by a frame or a contact, keep their own axes.
@@ -76,7 +74,7 @@ class Turned:
 
 def link_axes(problem: Problem) -> Problem:
     """The step."""
-    used, held = _looked_at(problem)
+    used, held = looked_at(problem)
     model, bodies, swept = problem.canonical.model, problem.bodies, problem.request.needs.swept
     chosen = on_hinges(model, bodies.joints, problem.positions, bodies.offsets, bodies.inertias, used, held, swept)
     return problem.found(links=chosen)
@@ -93,7 +91,7 @@ def own_axes(problem: Problem) -> Problem:
     return problem.found(links=tuple(LinkAxes(*pair) for pair in transforms))
 
 
-def _looked_at(problem: Problem) -> tuple[set[int], dict[int, int]]:
+def looked_at(problem: Problem) -> tuple[set[int], dict[int, int]]:
     """The bodies that somebody looks at, and the rows of those that one contact alone does, its axes turned outside."""
     model, contacts, aside = problem.canonical.model, problem.contacts, problem.aside or ()
     on = [model.frame(contact.frame.name).body for contact in contacts]
@@ -128,27 +126,27 @@ def on_hinges(
             found.append(LinkAxes(Transform(steps + joints[b].transform(positions[b])), own))
             continue
         k, sign = unit_axis(body.joint.axis)
-        turn, carried = Turned(k, sign, positions[b]), _carried(model, b)
+        turn, beyond = Turned(k, sign, positions[b]), carried(model, b)
         if body.parent in behind:
             base = behind[body.parent]
             turn, steps = turn.after(base, _about(k, body)), _turned_shift(base, body, offsets[b])
         last: tuple[Step, ...] = (turn.step,)
         inner = None
-        if not carried and b in held:
+        if not beyond and b in held:
             aside = turn.one_way(0.0).step
             if held[b] >= costs.WELDED or not _fills(aside, own):
                 inner, last, own = aside, (), aside.carry(own)
         elif b in looked_at or b in held:
             pass
-        elif not carried:
-            last, own = _at_tip(turn, own, swept if _turns(model, joints, body.parent) else "inertias")
-        elif _stays(body, carried) and _across(own, k) >= costs.MOMENTS[swept]:
+        elif not beyond:
+            last, own = _along_first_moment(turn, own)
+        elif _stays(body, beyond) and _across(own, k) >= costs.MOMENTS[swept]:
             behind[b], last, own = turn, (), turn.step.carry(own)
         found.append(LinkAxes(Transform((*steps, *last)), own, inner))
     return tuple(found)
 
 
-def _carried(model: Model, b: int) -> list[Body]:
+def carried(model: Model, b: int) -> list[Body]:
     """The bodies that hang on body b."""
     return [other for other in model.bodies if other.parent == b]
 
@@ -164,14 +162,6 @@ def _parallel(body: Body, other: Body) -> bool:
         return False
     k, _ = unit_axis(body.joint.axis)
     return unit_axis(other.joint.axis)[0] == k and bool(other.placement.R[k, k] == 1.0)
-
-
-def _turns(model: Model, joints: Sequence[JointType], b: int) -> bool:
-    """Whether body b may turn about all axes, by its freedoms."""
-    freedoms = 0
-    while b >= 0:
-        freedoms, b = freedoms + joints[b].nv, model.bodies[b].parent
-    return freedoms >= costs.FREE_AXES
 
 
 def _fills(step: AxisRotation, inertia: RigidInertia) -> bool:
@@ -195,14 +185,6 @@ def _turned_shift(turn: Turned, body: Body, offset: SX | None) -> tuple[Translat
 def _across(inertia: RigidInertia, k: int) -> int:
     """Along how many of the two axes across axis k the inertia has first moments."""
     return sum(not inertia.h[n].is_zero() for n in others(k))
-
-
-def _at_tip(turn: Turned, inertia: RigidInertia, swept: Swept) -> tuple[tuple[Step, ...], RigidInertia]:
-    """The last steps to a body that carries nothing, and its inertia there."""
-    steps, there = _along_first_moment(turn, inertia)
-    carried, k = Transform(steps).inertia(there), turn.k
-    filled = carried.I[k, :].nnz() > there.I[k, :].nnz()
-    return (steps, there) if swept == "inertias" or filled else ((), carried)
 
 
 def _along_first_moment(turn: Turned, inertia: RigidInertia) -> tuple[tuple[Step, ...], RigidInertia]:

@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 __all__ = ["Packed", "Roles", "pack"]
 
 WORTH = 0.9
-"""Packing must leave at most this part of the operations to do."""
 
 _ROUNDS = (6, 1)  # with one, nothing is alike after something that is not, and nothing can go round in a circle
 
 
-def pack(graph: Graph, ways: Sequence[Roles]) -> Packed | None:
+def pack(graph: Graph, ways: Sequence[Roles], worth: float = WORTH) -> Packed | None:
     """The graph with the values of like limbs in packs, in the best of some ways; None where that is not worth it.
 
     Each way says of an input element (port name, place) which group of limbs it belongs to, which limb, and what it is
-    to that limb; groups and limbs are numbered from 0, and what has the same role is alike.
+    to that limb; groups and limbs are numbered from 0, and what has the same role is alike. `worth` is the part of the
+    operations that packing must leave at most.
     """
     flat = sums(graph)
     made = [packed for packed in (_packed(graph, flat, roles) for roles in ways if roles) if packed]
     best = min(made, key=lambda packed: packed.steps, default=None)
-    return best if best and best.steps <= WORTH * count(graph).total else None
+    return best if best and best.steps <= worth * count(graph).total else None
 
 
 def _packed(graph: Graph, flat: Sums, roles: Roles) -> Packed | None:

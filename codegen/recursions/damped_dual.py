@@ -97,16 +97,23 @@ def from_propagators(
 
 
 def split(tree: Tree) -> Split:
-    """The nodes of nu, and the blocks of rows that share no others: of all that are shared those up to some depth.
+    """The nodes of nu, and the blocks of rows that share no others, where that costs least."""
+    return min(splits(tree), key=lambda choice: _cost(tree, *choice))
 
-    The cheapest depth, none at all being one; but joints that contacts do not share must be able to follow them:
-    damping alone in a block would cost digits.
+
+def splits(tree: Tree) -> list[Split]:
+    """The ways to split: nodes of nu are all shared ones up to some depth, or none.
+
+    But joints that contacts do not share must be able to follow them: damping alone in a block would cost digits.
     """
-    common = [i for i in tree.support if sum(i in tree.path(contact.node) for contact in tree.contacts) > 1]
-    depth = {i: len(tree.path(i)) for i in common}
-    choices = [tuple(i for i in common if depth[i] <= most) for most in (0, *sorted(set(depth.values())))]
-    able = [(nodes, blocks) for nodes in choices if _able(tree, nodes, blocks := _blocks(tree, nodes))]
-    return min(able, key=lambda choice: _cost(tree, common, *choice))
+    depth = {i: len(tree.path(i)) for i in _shared(tree)}
+    choices = [tuple(i for i in depth if depth[i] <= most) for most in (0, *sorted(set(depth.values())))]
+    return [(nodes, blocks) for nodes in choices if _able(tree, nodes, blocks := _blocks(tree, nodes))]
+
+
+def _shared(tree: Tree) -> list[int]:
+    """The nodes on the way to several contacts."""
+    return [i for i in tree.support if sum(i in tree.path(contact.node) for contact in tree.contacts) > 1]
 
 
 def _able(tree: Tree, nodes: Collection[int], blocks: Sequence[Sequence[int]]) -> bool:
@@ -130,11 +137,12 @@ def _blocks(tree: Tree, nodes: Collection[int]) -> tuple[list[int], ...]:
     return tuple(blocks.values())
 
 
-def _cost(tree: Tree, common: Sequence[int], nodes: Collection[int], blocks: Sequence[Sequence[int]]) -> int:
+def _cost(tree: Tree, nodes: Collection[int], blocks: Sequence[Sequence[int]]) -> int:
     """Operations of the factorisation and of the iterations, from sizes alone."""
+    rest = [i for i in _shared(tree) if i not in nodes]  # no unknowns
     total = costs.factors_and_solutions(sum(tree.S[i].size for i in nodes))
     for rows in blocks:
         path = {i for contact in tree.contacts if contact.rows.start in rows for i in tree.path(contact.node)}
         total += costs.bordered(len(rows), sum(tree.S[i].size for i in path if i in nodes))
-        total += sum(costs.within(tree.S[i].size, len(rows)) for i in path if i in common and i not in nodes)
+        total += sum(costs.within(tree.S[i].size, len(rows)) for i in path if i in rest)
     return total

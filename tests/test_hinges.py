@@ -19,7 +19,7 @@ from codegen.api import graphs
 from codegen.geometry import axis_rotation, axis_turns
 from codegen.ir.counting import count
 from codegen.ir.interpreter import interpret
-from codegen.lowering import LOWERING, Problem
+from codegen.lowering import LOWERING, Problem, Request
 from codegen.lowering.regroup_inertias import regroup_inertias
 from codegen.model.canonical_frames import canonical
 from codegen.oracle import ORACLE
@@ -122,11 +122,11 @@ def test_mass_goes_outwards_for_a_first_moment(robot, saved):
 
     def written(swept):
         given, needs = [SX.sym(name, model.nq if name == "q" else model.nv) for name in "qva"], entry.needs()
-        problem = Problem(needs, model, given[0])
+        problem = Problem(Request(needs), model, given[0])
         for step in LOWERING:
             regrouping = step.run is regroup_inertias
-            problem = step.run(replace(problem, needs=replace(needs, swept=swept)) if regrouping else problem)
-            problem = replace(problem, needs=needs)
+            asked = Request(replace(needs, swept=swept) if regrouping else needs)
+            problem = replace(step.run(replace(problem, request=asked)), request=Request(needs))
         return Function("f", given, [entry.run(problem.built, *given[1:], SX(0, 6))]).n_nodes()
 
     assert written("forces") <= written("both") - saved

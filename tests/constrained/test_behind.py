@@ -21,7 +21,7 @@ from codegen.algorithms.aba_osim import factors, half
 from codegen.geometry import IDENTITY, Inertia, Pose, mat3, vec3
 from codegen.ir.counting import count
 from codegen.ir.interpreter import interpret
-from codegen.lowering import Problem, lowered
+from codegen.lowering import Problem, Request, lowered
 from codegen.lowering.length_units import measured, units_of_length
 from codegen.model import Body, Frame, Joint, Node
 from codegen.model.contacts import contact_of
@@ -101,7 +101,7 @@ def test_compiled(build):
 def test_operations_behind_the_joint(name):
     robot, contacts = held("atlas", HUMANOID)
     q, entry = SX.sym("q", robot.nq), ALGORITHMS[name]
-    tree = lowered(Problem(entry.needs(), robot, q, contacts=contacts)).built
+    tree = lowered(Problem(Request(entry.needs()), robot, q, contacts=contacts)).built
     A = inertia_sweep(tree, tree.I)
     y = {
         "pv_osim": lambda contact: joint_forces(tree, contact, A),
@@ -152,7 +152,7 @@ def test_units_leave_limbs_in_step():
 def in_own_units(given, algorithm):
     """W at the states of a problem where every body that may have a unit of its own has one, whatever it costs."""
     q, entry = SX.sym("q", given.model.nq), ALGORITHMS[algorithm]
-    stated = Problem(entry.needs(), given.model, q, contacts=given.contacts)
+    stated = Problem(Request(entry.needs()), given.model, q, contacts=given.contacts)
     tree = lowered(stated, without=("length_units",)).built
     unit = units_of_length(tree, change=-1000)
     assert len(set(unit)) > 2

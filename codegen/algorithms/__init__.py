@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from codegen.algorithms.aba import aba
+from codegen.algorithms.aba_derivatives import aba_derivatives
 from codegen.algorithms.aba_osim import aba_osim
 from codegen.algorithms.aba_prox import aba_prox
 from codegen.algorithms.aba_prox_stiff import aba_prox_stiff
@@ -50,6 +51,7 @@ from codegen.algorithms.pv_osimf import pv_osimf
 from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.rnea import rnea
+from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.algorithms.tree_kkt import tree_kkt
 from codegen.lowering.problem import Needs
 from codegen.model import Model
@@ -162,6 +164,10 @@ QUANTITIES: dict[str, Quantity] = {
     "rotation": Quantity(("frames", 3, 3), "frame axes in the world, as columns"),
     "velocity": Quantity(("frames", 6), "frame velocities [linear; angular] in world axes (m/s, rad/s)"),
     "W": Quantity(("contacts", "contacts"), "Delassus matrix J M^-1 J' over the rows of all contacts"),
+    "dtau_dq": Quantity(("nv", "nv"), "joint forces by the configuration, along the tangents of joints"),
+    "dtau_dv": Quantity(("nv", "nv"), "joint forces by joint velocities"),
+    "da_dq": Quantity(("nv", "nv"), "joint accelerations by the configuration, along the tangents of joints"),
+    "da_dv": Quantity(("nv", "nv"), "joint accelerations by joint velocities"),
     "J": Quantity(("frames", 6, "nv"), "frame Jacobians, rows [linear; angular] in world axes"),
 }
 
@@ -224,6 +230,7 @@ proximal = partial(Algorithm, group="constrained", declares=Needs(held="in steps
 published = partial(Algorithm, group="constrained", declares=IN_JOINT_SPACE, tolerance=WHOLE)
 delassus = partial(Algorithm, group="delassus", tolerance=WITH_CONTACTS)
 damped = partial(Algorithm, group="damped", tolerance=WHOLE)
+derivatives = partial(Algorithm, group="derivatives", tolerance=WITH_CONTACTS)
 loops = partial(Algorithm, group="loops")
 approximate = partial(loops, declares=Needs(reflected=True))
 
@@ -288,6 +295,21 @@ ALGORITHMS: dict[str, Algorithm] = {
         damped("caba_osim_swept", caba_osim_swept, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b", declares=JOINTS),
         damped("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b, branches and base"),
         damped("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu"),
+        derivatives(
+            "rnea_derivatives",
+            rnea_derivatives,
+            STATE_AND_MOTION,
+            ("dtau_dq", "dtau_dv", "M"),
+            "derivatives of inverse dynamics",
+        ),
+        derivatives(
+            "aba_derivatives",
+            aba_derivatives,
+            STATE_AND_FORCE,
+            ("da_dq", "da_dv", "Minv"),
+            "derivatives of forward dynamics",
+            declares=IN_JOINT_SPACE,
+        ),
         loops("project", project, ("guess",), ("closed", "residual"), "closing of loops"),
         loops("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected"),
         loops("projection_fd", projection_fd, STATE_AND_FORCE, ("a",), "projection method"),

@@ -156,7 +156,7 @@ def constraints(model: Model, i: int, x: SX, transform: TransformOf, moves: Sequ
     position = _explicit(model, node.bodies, given, [loop for loop in loops if loop.explicit])
     closing = [loop for loop in loops if not loop.explicit]
     phi, facing = _implicit(model, position, closing, transform, moves)
-    T = diagcat(*[_rate_map(joints[b], given[b]) for b in free_bodies])
+    T = diagcat(*[rate_map(joints[b], given[b]) for b in free_bodies])
     widths = [joint.nv for joint in joints]
     within, among_all = _runs(free_bodies, widths), _runs(node.bodies, widths)
     return Constraints(
@@ -187,7 +187,7 @@ def _rates(x: SX, T: SX, position: Mapping[int, SX], within: Mapping[int, range]
     return vertcat(*[one[list(within[b]), :] if b in within else jacobian(position[b], x) @ T for b in bodies])
 
 
-def _rate_map(joint: JointType, q: SX) -> SX:
+def rate_map(joint: JointType, q: SX) -> SX:
     """T of one joint: the rates of its position coordinates from its velocity."""
     if joint.nq == joint.nv == 1:
         return SX.eye(1)

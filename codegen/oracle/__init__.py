@@ -18,16 +18,17 @@ Units are SI; spatial rows are [linear; angular] in world axes unless said other
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from codegen.model.contacts import whole_tips
-from codegen.oracle import approximate, constrained, dynamics, kinematics, loops, manifold
+from codegen.oracle import approximate, constrained, derivatives, dynamics, kinematics, loops, manifold
 from codegen.oracle.parameters import with_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from codegen.model import Contact, Model
@@ -64,6 +65,24 @@ def _entry(
     return evaluate
 
 
+def _derivatives(of: str) -> Callable[..., Outputs]:
+    """The derivatives of `rnea` or `aba` by q, v and a or tau; inputs and options are those of the dynamics."""
+
+    def evaluate(model: Model, *inputs: ArrayLike, **options: Any) -> Outputs:
+        moved, external = with_parameters(model, options.get("parameters") or {}), options.get("external", ())
+        q, v, x, *f_ext = (np.asarray(part, float) for part in inputs)
+
+        def dynamics_of(name: str) -> Callable[..., Any]:
+            return lambda *state: ORACLE[name](moved, *state, *f_ext, external=external)
+
+        rnea, step = dynamics_of("rnea"), ORACLE["integrate"]
+        if of == "rnea":
+            return derivatives.inverse_dynamics(rnea, step, moved, q, v, x)  # type: ignore[arg-type]
+        return derivatives.forward_dynamics(rnea, dynamics_of("aba"), step, moved, q, v, x)  # type: ignore[arg-type]
+
+    return evaluate
+
+
 _FORWARD = _entry(dynamics.aba, loops.aba, "wrenches")
 _INVERSE = _entry(dynamics.rnea, loops.rnea, "wrenches")
 _DELASSUS = _entry(loops.delassus, takes="contacts")
@@ -78,6 +97,8 @@ ORACLE: dict[str, Callable[..., Outputs]] = {
     "minverse": _entry(dynamics.minverse, loops.minverse),
     "integrate": _entry(manifold.integrate, loops.integrate),
     "difference": _entry(manifold.difference, loops.difference),
+    "rnea_derivatives": _derivatives("rnea"),
+    "aba_derivatives": _derivatives("aba"),
     "project": _entry(loops.project),
     "efpa": _DELASSUS,
     "projected_rnea": _INVERSE,

@@ -7,6 +7,8 @@ are kept structural wherever they are known.
 from codegen.spatial.articulated_joint import ArticulatedJoint, articulated_joint, own_axes
 from codegen.spatial.axes import constant, cross3, diagonal, others, skew3, unit_axis, units, without_rows, zeros
 from codegen.spatial.branched import LTDL, ltdl
+from codegen.spatial.coriolis import Coriolis
+from codegen.spatial.cross import force_cross, motion_cross
 from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, yielding
 from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse, so3_log
 from codegen.spatial.node import NodeInertia, NodeTransform, Subspace
@@ -21,6 +23,7 @@ __all__ = [
     "ArticulatedInertia",
     "ArticulatedJoint",
     "AxisRotation",
+    "Coriolis",
     "MeasuredRotation",
     "NodeInertia",
     "NodeTransform",
@@ -37,9 +40,11 @@ __all__ = [
     "cross3",
     "diagonal",
     "divisor",
+    "force_cross",
     "ldl",
     "ltdl",
     "mirrored",
+    "motion_cross",
     "others",
     "own_axes",
     "placement_steps",

@@ -34,7 +34,7 @@ def _turn_symmetric(A: SX, k: int, c: SX, s: SX) -> SX:
     return B
 
 
-def _turn_general(A: SX, k: int, c: SX, s: SX) -> SX:
+def turned_general(A: SX, k: int, c: SX, s: SX) -> SX:
     """Rot_k A Rot_k' for any A."""
     i, j = others(k)
     a, b, d, e = A[i, i], A[i, j], A[j, j], A[j, i]
@@ -208,7 +208,7 @@ class ArticulatedInertia:
 
     def turned(self, k: int, c: SX, s: SX) -> ArticulatedInertia:
         return ArticulatedInertia(
-            _turn_symmetric(self.I, k, c, s), _turn_general(self.H, k, c, s), _turn_symmetric(self.M, k, c, s)
+            _turn_symmetric(self.I, k, c, s), turned_general(self.H, k, c, s), _turn_symmetric(self.M, k, c, s)
         )
 
     def measured(self, ratio: float) -> ArticulatedInertia:

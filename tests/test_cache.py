@@ -238,6 +238,13 @@ def test_processes_may_build_the_same_at_once(root: Path, processes: int, turns:
     assert not [path for path in root.iterdir() if path.name.startswith(".tmp")]
 
 
+def test_the_fingerprint_is_of_the_whole_generator() -> None:
+    root = Path(codegen.__file__).parent
+    found = {path.relative_to(root).as_posix() for path in cache.sources()}
+    assert {"algorithms/rnea.py", "passes/factors.py", "spatial/solve.py", "emission/emit.py", "__init__.py"} <= found
+    assert not any(path.startswith("..") for path in found)
+
+
 def test_the_fingerprint_is_stable() -> None:
     before = cache.fingerprint()
     cache.fingerprint.cache_clear()

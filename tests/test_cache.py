@@ -15,6 +15,7 @@ import pytest
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 from thorough import besides
 
+import codegen
 from codegen.compilation import cache
 from codegen.compilation.compiler import toolchain
 from codegen.emission.emit import emit_artifact

@@ -15,6 +15,7 @@ import pytest
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 from thorough import besides
 
+import codegen
 from codegen.compilation import cache
 from codegen.compilation.compiler import toolchain
 from codegen.emission.emit import emit_artifact
@@ -236,6 +237,13 @@ def test_processes_may_build_the_same_at_once(root: Path, processes: int, turns:
         assert (printed, racer.returncode) == ("done\n", 0), errors
     assert len(cache.entries()) == turns
     assert not [path for path in root.iterdir() if path.name.startswith(".tmp")]
+
+
+def test_the_fingerprint_is_of_the_whole_generator() -> None:
+    root = Path(codegen.__file__).parent
+    found = {path.relative_to(root).as_posix() for path in cache.sources()}
+    assert {"algorithms/rnea.py", "passes/factors.py", "spatial/solve.py", "emission/emit.py", "__init__.py"} <= found
+    assert not any(path.startswith("..") for path in found)
 
 
 def test_the_fingerprint_is_stable() -> None:

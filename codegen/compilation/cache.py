@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _META = "meta.json"
+PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,17 @@ class Entry:
         return f"{self.key[:12]} {self.name} ({self.size / 1024:.0f} KiB)"
 
 
+def sources() -> list[Path]:
+    """The generator's Python, in order: every module of `codegen`, whatever room it is in."""
+    return sorted(PACKAGE.rglob("*.py"))
+
+
 @lru_cache(maxsize=1)
 def fingerprint() -> str:
     """SHA-256 over the generator: its Python, its templates, and the versions of what it stands on."""
     digest = hashlib.sha256()
-    package = Path(__file__).resolve().parent
-    for path in sorted(package.rglob("*.py")):
-        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sources():
+        digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     for template in sorted(template_folder().iterdir(), key=lambda item: item.name):
         if template.is_file():
             digest.update(template.name.encode() + b"\0" + template.read_bytes() + b"\0")

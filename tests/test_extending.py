@@ -79,6 +79,8 @@ class Helical:
     convention: str
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
+    turns_about: ClassVar[int] = 1
+    slides_along: ClassVar[int] = 1
     PITCH: ClassVar[float] = 0.2
 
     def neutral(self) -> np.ndarray:
@@ -109,19 +111,26 @@ class Helical:
         return q1 - q0
 
 
-def screwed(robot: codegen.Robot, joint: str) -> codegen.Robot:
+SKEW = (0.6, 0.0, 0.8)
+
+
+def screwed(robot: codegen.Robot, joint: str, axis: Vec3) -> codegen.Robot:
     """The robot with a screw in the place of one hinge."""
+    assert joint in robot.joint_names
     bodies = (
-        replace(body, joint=replace(body.joint, type="helical")) if body.joint.name == joint else body
+        replace(body, joint=replace(body.joint, type="helical", axis=axis)) if body.joint.name == joint else body
         for body in robot.bodies
     )
     return replace(robot, bodies=tuple(bodies))
 
 
-@pytest.mark.parametrize(("name", "joint"), [("chain:4,alternate,3", "joint2"), ("solo12", "FL_HAA")])
-def test_a_joint(name: str, joint: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "joint", "axis"),
+    [("chain:4,alternate,3", "link2_joint", (0.0, 1.0, 0.0)), ("solo12", "FL_HAA", SKEW), ("solo12", "FL_KFE", SKEW)],
+)
+def test_a_joint(name: str, joint: str, axis: Vec3) -> None:
     with mock.patch.dict(joints.JOINTS, helical=Helical):
-        robot = screwed(codegen.load(name), joint)
+        robot = screwed(codegen.load(name), joint, axis)
         q, v, tau = robot.random(2)
         graph = {name: codegen.graphs(robot, name)[1] for name in ("rnea", "aba", "ltl")}
     a = interpret(graph["aba"], q, v, tau)[0]
@@ -129,10 +138,23 @@ def test_a_joint(name: str, joint: str) -> None:
     np.testing.assert_allclose(interpret(graph["ltl"], q, v, tau)[0], a, rtol=1e-9, atol=1e-9)
 
 
-def test_the_power_of_a_screw_is_what_energies_gain() -> None:
+@pytest.mark.parametrize("algorithm", ["rnea", "pv_early", "aba_prox", "pv_osimr"])
+@pytest.mark.parametrize("joint", ["FL_HAA", "FL_HFE", "FL_KFE"])
+def test_no_step_of_the_lowering_takes_a_screw_for_a_hinge(joint: str, algorithm: str) -> None:
+    options = {"contacts": ["FL_FOOT:3", "HR_FOOT:3"]} if algorithm != "rnea" else {}
+    with mock.patch.dict(joints.JOINTS, helical=Helical):
+        robot = screwed(codegen.load("solo12"), joint, SKEW)
+        all_steps, none = (codegen.graphs(robot, algorithm, **options, without=names)[0] for names in ([], ["all"]))
+        state = robot.random(5)[: len(none.inputs)]
+    for found, expected in zip(interpret(all_steps, *state), interpret(none, *state), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), SKEW])
+def test_the_power_of_a_screw_is_what_energies_gain(axis: Vec3) -> None:
     """Kinetic energy by `crba`, potential energy by the screw's formula in `fk`."""
     with mock.patch.dict(joints.JOINTS, helical=Helical):
-        robot = screwed(codegen.load("chain:4,alternate,3"), "joint2")
+        robot = screwed(codegen.load("chain:4,alternate,3"), "link2_joint", axis)
         q, v, tau = robot.random(2)
         links = [body.name for body in robot.bodies]
         graph = {name: codegen.graphs(robot, name)[1] for name in ("aba", "crba")}

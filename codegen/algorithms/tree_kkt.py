@@ -40,7 +40,7 @@ class Block:
 
     def freely(self, s: SX) -> SX:
         """D^-1 L^-1 of what the rows lack if what carries the joint stands still."""
-        return self.pivots.scale(self.pivots.forward(s[self.rows]))
+        return self.pivots.scale(self.pivots.forward(s[self.rows, :]))
 
     def multipliers(self, free: SX, a: SX) -> SX:
         """Their multipliers, if what carries the joint accelerates by a."""

@@ -99,7 +99,7 @@ def rows(robot: Robot) -> tuple[tuple[Cell, ...], ...]:
             prefix + plain(body.name),
             body.joint.name,
             body.joint.type,
-            _vector(body.joint.axis) if body.joint.type in ("revolute", "prismatic") else "",
+            _vector(body.joint.axis) if body.joint.single_axis else "",
             _span(q),
             _span(v),
             _limit(body.joint.lower),

@@ -90,7 +90,7 @@ def _opened(robot: Robot, rng: np.random.Generator) -> Array:
     """A valid configuration, but for joints that follow others: these are up to 0.02 rad or m off."""
     q = robot.random(rng)[0]
     for body, place, own in zip(robot.bodies, robot.q_slices, robot.v_slices, strict=True):
-        if own.stop == own.start and body.joint.type in ("revolute", "prismatic"):
+        if own.stop == own.start and body.joint.single_axis:
             q[place] += rng.uniform(-0.02, 0.02, place.stop - place.start)
     return q
 

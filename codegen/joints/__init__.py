@@ -2,12 +2,15 @@
 
 A joint moves its body's frame in the joint frame (the body's `placement`). Every class states
   nq, nv                 widths of its positions and velocities
+  turns_about            how many axes it turns about
+  slides_along           how many axes it slides along; where neither is more than one, this axis is `axis`
   transform(q)           the steps from the joint frame to the moving frame
   subspace(q)            S, 6 x nv, [angular; linear] in the moving frame
   drift(q, v)            classical acceleration of the moving origin in the joint frame at zero vdot, moving axes
   integrate(q, dv)       the configuration reached by the constant velocity dv over unit time
   difference(q0, q1)     the dv that takes q0 to q1
   neutral(), random()    valid positions, in NumPy
+One that only turns about one axis, or only slides along it, does so by q.
 The angular velocity of every joint here is S_ang v with constant S_ang, so drift is linear only.
 """
 
@@ -49,6 +52,10 @@ class JointType(Protocol):
 class JointFactory(Protocol):
     """A joint class: made from an axis (a coordinate axis, up to sign) and a base-velocity convention."""
 
+    @property
+    def turns_about(self) -> int: ...
+    @property
+    def slides_along(self) -> int: ...
     def __call__(self, axis: Vec3, convention: Literal["pinocchio", "mujoco"]) -> JointType: ...
 
 

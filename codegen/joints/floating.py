@@ -28,6 +28,8 @@ class Floating:
     convention: str
     nq: ClassVar[int] = 7
     nv: ClassVar[int] = 6
+    turns_about: ClassVar[int] = 3
+    slides_along: ClassVar[int] = 3
 
     def neutral(self) -> NDArray[np.float64]:
         upright = quaternion.stored(np.array([0.0, 0.0, 0.0, 1.0]), self.convention)

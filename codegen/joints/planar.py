@@ -29,6 +29,8 @@ class Planar:
     convention: str
     nq: ClassVar[int] = 3
     nv: ClassVar[int] = 3
+    turns_about: ClassVar[int] = 1
+    slides_along: ClassVar[int] = 2
 
     def neutral(self) -> NDArray[np.float64]:
         return np.zeros(3)

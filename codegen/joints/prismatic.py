@@ -24,6 +24,8 @@ class Prismatic:
     convention: str
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
+    turns_about: ClassVar[int] = 0
+    slides_along: ClassVar[int] = 1
 
     def neutral(self) -> NDArray[np.float64]:
         return np.zeros(1)

@@ -25,6 +25,8 @@ class Revolute:
     convention: str
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
+    turns_about: ClassVar[int] = 1
+    slides_along: ClassVar[int] = 0
 
     def neutral(self) -> NDArray[np.float64]:
         return np.zeros(1)

@@ -27,6 +27,8 @@ class Spherical:
     convention: str
     nq: ClassVar[int] = 4
     nv: ClassVar[int] = 3
+    turns_about: ClassVar[int] = 3
+    slides_along: ClassVar[int] = 0
 
     def neutral(self) -> NDArray[np.float64]:
         return quaternion.stored(np.array([0.0, 0.0, 0.0, 1.0]), self.convention)

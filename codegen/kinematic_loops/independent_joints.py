@@ -64,7 +64,7 @@ def _chosen(model: Model, n: int) -> Model:
     own = {
         loose.bodies[b].joint.name: tuple(range(int(at), int(at) + loose.joints[b].nv))
         for at, b in zip(starts, bodies, strict=False)
-        if loose.bodies[b].joint.type != "floating"
+        if not loose.bodies[b].joint.free
     }
     given = [c for c in range(K.shape[1]) if c not in closing.own]
     candidates = {name: own[name] for name in reversed(loop.joints) if name in own and own[name][0] not in given}

@@ -76,7 +76,7 @@ def based(model: Model, contacts: Sequence[Contact], joint_space: bool, moves: b
         return {}
     found, alone = {}, {node.bodies[0] for node in model.nodes if len(node.bodies) == 1}
     for b, body in enumerate(model.bodies):
-        if b in alone and body.joint.type == "floating" and body.parent < 0 and not body.joint.armature:
+        if b in alone and body.joint.free and body.parent < 0 and not body.joint.armature:
             pose = _cheapest(tuple(_limbs(model, b, alone, contacts)), joint_space, moves)
             if pose is not None:
                 found[b] = ReframedBase(model.joints[b], pose, joint_space)
@@ -103,7 +103,7 @@ def _limbs(model: Model, base: int, alone: Collection[int], contacts: Sequence[C
             for d, other in enumerate(model.bodies):
                 if other.parent in beyond:
                     beyond.add(d)
-            hinge = body.joint.type == "revolute" and c in alone and not body.joint.armature
+            hinge = body.joint.hinge and c in alone and not body.joint.armature
             k = coordinate_axis(body.placement.R @ np.array(body.joint.axis)) if hinge else -1
             freedoms = sum(model.joints[d].nv for d in beyond)
             yield Limb(body.placement.p, k, freedoms, sum(rows for d, rows in held if d in beyond))

@@ -68,7 +68,7 @@ def determines_hinge(model: Model, contacts: Sequence[Contact], contact: Contact
 def _hinged(model: Model, b: int) -> bool:
     """Whether body b is on a hinge to another body, and in no loop."""
     body, node = model.bodies[b], next(node for node in model.nodes if b in node.bodies)
-    return body.joint.type == "revolute" and body.parent >= 0 and len(node.bodies) == 1 and not node.loops
+    return body.joint.hinge and body.parent >= 0 and len(node.bodies) == 1 and not node.loops
 
 
 def _carrying(model: Model, b: int) -> list[int]:

@@ -122,7 +122,7 @@ def on_hinges(
     behind: dict[int, Turned] = {}  # bodies that have turned against the axes they are described along
     for b, (body, own) in enumerate(zip(model.bodies, inertias, strict=True)):
         steps = placement_steps(body.placement, offsets[b])
-        if body.joint.type != "revolute":
+        if not body.joint.hinge:
             found.append(LinkAxes(Transform(steps + joints[b].transform(positions[b])), own))
             continue
         k, sign = unit_axis(body.joint.axis)
@@ -158,7 +158,7 @@ def _stays(body: Body, carried: Sequence[Body]) -> bool:
 
 def _parallel(body: Body, other: Body) -> bool:
     """Whether a body's hinge and that of another, which it carries, are parallel and point the same way."""
-    if other.joint.type != "revolute":
+    if not other.joint.hinge:
         return False
     k, _ = unit_axis(body.joint.axis)
     return unit_axis(other.joint.axis)[0] == k and bool(other.placement.R[k, k] == 1.0)

@@ -73,7 +73,7 @@ def reflected(model: Model) -> dict[int, float]:
     for name, ratios in _ratios(model).items():
         body = model.bodies[number[name]]
         axis = np.array(body.joint.axis)
-        about = body.inertia.about_origin if body.joint.type == "revolute" else body.inertia.mass * np.eye(3)
+        about = body.inertia.about_origin if body.joint.hinge else body.inertia.mass * np.eye(3)
         inertia = float(axis @ times(about, axis)) + body.joint.armature
         for leader, ratio in ratios.items():
             offset[number[leader]] = offset.get(number[leader], 0.0) + ratio * ratio * inertia

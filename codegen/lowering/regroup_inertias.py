@@ -177,12 +177,12 @@ def _swamped(body: Body, own: TenNumbers, moved: TenNumbers) -> bool:
 
     The joint may come to feel little more than that, as a difference of far larger numbers.
     """
-    if body.joint.type not in ("revolute", "prismatic", "spherical"):
+    if not (body.joint.hinge or body.joint.slide or body.joint.ball):
         return False
-    if body.joint.type == "prismatic":
+    if body.joint.slide:
         felt = [(own.m, moved.m)]
     else:
-        axes = [unit_axis(body.joint.axis)[0]] if body.joint.type == "revolute" else range(3)
+        axes = [unit_axis(body.joint.axis)[0]] if body.joint.hinge else range(3)
         felt = [(own.I[k, k], moved.I[k, k]) for k in axes]
     return any(float(there) + body.joint.armature < LEAST * abs(float(more)) for there, more in felt)
 
@@ -194,10 +194,10 @@ def _exchange(model: Model, left: list[TenNumbers], i: int, shifting: Collection
     are none), none gets any: limbs that are alike stay so.
     """
     joint = model.bodies[i].joint
-    across = [n for n in range(3) if joint.type != "revolute" or n != unit_axis(joint.axis)[0]]
+    across = [n for n in range(3) if not joint.hinge or n != unit_axis(joint.axis)[0]]
     carried = [c for c, body in enumerate(model.bodies) if body.parent == i and not _spins(left[c])]
     body = model.bodies[carried[0]] if len(carried) == 1 else None
-    if body is None or body.joint.type != "revolute" or body.joint.name in shifting:
+    if body is None or not body.joint.hinge or body.joint.name in shifting:
         return
     p, there = decimals(body.placement.translation), left[carried[0]]
     for n in across:
@@ -226,7 +226,7 @@ def _entries(ten: TenNumbers, across: Collection[int]) -> int:
 def _unseen(body: Body, own: TenNumbers) -> TenNumbers:
     """The part of a body's inertia that looks the same from the parent wherever the joint is."""
     none, h, moment = Decimal(0), decimals(np.zeros(3)), decimals(np.zeros((3, 3)))
-    if body.joint.type == "revolute":
+    if body.joint.hinge:
         k, _ = unit_axis(body.joint.axis)
         i, j = others(k)
         h[k] = own.h[k]
@@ -235,9 +235,9 @@ def _unseen(body: Body, own: TenNumbers) -> TenNumbers:
         rest = (own.I[i, i] + own.I[j, j] - own.I[k, k]) / 2
         moment[i, i] = moment[j, j] = own.I[j, j] if _symmetric(own, k) else rest
         return TenNumbers(own.m, h, moment)
-    if body.joint.type == "prismatic":
+    if body.joint.slide:
         return TenNumbers(none, h, own.I)
-    if body.joint.type == "spherical":
+    if body.joint.ball:
         return TenNumbers(own.m, h, moment)
     return TenNumbers(none, h, moment)
 

@@ -18,7 +18,6 @@ import numpy as np
 from codegen import costs
 from codegen.geometry import Pose, clean, times, vec3
 from codegen.lowering.base_frame import coordinate_axis
-from codegen.model.canonical_frames import SINGLE_AXIS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -84,7 +83,7 @@ class Ways:
         if self._alike() > costs.LIKE_LIMBS:
             return []
         for b in self.carried[1:]:
-            leads = bodies[b].parent in found and b in self.single and bodies[b].joint.type in SINGLE_AXIS
+            leads = bodies[b].parent in found and b in self.single and bodies[b].joint.single_axis
             if leads and self.beyond[b] and self.mass[b] > LIGHT * self.mass[self.base]:
                 found.append(b)
         return found
@@ -116,7 +115,7 @@ class Ways:
         """The hinges of body r, along its coordinate axes, through which unit forces come."""
         for b, end, columns in self.joints(r):
             body = self.model.bodies[b]
-            if r in (b, body.parent) and body.joint.type == "revolute" and b in self.single and not body.joint.armature:
+            if r in (b, body.parent) and body.joint.hinge and b in self.single and not body.joint.armature:
                 place = Pose() if b == r else body.placement
                 axis = coordinate_axis(times(place.R, np.array(body.joint.axis)))
                 if axis >= 0 and end != r:
@@ -138,7 +137,7 @@ def rerooted(model: Model, contacts: Sequence[Contact], carried: ContactTraffic 
     """
     if carried == "branches" or not all(loop.explicit for loop in model.loops):
         return model
-    for name in [body.name for body in model.bodies if body.parent < 0 and body.joint.type == "floating"]:
+    for name in [body.name for body in model.bodies if body.parent < 0 and body.joint.free]:
         base = next(b for b, body in enumerate(model.bodies) if body.name == name)  # numbers change on the way
         ways = Ways.of(model, base, contacts)
         along = [(model.frame(c.frame.name).body, _axes_of(model, c)) for c in contacts]
@@ -171,7 +170,7 @@ def cost(ways: Ways, r: int, carried: ContactTraffic) -> int:
         forces = sum(costs.PAIR * columns * far[b] ** 2 for b, columns in ways.own.items() if columns)
         return forces + sum(costs.FACTOR * far[end] for _, end, _ in passed) + there
     for b, end, columns in passed:
-        joint = costs.HINGE if ways.model.bodies[b].joint.type == "revolute" else costs.SLIDE
+        joint = costs.HINGE if ways.model.bodies[b].joint.turns_about else costs.SLIDE
         there += columns * (costs.TIP if columns == ways.own[end] else joint + columns)
     return there
 

@@ -23,7 +23,7 @@ def tip_axes(problem: Problem) -> Problem:
     used, held = looked_at(problem)
     links, model = list(problem.bodies.links), problem.canonical.model
     for b, body in enumerate(model.bodies if problem.request.needs.swept != "inertias" else ()):
-        if body.joint.type == "revolute" and not (carried(model, b) or b in used or b in held):
+        if body.joint.hinge and not (carried(model, b) or b in used or b in held):
             k, _ = unit_axis(body.joint.axis)
             if links[b].inertia.only_spins != k and _turns(problem, body.parent):
                 links[b] = _turned(links[b], k)

@@ -1,6 +1,6 @@
 """Canonical link frames: the same robot, described so that its transforms cost least.
 
-Every revolute and prismatic joint comes to turn or slide along a coordinate axis of its frame, the constant
+Every joint of one axis comes to turn about or slide along a coordinate axis of its frame, the constant
 rotation between neighbours vanishes where the axes allow it (at most two turns remain), and origins slide
 along joint axes where that leaves fewer offsets. Coordinates, velocities and joint forces keep their
 meaning; only the frames of the bodies move, and named frames move with them.
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codegen.model.model import Body, Model
-
-SINGLE_AXIS = ("revolute", "prismatic")
 
 
 class Canonical(NamedTuple):
@@ -47,7 +45,7 @@ def canonical(model: Model, bases: Mapping[int, Pose] | None = None, slides: boo
     for i, body in enumerate(model.bodies):
         seen = (moves[body.parent].inverse() if body.parent >= 0 else Pose()) @ body.placement
         move, placement = (bases or {}).get(i, Pose()), seen
-        if body.joint.type in SINGLE_AXIS:
+        if body.joint.single_axis:
             turn = aligning_turn(times(seen.R, np.array(body.joint.axis)))
             # to the last digit, or rounding would double from joint to joint
             C = orthonormal(clean(times(seen.R.T, turn)), 4.0 * EPSILON)
@@ -85,7 +83,7 @@ def aligning_turn(a: NDArray[np.float64]) -> NDArray[np.float64]:
 def _slide(body: Body, seen: Pose, C: NDArray[np.float64], children: list[Body]) -> NDArray[np.float64]:
     """Where along the joint's free directions the new origin goes, so that fewest offsets remain."""
     axis = np.array(body.joint.axis)
-    if body.joint.type == "prismatic":
+    if body.joint.slide:
         slide = -times(seen.R.T, seen.p)
     else:
         along = times(seen.R, axis)

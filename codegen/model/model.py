@@ -46,6 +46,41 @@ class Joint:
         """The mathematics of this joint under a base-velocity convention."""
         return JOINTS[self.type](self.axis, convention)
 
+    @property
+    def turns_about(self) -> int:
+        """How many axes it turns about."""
+        return JOINTS[self.type].turns_about
+
+    @property
+    def slides_along(self) -> int:
+        """How many axes it slides along."""
+        return JOINTS[self.type].slides_along
+
+    @property
+    def single_axis(self) -> bool:
+        """Whether it moves about and along its axis only: the same the other way round, if the axis is."""
+        return max(self.turns_about, self.slides_along) == 1
+
+    @property
+    def hinge(self) -> bool:
+        """Whether it turns about its axis, and does nothing else."""
+        return (self.turns_about, self.slides_along) == (1, 0)
+
+    @property
+    def slide(self) -> bool:
+        """Whether it slides along its axis, and does nothing else."""
+        return (self.turns_about, self.slides_along) == (0, 1)
+
+    @property
+    def ball(self) -> bool:
+        """Whether it turns about its origin in all ways, and does nothing else."""
+        return (self.turns_about, self.slides_along) == (3, 0)
+
+    @property
+    def free(self) -> bool:
+        """Whether it moves in all ways."""
+        return (self.turns_about, self.slides_along) == (3, 3)
+
 
 @dataclass(frozen=True, slots=True)
 class Body:
@@ -143,7 +178,7 @@ class Model:
     @property
     def floating(self) -> bool:
         """Whether some body moves freely in the world."""
-        return any(body.joint.type == "floating" and body.parent < 0 for body in self.bodies)
+        return any(body.joint.free and body.parent < 0 for body in self.bodies)
 
     @property
     def joint_names(self) -> tuple[str, ...]:

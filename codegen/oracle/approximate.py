@@ -52,7 +52,7 @@ def _reflected(model: Model, robot: Closed) -> Array:
             axis, com = np.array(body.joint.axis), np.array(body.inertia.com)
             lever = cross(axis, com)
             turned = axis @ np.array(body.inertia.moment) @ axis + body.inertia.mass * lever @ lever
-            inertia = body.inertia.mass if body.joint.type == "prismatic" else turned
+            inertia = body.inertia.mass if body.joint.slide else turned
             felt += robot.G[place.start] ** 2 * (inertia + body.joint.armature)
     return felt
 

@@ -18,11 +18,10 @@ from functools import partial
 
 from casadi import SX, diagcat, horzcat, jacobian, vertcat
 
-from codegen.recursions.motion import forces, motions
-from codegen.recursions.poses import velocities
+from codegen.recursions.motion import classical, forces
 from codegen.recursions.spanning_rates import armature_forces, is_plain, node_rates, spanning_tree
 from codegen.recursions.tree import Tree
-from codegen.spatial import Coriolis, Transform, cross3, force_cross, mirrored, motion_cross, zeros
+from codegen.spatial import Coriolis, Transform, force_cross, mirrored, motion_cross, zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +83,22 @@ def projected(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[SX, SX, SX]:
     for i, (own, dofs, a_own) in enumerate(zip(nodes, tree.dofs, a_i, strict=True)):
         dq[dofs, dofs] += own.along(own.joint_forces, tau[own.places])
         dq[dofs, dofs] += own.along(partial(armature_forces, tree, i, own.v), a_own)
-        dv[dofs, dofs] += jacobian(armature_forces(tree, i, own.v, a_own), own.v)
+        dv[dofs, dofs] += jacobian(armature_forces(tree, i, own.v, zeros(own.v.size1())), own.v)
     return dq, dv, mirrored(H.T @ M @ H) + diagcat(*tree.armature)
 
 
 def of_tree(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[SX, SX, SX, SX]:
     """tau, dtau/dq, dtau/dv and M of a tree whose joint axes stand still in their bodies."""
     X, parent, dofs, S = tree.X, tree.parent, tree.dofs, [S.columns for S in tree.S]
-    velocity, at, v_i = velocities(tree, v), motions(tree, v, a), tree.split(v)
-    acceleration = {b: vertcat(m.wdot, m.ac - cross3(velocity[b][:3], velocity[b][3:])) for b, m in at.items()}
+    velocity, acceleration = {-1: zeros(6)}, {-1: vertcat(zeros(3), -tree.gravity)}
+    carried, at = {}, {}
+    # root to leaves: velocities and accelerations, of what carries a body and of the body
+    for i, (v_i, a_i) in enumerate(zip(tree.split(v), tree.split(a), strict=True)):
+        carrier, vJ = X[i] @ velocity[parent[i]], S[i] @ v_i
+        carried[i] = carrier, X[i] @ acceleration[parent[i]], vJ
+        velocity[i] = carrier + vJ
+        acceleration[i] = carried[i][1] + S[i] @ a_i + motion_cross(carrier, vJ)
+        at[i] = classical(velocity[i], acceleration[i])
     f, I = forces(tree, at, f_ext), [own.parts[0] for own in tree.I]
     C = [*(Coriolis.of(part.I, velocity[b]) for b, part in enumerate(tree.parts)), Coriolis.none()]
     Q, V, M = (zeros(tree.nv, tree.nv) for _ in range(3))
@@ -100,10 +106,9 @@ def of_tree(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[SX, SX, SX, SX]:
     beyond: list[Beyond] = [Beyond.none() for _ in I]
     # leaves to root: changes of what each joint transmits, by the joints beyond it and by its own
     for i in tree.inwards:
-        carrier, own = X[i] @ velocity[parent[i]], slice(dofs[i].start, dofs[i].stop)
+        (carrier, moved, vJ), own = carried[i], slice(dofs[i].start, dofs[i].stop)
         Psi = motion_cross(carrier, S[i])
-        Psidd = motion_cross(X[i] @ acceleration[parent[i]], S[i]) + motion_cross(carrier, Psi)
-        dS = 2 * Psi + motion_cross(S[i] @ v_i[i], S[i])
+        Psidd, dS = motion_cross(moved, S[i]) + motion_cross(carrier, Psi), 2 * Psi + motion_cross(vJ, S[i])
         outer = beyond[i]
         Q[outer.dofs, own] = outer.Gb.T @ Psi[:3, :] + outer.Ga.T @ Psidd
         V[outer.dofs, own] = outer.Gb.T @ S[i][:3, :] + outer.Ga.T @ dS

@@ -38,6 +38,11 @@ def acceleration_matrix(w: SX, wdot: SX) -> SX:
     return Omega
 
 
+def classical(v: SX, a: SX) -> Motion:
+    """The motion of a body with spatial velocity v and spatial acceleration a."""
+    return Motion(v[:3], a[:3], acceleration_matrix(v[:3], a[:3]), a[3:] + cross3(v[:3], v[3:]))
+
+
 def moved(part: Part, base: Motion, v: SX, vdot: SX) -> Motion:
     """The motion of a body carried by one that moves as `base`, at joint velocity v and acceleration vdot."""
     X, S = part.X, part.S

@@ -1,0 +1,129 @@
+"""Derivatives of dynamics against the oracle's differences, and against Pinocchio's."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import interpreted
+import numpy as np
+import pinocchio as pin
+import pinocchio_peer
+import pytest
+from mechanisms_cases import ALL_TYPES, mechanism, state
+from thorough import besides
+
+import codegen
+import opcount
+from codegen.ir.interpreter import interpret
+from codegen.oracle import ORACLE
+from codegen.tracing.task import Task, trace
+
+INVERSE, FORWARD = "rnea_derivatives", "aba_derivatives"
+ROBOTS = besides(
+    ["iiwa", "mini_cheetah", "six_bar"],
+    [
+        "iiwa",
+        "mini_cheetah",
+        "six_bar",
+        "go1",
+        "talos",
+        "tello_humanoid",
+        "mit_humanoid",
+        "four_bar_branch_2_5",
+        "planar_leg_linkage",
+        "jvrc1",
+    ],
+)
+NEAR = 1e-9
+
+
+def worst(found, expected):
+    """The largest error of a matrix over the largest entry of all that are expected."""
+    scale = max(np.abs(x).max() for x in expected)
+    return max(np.abs(x - y).max() for x, y in zip(found, expected, strict=False)) / scale
+
+
+@cache
+def graph(model, algorithm, **options):
+    return trace(Task(model, algorithm, **options))
+
+
+def agree(model, algorithm, states=2, **options):
+    """Derivatives at random states equal the oracle's."""
+    rng = np.random.default_rng(5)
+    for _ in range(states):
+        q, v, tau = model.random(rng)
+        given = (q, v, rng.standard_normal(model.nv) if algorithm == INVERSE else tau)
+        f_ext = [rng.standard_normal((len(names), 6)) for name, names in options.items() if name == "external"]
+        found = interpret(graph(model, algorithm, **options), *given, *f_ext)
+        for mine, theirs in zip(found, ORACLE[algorithm](model, *given, *f_ext, **options), strict=False):
+            assert worst([mine], [theirs]) < NEAR or np.abs(theirs).max() < NEAR
+
+
+@pytest.mark.parametrize("algorithm", [INVERSE, FORWARD])
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_bundled_robots(robot, algorithm):
+    if (robot, algorithm) == ("six_bar", FORWARD):
+        pytest.skip("its forward dynamics are those of the inverse, one division further")
+    agree(codegen.load(robot), algorithm)
+
+
+@pytest.mark.parametrize("convention", ["pinocchio", "mujoco"])
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_every_joint_type(base, convention):
+    """Off axis, with armatures, in both conventions of velocities."""
+    agree(mechanism(ALL_TYPES, 4, base=base, convention=convention, armature=True), INVERSE)
+
+
+def test_forward_dynamics_of_every_joint_type():
+    agree(mechanism(ALL_TYPES[:4], 2, convention="mujoco", armature=True), FORWARD)
+
+
+def test_external_wrenches():
+    model = mechanism(("revolute", "spherical", "prismatic"), 7)
+    agree(model, INVERSE, external=(model.frames[0].name, model.frames[-1].name))
+
+
+def test_an_armature_behind_a_formula():
+    """Ratios that change with the configuration: velocities and accelerations reach the armature by them."""
+    model = mechanism(("revolute",) * 3, 3, armature=True)
+    names = [body.joint.name for body in model.bodies]
+    agree(codegen.Robot.of(model).with_loop("l", explicit={names[2]: f"sin({names[1]}) + 0.3*{names[1]}"}), INVERSE)
+
+
+@pytest.mark.parametrize("case", besides([0, 1], range(12)))
+def test_against_pinocchio(case):
+    model = mechanism(ALL_TYPES, 20 + case, base="floating" if case % 2 else "fixed", armature=True)
+    peer = pinocchio_peer.pinocchio_model(model)
+    data = peer.createData()
+    q, v, a, tau = state(model, case)
+    x = pinocchio_peer.positions(model, q)
+    pin.computeRNEADerivatives(peer, data, x, v, a)
+    M = np.triu(data.M) + np.triu(data.M, 1).T
+    found = interpret(graph(model, INVERSE), q, v, a)
+    assert worst(found[:1], [data.dtau_dq]) < 1e-10
+    assert worst(found[1:2], [data.dtau_dv]) < 1e-10
+    assert worst(found[2:], [M]) < 1e-10
+    pin.computeABADerivatives(peer, data, x, v, tau)
+    found = interpret(graph(model, FORWARD), q, v, tau)
+    Minv = np.triu(data.Minv) + np.triu(data.Minv, 1).T
+    for mine, theirs in zip(found, (data.ddq_dq, data.ddq_dv, Minv), strict=True):
+        assert worst([mine], [theirs]) < 1e-9
+
+
+def test_compiled():
+    model = codegen.load("iiwa")
+    function, rng = codegen.build(model, INVERSE), np.random.default_rng(1)
+    q, v, _ = model.random(rng)
+    a = rng.standard_normal(model.nv)
+    found = function(q, v, a)
+    assert found._fields == ("dtau_dq", "dtau_dv", "M")
+    for mine, theirs in zip(found, interpreted.build(model, INVERSE)(q, v, a), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize(
+    ("robot", "most"), besides([("iiwa", 1958), ("go1", 5900)], [("iiwa", 1958), ("go1", 5900), ("talos", 36537)])
+)
+def test_operations(robot, most):
+    assert opcount.count(robot, INVERSE).total <= most

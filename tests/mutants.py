@@ -188,8 +188,8 @@ MUTANTS = (
     Mutant(
         "a proximal step of half the length",
         "codegen/algorithms/constrained_aba.py",
-        "push = mu * (s - seen(tree, a))",
-        "push = 0.5 * mu * (s - seen(tree, a))",
+        "push = mu * (s - contact_accelerations(tree, a))",
+        "push = 0.5 * mu * (s - contact_accelerations(tree, a))",
         ("tests/constrained/test_scenarios.py",),
     ),
 )

@@ -15,6 +15,7 @@ from thorough import besides
 import codegen
 import opcount
 from codegen.ir.interpreter import interpret
+from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE
 from codegen.tracing.task import Task, trace
 
@@ -109,6 +110,45 @@ def test_against_pinocchio(case):
     Minv = np.triu(data.Minv) + np.triu(data.Minv, 1).T
     for mine, theirs in zip(found, (data.ddq_dq, data.ddq_dv, Minv), strict=True):
         assert worst([mine], [theirs]) < 1e-9
+
+
+HELD = besides(
+    [("iiwa", "pv", ("lbr_iiwa_link_7:3",)), ("iiwa", "prox_pv", ("lbr_iiwa_link_7:3:in=world:kp=20:kd=5",))],
+    [
+        ("iiwa", "pv", ("lbr_iiwa_link_7:3",)),
+        ("iiwa", "prox_pv", ("lbr_iiwa_link_7:3:in=world:kp=20:kd=5",)),
+        ("iiwa", "constrained_aba", ("lbr_iiwa_link_7:6", "lbr_iiwa_link_7:3")),
+        ("solo12", "aba_prox", ("FL_FOOT:3", "HR_FOOT:3:in=base_link")),
+        ("mini_cheetah", "tree_kkt", ("FL_foot_contact:3",)),
+        ("tello_humanoid", "prox_ltl", ("left-foot:6",)),
+    ],
+)
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "texts"), HELD)
+def test_constrained_dynamics(robot, algorithm, texts):
+    """Rows along any axes, with feedback, stated twice, and on robots with loops."""
+    model, rng = codegen.load(robot), np.random.default_rng(3)
+    contacts = tuple(contact_of(model, text) for text in texts)
+    q, v, tau = model.random(rng)
+    derived = graph(model, f"{algorithm}_derivatives", contacts=contacts)
+    more = [rng.standard_normal(port.shape) for port in derived.inputs[3:]]
+    parameters = {port.name: value for port, value in zip(derived.inputs[3:], more, strict=True)}
+    expected = ORACLE[f"{algorithm}_derivatives"](model, q, v, tau, contacts=contacts, parameters=parameters)
+    found = interpret(derived, q, v, tau, *more)
+    redundant = len(texts) > 1 and robot == "iiwa"  # multipliers are then not unique
+    for mine, theirs in zip(found[: 3 if redundant else 6], expected, strict=False):
+        assert worst([mine], [theirs]) < (1e-6 if redundant else 1e-8)
+
+
+def test_soft_contacts():
+    model, rng = codegen.load("iiwa"), np.random.default_rng(8)
+    contacts, R = (contact_of(model, "lbr_iiwa_link_7:6"),), 10.0 ** rng.uniform(-2.0, 0.0, 6)
+    q, v, tau = model.random(rng)
+    found = interpret(graph(model, "pv_soft_derivatives", contacts=contacts, parameters=("R",)), q, v, tau, R)
+    expected = ORACLE["pv_soft_derivatives"](model, q, v, tau, contacts=contacts, parameters={"R": R})
+    for mine, theirs in zip(found, expected, strict=True):
+        assert worst([mine], [theirs]) < 1e-8
 
 
 def test_compiled():

@@ -25,6 +25,7 @@ from codegen.algorithms.caba_osim import caba_osim
 from codegen.algorithms.caba_osim_swept import caba_osim_swept
 from codegen.algorithms.caba_osimf import caba_osimf
 from codegen.algorithms.constrained_aba import constrained_aba
+from codegen.algorithms.constrained_derivatives import direct_derivatives, proximal_derivatives, soft_derivatives
 from codegen.algorithms.crba import crba
 from codegen.algorithms.difference import difference
 from codegen.algorithms.efpa import efpa
@@ -168,6 +169,10 @@ QUANTITIES: dict[str, Quantity] = {
     "dtau_dv": Quantity(("nv", "nv"), "joint forces by joint velocities"),
     "da_dq": Quantity(("nv", "nv"), "joint accelerations by the configuration, along the tangents of joints"),
     "da_dv": Quantity(("nv", "nv"), "joint accelerations by joint velocities"),
+    "da_dtau": Quantity(("nv", "nv"), "joint accelerations by joint forces"),
+    "dlam_dq": Quantity(("contacts", "nv"), "multipliers by the configuration, along the tangents of joints"),
+    "dlam_dv": Quantity(("contacts", "nv"), "multipliers by joint velocities"),
+    "dlam_dtau": Quantity(("contacts", "nv"), "multipliers by joint forces"),
     "J": Quantity(("frames", 6, "nv"), "frame Jacobians, rows [linear; angular] in world axes"),
 }
 
@@ -215,6 +220,7 @@ def concerning(name: str, others: Iterable[str], parameters: Iterable[str]) -> t
 Q, STATE_AND_MOTION, STATE_AND_FORCE = ("q",), ("q", "v", "a", "f_ext"), ("q", "v", "tau", "f_ext")
 HELD, PROXIMAL, SOLUTION = (*STATE_AND_FORCE, "k"), (*STATE_AND_FORCE, "k", "mu", "lam0"), ("a", "lam")
 
+BY_STATE = ("da_dq", "da_dv", "da_dtau", "dlam_dq", "dlam_dv", "dlam_dtau")
 IN_JOINT_SPACE, STIFFENED = Needs(joint_space=True), Needs(held="in steps", stiffened=True)
 PAIRS, JOINTS, BRANCHES = (Needs(contact_traffic=traffic) for traffic in ("pairs", "joints", "branches"))
 
@@ -309,6 +315,17 @@ ALGORITHMS: dict[str, Algorithm] = {
             ("da_dq", "da_dv", "Minv"),
             "derivatives of forward dynamics",
             declares=IN_JOINT_SPACE,
+        ),
+        *(
+            derivatives(f"{name}_derivatives", direct_derivatives, HELD, BY_STATE, f"derivatives of {name}")
+            for name in ("pv", "pv_early")
+        ),
+        *(
+            derivatives(f"{name}_derivatives", proximal_derivatives, PROXIMAL, BY_STATE, f"derivatives of {name}")
+            for name in ("prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff", "tree_kkt", "prox_ltl")
+        ),
+        derivatives(
+            "pv_soft_derivatives", soft_derivatives, (*HELD, "R"), BY_STATE, "derivatives of pv_soft", tolerance=WITH_MU
         ),
         loops("project", project, ("guess",), ("closed", "residual"), "closing of loops"),
         loops("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected"),

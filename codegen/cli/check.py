@@ -195,7 +195,7 @@ def draw(
     from codegen.cli.samples import arguments
     from codegen.oracle import constrained
 
-    if ALGORITHMS[name].group != "constrained":
+    if not {"lam", "dlam_dq"} & {*ALGORITHMS[name].outputs}:
         inputs, values = arguments(robot, function, options, states, seed)
         return inputs, values, (True,) * states
     held = options["contacts"] or whole_tips(robot)
@@ -205,7 +205,7 @@ def draw(
         rows, regular = constrained.rank(constrained.equations(robot, q, [0.0] * robot.nv, contacts=held))
         if regular:
             kept.append(n)
-            unique.append(rows == sum(len(contact.rows) for contact in held) or name == "pv_soft")
+            unique.append(rows == sum(len(contact.rows) for contact in held) or "R" in ALGORITHMS[name].inputs)
         if len(kept) == states:
             return inputs, tuple(value[kept] for value in values), tuple(unique)
     raise RobotError(f"{robot.name}: the contacts are almost dependent at nearly all states; hold fewer rows")

@@ -18,6 +18,7 @@ Units are SI; spatial rows are [linear; angular] in world axes unless said other
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,19 +67,23 @@ def _entry(
 
 
 def _derivatives(of: str) -> Callable[..., Outputs]:
-    """The derivatives of `rnea` or `aba` by q, v and a or tau; inputs and options are those of the dynamics."""
+    """The derivatives of dynamics by q, v and a or tau; inputs and options are those of the dynamics."""
 
     def evaluate(model: Model, *inputs: ArrayLike, **options: Any) -> Outputs:
+        q, v, x, *rest = (np.asarray(part, float) for part in inputs)
+        step: Any = ORACLE["integrate"]
+        if of in constrained.ENTRIES:
+            solution: Any = partial(ORACLE[of], model, **options)
+            return derivatives.constrained_dynamics(lambda *at: solution(*at, *rest), step, model, q, v, x)
         moved, external = with_parameters(model, options.get("parameters") or {}), options.get("external", ())
-        q, v, x, *f_ext = (np.asarray(part, float) for part in inputs)
 
         def dynamics_of(name: str) -> Callable[..., Any]:
-            return lambda *state: ORACLE[name](moved, *state, *f_ext, external=external)
+            return lambda *state: ORACLE[name](moved, *state, *rest, external=external)
 
-        rnea, step = dynamics_of("rnea"), ORACLE["integrate"]
+        rnea = dynamics_of("rnea")
         if of == "rnea":
-            return derivatives.inverse_dynamics(rnea, step, moved, q, v, x)  # type: ignore[arg-type]
-        return derivatives.forward_dynamics(rnea, dynamics_of("aba"), step, moved, q, v, x)  # type: ignore[arg-type]
+            return derivatives.inverse_dynamics(rnea, step, moved, q, v, x)
+        return derivatives.forward_dynamics(rnea, dynamics_of("aba"), step, moved, q, v, x)
 
     return evaluate
 
@@ -109,4 +114,5 @@ ORACLE: dict[str, Callable[..., Outputs]] = {
     "approximate_aba": _entry(approximate.aba, takes="wrenches"),
     "approximate_efpa": _entry(approximate.delassus, takes="contacts"),
     **constrained.ENTRIES,
+    **{f"{name}_derivatives": _derivatives(name) for name in constrained.ENTRIES},
 }

@@ -5,7 +5,7 @@ Their error is about 1e-13 of the largest derivative, as functions are smooth ov
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 WEIGHTS = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
-STEP = 1e-2  # rad, m, and the same per second
+STEP = 5e-3  # rad, m, and the same per second
 
 
 def differences(function: Callable[[Array], Array], size: int) -> Array:
@@ -48,3 +48,20 @@ def forward_dynamics(
     Q, V, M = inverse_dynamics(rnea, step, model, q, v, aba(*state))
     inverse = np.asarray(np.linalg.inv(M), np.float64)
     return -inverse @ Q, -inverse @ V, inverse
+
+
+def constrained_dynamics(
+    solution: Callable[..., Any], step: Callable[..., Array], model: Model, q: Array, v: Array, tau: Array
+) -> tuple[Array, ...]:
+    """Derivatives of the accelerations and multipliers of solution(q, v, tau) by q, v and tau: a's, then lam's."""
+
+    def both(*state: Array) -> Array:
+        return np.concatenate(solution(*state))
+
+    n = model.nv
+    by_state = (
+        differences(lambda d: both(step(model, q, d), v, tau), n),
+        differences(lambda d: both(q, v + d, tau), n),
+        differences(lambda d: both(q, v, tau + d), n),
+    )
+    return (*(x[:n] for x in by_state), *(x[n:] for x in by_state))

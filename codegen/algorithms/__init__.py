@@ -322,7 +322,10 @@ ALGORITHMS: dict[str, Algorithm] = {
         ),
         *(
             derivatives(f"{name}_derivatives", proximal_derivatives, PROXIMAL, BY_STATE, f"derivatives of {name}")
-            for name in ("prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff", "tree_kkt", "prox_ltl")
+            for name in (
+                *("prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff", "tree_kkt"),
+                *("prox_ltl", "prox_ltls", "prox_kkt"),
+            )
         ),
         derivatives(
             "pv_soft_derivatives", soft_derivatives, (*HELD, "R"), BY_STATE, "derivatives of pv_soft", tolerance=WITH_MU

@@ -72,7 +72,7 @@ def _derivatives(of: str) -> Callable[..., Outputs]:
     def evaluate(model: Model, *inputs: ArrayLike, **options: Any) -> Outputs:
         q, v, x, *rest = (np.asarray(part, float) for part in inputs)
         step: Any = ORACLE["integrate"]
-        if of in constrained.ENTRIES:
+        if of in constrained.DYNAMICS:
             solution: Any = partial(ORACLE[of], model, **options)
             return derivatives.constrained_dynamics(lambda *at: solution(*at, *rest), step, model, q, v, x)
         moved, external = with_parameters(model, options.get("parameters") or {}), options.get("external", ())
@@ -114,5 +114,5 @@ ORACLE: dict[str, Callable[..., Outputs]] = {
     "approximate_aba": _entry(approximate.aba, takes="wrenches"),
     "approximate_efpa": _entry(approximate.delassus, takes="contacts"),
     **constrained.ENTRIES,
-    **{f"{name}_derivatives": _derivatives(name) for name in constrained.ENTRIES},
+    **{f"{name}_derivatives": _derivatives(name) for name in constrained.DYNAMICS},
 }

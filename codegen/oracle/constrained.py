@@ -159,7 +159,7 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
     return evaluate
 
 
-ENTRIES: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
+DYNAMICS: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
     **dict.fromkeys(
         (
             *("pv", "pv_early", "prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff", "tree_kkt"),
@@ -167,8 +167,11 @@ ENTRIES: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
         ),
         entry("held"),
     ),
-    **dict.fromkeys(("aba_osim", "ltl_osim", "kjr", "pv_osim", "pv_osimr"), entry("W")),
     "pv_soft": entry("soft"),
+}
+ENTRIES: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
+    **DYNAMICS,
+    **dict.fromkeys(("aba_osim", "ltl_osim", "kjr", "pv_osim", "pv_osimr"), entry("W")),
     "caba_osim": entry("Winv"),
     "caba_osimf": entry("applied"),
     "caba_osim_swept": entry("applied"),

@@ -89,7 +89,8 @@ def build(
 
     `frames` are those of fk and jacobian (default: the tips), `external` the frames on which external wrenches
     act (rows of the argument f_ext), `parameters` the numbers that stay arguments: `gravity`, `payload:FRAME`,
-    `offset:JOINT`, and of algorithms with contacts `k`, `mu`, `lam0`, `R`, `weight`, `kp`, `kd`, `target_velocity`.
+    `inertia:BODY`, `offset:JOINT`, and of algorithms with contacts `k`, `mu`, `lam0`, `R`, `weight`, `kp`, `kd`,
+    `target_velocity`.
     `contacts` are the held frames (`Robot.contact`, or texts as `codegen.model.contacts` says; default: all six rows of
     every tip, and none for `auto`; algorithms on contacts refuse an empty list); those with a gain kp add their target
     poses to the arguments. `iterations` the steps of a proximal algorithm; None leaves them to the arguments `tol` and

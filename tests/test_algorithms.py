@@ -84,6 +84,7 @@ PARAMETERS = {
     "gravity": np.array([1.0, -2.0, 3.0]),
     "offset:joint3": np.array([0.3, 0.4, -0.5]),
     "offset:joint1": np.array([-0.1, 0.7, 0.2]),
+    "inertia:body4": np.array([1.5, 0.1, 0.05, -0.2, 0.06, 0.05, 0.04, 0.01, 0.02, -0.01]),
     "payload:body5": np.array([0.3, 0.0, 0.2, 0.1, 0.02, 0.03, 0.04, 0.005, 0.001, 0.002]),
 }
 

@@ -161,8 +161,8 @@ def add_task(parser: argparse.ArgumentParser, endless: bool = False) -> argparse
         metavar="SPEC",
         action="append",
         default=[],
-        help="what stays an argument: gravity, payload:FRAME, offset:JOINT; of contacts k, mu, lam0, R, weight, kp, "
-        "kd, target_velocity; repeatable",
+        help="what stays an argument: gravity, payload:FRAME, inertia:BODY, offset:JOINT; of contacts k, mu, lam0, "
+        "R, weight, kp, kd, target_velocity; repeatable",
     )
     group.add_argument(
         "--contact",

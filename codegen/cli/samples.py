@@ -98,7 +98,7 @@ def _opened(robot: Robot, rng: np.random.Generator) -> Array:
 def _parameter(robot: Robot, spec: str, rng: np.random.Generator) -> Array:
     if spec == "gravity":
         return rng.standard_normal(3) + robot.gravity
-    if spec.startswith("payload:"):
+    if spec.startswith(("payload:", "inertia:")):
         A = rng.standard_normal((3, 3)) * 0.1
         moment = np.trace(A @ A.T) * np.eye(3) - A @ A.T
         entries = moment[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]

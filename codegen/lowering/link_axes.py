@@ -97,7 +97,8 @@ def looked_at(problem: Problem) -> tuple[set[int], dict[int, int]]:
     on = [model.frame(contact.frame.name).body for contact in contacts]
     alone = {b: c for b, c in zip(on, contacts, strict=True) if c in aside and on.count(b) == 1 and turns_outside(c)}
     seen = {name for c in contacts if c not in alone.values() for name in (c.frame.name, c.axes)} - {"", "world"}
-    loaded = {name.partition(":")[2] for name in problem.request.numbers if name.startswith("payload:")}
+    numbers = (name.partition(":") for name in problem.request.numbers)
+    loaded = {target for kind, _, target in numbers if kind in ("payload", "inertia")}
     used = {model.frame(name).body for name in (*problem.request.frames, *problem.request.external, *seen, *loaded)}
     return used, {b: len(c.rows) for b, c in alone.items() if b not in used}
 

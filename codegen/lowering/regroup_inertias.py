@@ -125,11 +125,11 @@ def own_inertias(problem: Problem) -> Problem:
 
 
 def _with(problem: Problem, numbers: Sequence[TenNumbers]) -> Problem:
-    """The problem with these inertial numbers by bodies, and symbolic payloads added."""
+    """The problem with these inertial numbers by bodies, with symbolic ones and payloads added."""
     inertias = [RigidInertia.about_origin(SX(ten.m), constant(ten.h), constant(ten.I)) for ten in numbers]
     for name, symbol in problem.request.numbers.items():
         kind, _, target = name.partition(":")
-        if kind == "payload":
+        if kind in ("payload", "inertia"):
             frame = problem.canonical.model.frame(target)
             if frame.body >= 0:
                 inertias[frame.body] += Transform(placement_steps(frame.placement)).inertia(payload(symbol))

@@ -12,7 +12,7 @@ dimensions; the others one. Options:
   contacts    held frames (`Robot.contact`); default: all six rows at every tip
   external    names of frames that carry an external wrench; the last input is then f_ext (k, 6):
               [force; moment] on the body, in the frame's axes, at its origin
-  parameters  {"gravity" | "payload:FRAME" | "offset:JOINT": values}, see `codegen.oracle.parameters`
+  parameters  {"gravity" | "payload:FRAME" | "inertia:BODY" | "offset:JOINT": values}, see `codegen.oracle.parameters`
 Units are SI; spatial rows are [linear; angular] in world axes unless said otherwise.
 """
 

@@ -3,6 +3,7 @@
 gravity        (3): the acceleration of free fall in world axes
 payload:FRAME  (10): mass, centre of mass (3), then Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the payload's centre of
                mass, all in FRAME's axes; a body that is welded to FRAME
+inertia:BODY   (10): the same numbers in the place of the inertia of a moving body, in its own frame
 offset:JOINT   (3): replaces the translation of that joint's placement in its parent body
 """
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 def with_parameters(model: Model, parameters: Mapping[str, ArrayLike]) -> Model:
     """`model` with the named parameters set; RobotError for a name that means nothing to it."""
-    for name, values in parameters.items():
-        model = _with_parameter(model, name, values)
+    for name in sorted(parameters, key=lambda name: not name.startswith("inertia:")):  # payloads come on top
+        model = _with_parameter(model, name, parameters[name])
     return model
 
 
@@ -43,11 +44,17 @@ def _with_parameter(model: Model, name: str, values: ArrayLike) -> Model:
         return _with_body(
             model, frame.body, replace(body, inertia=body.inertia + payload(values).moved(frame.placement))
         )
+    names = [body.name for body in model.bodies]
+    if kind == "inertia" and target in names:
+        index = names.index(target)
+        return _with_body(model, index, replace(model.bodies[index], inertia=payload(values)))
     if kind == "offset" and target in model.joint_names:
         index = model.joint_names.index(target)
         body = model.bodies[index]
         return _with_body(model, index, replace(body, placement=Pose(body.placement.rotation, vec3(values))))
-    raise RobotError(f"{model.name}: {name!r} names no parameter; use gravity, payload:FRAME or offset:JOINT")
+    raise RobotError(
+        f"{model.name}: {name!r} names no parameter; use gravity, payload:FRAME, inertia:BODY or offset:JOINT"
+    )
 
 
 def payload(values: ArrayLike) -> Inertia:

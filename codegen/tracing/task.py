@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from casadi import SX, Function, densify, reshape, sqrt, sumsqr, vec
@@ -10,6 +10,7 @@ from casadi import SX, Function, densify, reshape, sqrt, sumsqr, vec
 from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm, optional
 from codegen.algorithms.published import PUBLISHED
 from codegen.errors import RobotError, UnsuitedError
+from codegen.geometry import Inertia
 from codegen.ir.graph import Graph, Port, Value, from_casadi
 from codegen.ir.names import identifier
 from codegen.ir.operations import CONST
@@ -30,13 +31,14 @@ if TYPE_CHECKING:
 Tier = Literal["published", "written", "emitted"]
 TIERS: tuple[Tier, ...] = ("published", "written", "emitted")
 
-PARAMETERS = {"gravity": 3, "payload": 10, "offset": 3}
+PARAMETERS = {"gravity": 3, "payload": 10, "inertia": 10, "offset": 3}
 TARGETS = ("target_position", "target_rotation")
 """Arguments wherever gains need them."""
 
 ABOUT = {
     "gravity": "acceleration of free fall in world axes (m/s^2)",
     "payload": "payload [mass, com (3), Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the com] in frame {}",
+    "inertia": "[mass, com (3), Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the com] of body {}, in its frame",
     "offset": "origin of joint {} in its parent body (m)",
 }
 
@@ -46,8 +48,9 @@ class Task:
     """One function to generate.
 
     `frames` are those of fk and jacobian (default: the tips of the tree), `external` the frames that carry
-    external wrenches, `parameters` the numbers left symbolic: `gravity`, `payload:FRAME`, `offset:JOINT`.
-    `contacts` are the held frames (default: all six rows of every tip); what works on contacts refuses an empty tuple.
+    external wrenches, `parameters` the numbers left symbolic: `gravity`, `payload:FRAME`, `inertia:BODY`,
+    `offset:JOINT`. `contacts` are the held frames (default: all six rows of every tip); what works on contacts refuses
+    an empty tuple.
     `dtype` is the type of the numbers that it is going to be computed in, which decides how stiff contacts may be.
     `without` names the steps of the lowering (`codegen.lowering`) that are left out. `tier` says what becomes of the
     algorithm: `published` is the paper's listing over matrices, `written` ours after lowering, `emitted` with passes.
@@ -168,10 +171,13 @@ def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
     """The argument of one symbolic parameter; RobotError if it names nothing in the model, nor one of `others`."""
     kind, colon, target = spec.partition(":")
     if kind not in PARAMETERS or (kind == "gravity") == bool(colon):
-        *names, last = ("gravity", "payload:FRAME", "offset:JOINT", *(name for name in others if name not in TARGETS))
+        more = (name for name in others if name not in TARGETS)
+        *names, last = ("gravity", "payload:FRAME", "inertia:BODY", "offset:JOINT", *more)
         raise RobotError(f"parameter {spec!r}: write {', '.join(names)} or {last}")
     if kind == "payload":
         model.frame(target)
+    if kind == "inertia" and target not in {body.name for body in model.bodies}:
+        raise RobotError(f"parameter {spec!r}: {model.name} has no moving body {target!r}")
     if kind == "offset" and target not in model.joint_names:
         raise RobotError(f"parameter {spec!r}: {model.name} has no joint {target!r}")
     name = f"{kind}_{identifier(target)}" if target else kind
@@ -274,11 +280,18 @@ def _stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[S
             external=task.external,
             numbers=dict(zip(numbers, symbols[len(symbols) - len(numbers) :], strict=True)),
         ),
-        model=task.model,
+        model=_without_inertias(task.model, numbers),
         q=given[entry.inputs[0]],
         arguments={name: x for name, x in given.items() if BEHIND.get(name, name) in entry.inputs[1:]},
         contacts=contacts,
     )
+
+
+def _without_inertias(model: Model, numbers: Sequence[str]) -> Model:
+    """The model whose bodies of which the inertia is an argument have none of their own."""
+    given = {spec.removeprefix("inertia:") for spec in numbers if spec.startswith("inertia:")}
+    bodies = (replace(body, inertia=Inertia()) if body.name in given else body for body in model.bodies)
+    return replace(model, bodies=tuple(bodies)) if given else model
 
 
 def gains_of(contacts: Sequence[Contact], name: str) -> SX:

@@ -172,9 +172,9 @@ def test_refusals_in_python():
         ("pv", ("weight",), "pv has no such input"),
         ("efpa", ("kp",), "efpa has no such input"),
         ("pv", ("target_velocity",), "no contact has a gain kd"),
-        ("pv", ("mus",), "write gravity, payload:FRAME, offset:JOINT, k, kp, kd or target_velocity$"),
-        ("caba_osim", ("mus",), "write gravity, payload:FRAME, offset:JOINT, mu or weight$"),
-        ("efpa", ("mus",), "write gravity, payload:FRAME or offset:JOINT$"),
+        ("pv", ("mus",), "write gravity, payload:FRAME, inertia:BODY, offset:JOINT, k, kp, kd or target_velocity$"),
+        ("caba_osim", ("mus",), "write gravity, payload:FRAME, inertia:BODY, offset:JOINT, mu or weight$"),
+        ("efpa", ("mus",), "write gravity, payload:FRAME, inertia:BODY or offset:JOINT$"),
     ):
         with pytest.raises(RobotError, match=said):
             trace(Task(robot, algorithm, contacts=(robot.contact(tool),), parameters=parameters))

@@ -115,7 +115,8 @@ def test_payloads_offsets_and_gravity_as_arguments(seed: int) -> None:
     model = random_model(seed)
     tied = [b for node in model.nodes if node.loops for b in node.bodies]
     rotor, joint = model.bodies[tied[1]], model.bodies[tied[-1]].joint.name
-    specs = ("gravity", f"payload:{rotor.name}", f"payload:{model.bodies[tied[0]].name}", f"offset:{joint}")
+    first = model.bodies[tied[0]].name
+    specs = ("gravity", f"payload:{rotor.name}", f"payload:{first}", f"inertia:{first}", f"offset:{joint}")
     for algorithm in ("rnea", "aba", "crba"):
         compare(model, algorithm, parameters=specs)
 

@@ -30,13 +30,14 @@ html_title = "rigidc"
 html_copy_source = False
 html_show_sphinx = False
 
-FUNCTIONS = ("load", "bundled", "build", "auto", "generate", "graphs", "contact_wrenches")
+FUNCTIONS = ("load", "bundled", "build", "auto", "generate", "graphs", "symbolic", "contact_wrenches")
 CLASSES = ("Robot", "Model", "Frame", "Contact", "RobotError", "BuildError", "SingularError")
 REFERENCE = (
     "## codegen",
     *(f".. autofunction:: codegen.{name}" for name in FUNCTIONS),
     *(f".. autoclass:: codegen.{name}" for name in CLASSES),
     "### What the functions return",
+    ".. autoclass:: codegen.formulas.Expressions",
     ".. autoclass:: codegen.compilation.runtime.Function\n   :special-members: __call__",
     ".. autoclass:: codegen.task.auto_select.Choice",
     ".. autoclass:: codegen.ir.graph.Graph",

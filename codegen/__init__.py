@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from codegen.api import auto, build, generate, graphs
     from codegen.description import bundled
     from codegen.errors import BuildError, RobotError, SingularError
+    from codegen.formulas import symbolic
     from codegen.model import Contact, Frame, Model
     from codegen.model.wrenches import contact_wrenches
     from codegen.robot import Robot, load
@@ -38,6 +39,7 @@ __all__ = [
     "generate",
     "graphs",
     "load",
+    "symbolic",
 ]
 
 _HOMES = {
@@ -56,6 +58,7 @@ _HOMES = {
     "generate": "api",
     "graphs": "api",
     "load": "robot",
+    "symbolic": "formulas",
 }
 
 

@@ -15,6 +15,7 @@ import pytest
 from graph_cases import header, kernel, pendulum, pendulum_by_hand
 from thorough import besides
 
+import codegen
 from codegen.compilation import cache
 from codegen.compilation.compiler import toolchain
 from codegen.emission.emit import emit_artifact
@@ -242,3 +243,11 @@ def test_the_fingerprint_is_stable() -> None:
     before = cache.fingerprint()
     cache.fingerprint.cache_clear()
     assert cache.fingerprint() == before
+
+
+def test_the_fingerprint_covers_the_whole_generator(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, real = set(), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.add(path) or real(path))
+    cache.fingerprint.cache_clear()
+    cache.fingerprint()
+    assert {*Path(codegen.__file__).parent.rglob("*.py")} <= read

@@ -51,7 +51,7 @@ class Entry:
 def fingerprint() -> str:
     """SHA-256 over the generator: its Python, its templates, and the versions of what it stands on."""
     digest = hashlib.sha256()
-    package = Path(__file__).resolve().parent
+    package = Path(__file__).resolve().parents[1]
     for path in sorted(package.rglob("*.py")):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     for template in sorted(template_folder().iterdir(), key=lambda item: item.name):

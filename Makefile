@@ -8,10 +8,11 @@ DEMO_ROBOT ?= talos
 BENCH ?=
 FUZZ ?= --count 10000
 SOAK ?= --count 200 --compiled 10
+STUDIES ?= all
 GOLDENS := iiwa solo12
 GOLDEN_ALGORITHMS := -a rnea -a crba -a aba
 
-.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies bench docs goldens clean
+.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies figures bench docs goldens clean
 
 help:
 	@echo "make demo          install, generate and compile ABA and RNEA of $(DEMO_ROBOT), check, count, time"
@@ -22,7 +23,8 @@ help:
 	@echo "make soak          random mechanisms and algorithms against the oracle; SOAK=\"--seed 200 --count 500\" goes on"
 	@echo "make counts        operation counts against opcount/baseline.json"
 	@echo "make counts-write  write today's operation counts to opcount/baseline.json"
-	@echo "make studies       the papers' tables and figures, reproduced; STUDIES=\"links accuracy\" chooses"
+	@echo "make studies       the papers' tables, reproduced; STUDIES=\"links accuracy\" chooses"
+	@echo "make figures       the papers' tables and figures in build/figures; STUDIES=\"links stems\" chooses"
 	@echo "make bench         time against Pinocchio and CasADi, on one core; BENCH=\"iiwa -a aba\" chooses"
 	@echo "make docs          the guide and the API reference as HTML in build/docs; any warning fails"
 	@echo "make goldens       write the committed generated/ folders again"
@@ -64,7 +66,10 @@ counts-write: $(VENV)/.installed
 	@$(BIN)/python -m opcount.baseline --write
 
 studies: $(VENV)/.installed
-	@$(BIN)/python -m opcount.studies $(STUDIES)
+	@$(BIN)/rigidc study $(STUDIES)
+
+figures: $(VENV)/.drawing
+	@$(BIN)/rigidc study $(STUDIES) --figures build/figures
 
 bench: $(VENV)/.benching
 	@$(BIN)/python -m opcount.bench $(BENCH) --out build/bench
@@ -96,7 +101,11 @@ $(VENV)/.testing: pyproject.toml | $(BIN)/pip
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.benching: pyproject.toml | $(BIN)/pip
-	$(PIP) install -e .[bench]
+	$(PIP) install -e .[bench,figures]
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.drawing: pyproject.toml | $(BIN)/pip
+	$(PIP) install -e .[figures]
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.documenting: pyproject.toml | $(BIN)/pip

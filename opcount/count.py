@@ -42,7 +42,9 @@ def counts(robot: Model | str, algorithm: str, tiers: Collection[Tier] = OURS, *
     model, found = load(robot) if isinstance(robot, str) else robot, dict[Tier, Count]()
     if "published" in tiers:
         found["published"] = count_graph(api.graphs(model, algorithm, **options, tier="published")[0])
-    if {*OURS} & {*tiers}:
+    if "emitted" not in tiers and "written" in tiers:
+        found["written"] = count_graph(api.graphs(model, algorithm, **options, tier="written")[0])
+    if "emitted" in tiers:
         graphs = api.graphs(model, algorithm, **options)
         found |= {tier: count_graph(graph) for tier, graph in zip(OURS, graphs, strict=True) if tier in tiers}
     return found

@@ -250,3 +250,11 @@ def test_the_fingerprint_is_stable() -> None:
     before = cache.fingerprint()
     cache.fingerprint.cache_clear()
     assert cache.fingerprint() == before
+
+
+def test_the_fingerprint_covers_the_whole_generator(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, real = set(), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.add(path) or real(path))
+    cache.fingerprint.cache_clear()
+    cache.fingerprint()
+    assert {*Path(codegen.__file__).parent.rglob("*.py")} <= read

@@ -19,7 +19,8 @@ from codegen.cli import check as check_command
 from codegen.compilation.compiler import toolchain
 from codegen.progress import doing, each, note, shown
 from opcount.bench.build_dir import BuildDir
-from opcount.studies import links
+from opcount.studies.links import every
+from opcount.studies.measured import Case, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -259,7 +260,7 @@ def test_a_study_counts_what_its_processes_do(monkeypatch: pytest.MonkeyPatch) -
 
     def work() -> None:
         with shown(), doing("study links", 1, 8):
-            links.table(lengths=(2, 3), algorithms=("pv_osim",))
+            measure(Case(every(n), "pv_osim") for n in (2, 3))
 
     text = seen(monkeypatch, Screen(), work)
     for n in (1, 2):

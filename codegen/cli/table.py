@@ -1,4 +1,4 @@
-"""Tables of plain text: aligned for people, or Markdown, CSV and JSON for everything else."""
+"""Tables of plain text: aligned for people, or Markdown, LaTeX, CSV and JSON for everything else."""
 
 from __future__ import annotations
 
@@ -7,10 +7,25 @@ import io
 import json
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from codegen.progress import plain as plain
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 Cell = str | int | float | bool | None
+
+MARKDOWN = str.maketrans({"|": r"\|"})
+LATEX = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+    }
+)
+"""What stands for characters that a form of table acts upon."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -29,9 +44,16 @@ class Table:
 
     def markdown(self) -> str:
         """A Markdown table."""
-        head, *body = self._aligned("|")
+        head, *body = self._aligned(MARKDOWN)
         rule = ["-" * (len(cell) - 1) + (":" if right else "-") for cell, right in zip(head, self._right, strict=True)]
         return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, rule, *body))
+
+    def latex(self) -> str:
+        """A LaTeX tabular with the rules of booktabs."""
+        columns = "".join("r" if right else "l" for right in self._right)
+        head, *body = (" & ".join(cells).rstrip() + r" \\" for cells in self._aligned(LATEX))
+        lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
+        return "\n".join((*lines, r"\end{tabular}", ""))
 
     def csv(self) -> str:
         """Comma-separated values with a header line; numbers ungrouped."""
@@ -52,8 +74,8 @@ class Table:
             for column in columns
         )
 
-    def _aligned(self, escaped: str = "") -> list[list[str]]:
-        lines = [[_shown(cell, escaped) for cell in row] for row in (self.header, *self.rows)]
+    def _aligned(self, escapes: Mapping[int, str] | None = None) -> list[list[str]]:
+        lines = [[_shown(cell, escapes or {}) for cell in row] for row in (self.header, *self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return [
             [
@@ -73,7 +95,7 @@ def _finite(cell: Cell) -> Cell:
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
-def _shown(cell: Cell, escaped: str) -> str:
+def _shown(cell: Cell, escapes: Mapping[int, str]) -> str:
     if cell is None:
         return ""
     if isinstance(cell, bool):
@@ -82,7 +104,4 @@ def _shown(cell: Cell, escaped: str) -> str:
         return f"{cell:,}"
     if isinstance(cell, float):
         return f"{cell:.4g}"
-    text = plain(cell)
-    for character in escaped:
-        text = text.replace(character, "\\" + character)
-    return text
+    return plain(cell).translate(escapes)

@@ -19,6 +19,6 @@ def write(report: Report, folder: Path) -> list[str]:
     try:
         from opcount.bench.figure import draw
     except ImportError:
-        return [*said, "no figure: matplotlib is not installed; pip install rigidc[bench]"]
+        return [*said, "no figure: matplotlib is not installed; pip install rigidc[figures]"]
     draw(report, folder / "bench.png")
     return [*said, f"wrote {folder / 'bench.png'}"]

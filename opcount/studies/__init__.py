@@ -1,59 +1,51 @@
-"""Published tables and figures, reproduced: one file each, with the published numbers beside today's.
+"""Published tables and figures, reproduced, and what goes beyond them: one file each.
 
-`python -m opcount.studies NAME` prints one. Counts are of the C as emitted unless a column says otherwise; the
-numbers that they are compared with are operations of the papers' own CasADi programs, measured as those stand:
-Sathya, Bruyninckx, Decre, Pipeleers 2023 (arXiv 2310.03676); Sathya and Carpentier 2024 (hal-04443056).
+`rigidc study NAME` (`python -m opcount.studies NAME`) prints one. Operations stand in three tiers, always labelled: of
+the papers' listings, of our algorithms, and of the C; beside them, where known, those of the authors' programs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 from opcount.studies import (
     ablation,
     accuracy,
-    branches,
     builds,
     chains,
+    cheapest,
     constrained,
     convergence,
+    crossovers,
+    damped,
     delassus,
+    direct,
+    growth,
+    hands,
     links,
-    proximal,
+    loop_growth,
+    loops,
+    stems,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from codegen.cli.table import Table
+from opcount.studies.study import Study
 
 __all__ = ["STUDIES", "Study"]
 
-
-@dataclass(frozen=True, slots=True)
-class Study:
-    """What a study shows, the function that makes its table, and whether it is so long that one has to ask for it."""
-
-    title: str
-    table: Callable[[], Table]
-    long: bool = False
-
-    def __str__(self) -> str:
-        return self.title
-
-
 STUDIES: dict[str, Study] = {
-    "delassus": Study("Delassus matrices on the papers' robots", delassus.table),
-    "constrained": Study("direct and soft constrained dynamics on the papers' robots", constrained.table),
-    "proximal": Study("proximal constrained dynamics, three steps, and damped inverses", proximal.table),
-    "chains": Study("chains with their end held: operations against length, with fitted exponents", chains.table),
-    "branches": Study("a stem of 50 links with branches on either end, their tips held", branches.table),
-    "links": Study("chains with every link held", links.table),
-    "accuracy": Study(
-        "compiled constrained dynamics against the dense oracle, largest errors", accuracy.table, long=True
-    ),
-    "builds": Study("from a model to its callable: seconds and memory", builds.table, long=True),
-    "ablation": Study("what every lowering step and pass saves alone", ablation.table, long=True),
-    "convergence": Study("a redundantly held Talos: what is left after every proximal step", convergence.table),
+    "constrained": constrained.STUDY,
+    "direct": direct.STUDY,
+    "growth": growth.STUDY,
+    "convergence": convergence.STUDY,
+    "damped": damped.STUDY,
+    "delassus": delassus.STUDY,
+    "hands": hands.STUDY,
+    "stems": stems.STUDY,
+    "links": links.STUDY,
+    "chains": chains.STUDY,
+    "crossovers": crossovers.STUDY,
+    "loops": loops.STUDY,
+    "loop_growth": loop_growth.STUDY,
+    "cheapest": cheapest.STUDY,
+    "accuracy": accuracy.STUDY,
+    "builds": builds.STUDY,
+    "ablation": ablation.STUDY,
 }
+"""The papers' figures first; the long ones, for which one has to ask, last."""

@@ -10,6 +10,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -23,9 +24,11 @@ from codegen.passes import DEFAULT, ORDER, run
 from codegen.progress import each
 from codegen.tracing.task import trace
 from opcount.studies.measured import PAPER, Held
+from opcount.studies.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Executor
 
 Pass = Callable[[Graph], Graph]
 Case = tuple[Held, str]
@@ -46,10 +49,10 @@ CASES: tuple[Case, ...] = (
 )
 
 
-def table(cases: Iterable[Case] = CASES) -> Table:
+def table(cases: Iterable[Case] = CASES, executor: Executor | None = None) -> Table:
     """One row per idea: lines, and percents that it saves at the median and at most, with where; how often it costs."""
     known = list(cases)
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with ProcessPoolExecutor(os.cpu_count()) if executor is None else nullcontext(executor) as pool:
         found = list(zip(each(known, _words), pool.map(without_each, known), strict=True))
     rows = [_row(idea, [(case, counts[idea], counts[""]) for case, counts in found]) for idea in (*STEPS, *PASSES)]
     return Table(("idea", "lines", "median %", "most %", "where", "costs in", "of"), tuple(rows))
@@ -91,3 +94,11 @@ def _lines(idea: str) -> int:
 
 def _words(case: Case) -> str:
     return f"{case[1]} of {case[0]}"
+
+
+STUDY = Study(
+    "what every lowering step and pass saves alone",
+    "",
+    lambda quick, executor: table(CASES[: 2 if quick else None], executor),
+    long=True,
+)

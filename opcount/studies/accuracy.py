@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import os
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,9 +24,11 @@ from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
 from codegen.progress import each
 from opcount.studies.measured import PAPER, Held
+from opcount.studies.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
@@ -120,10 +123,13 @@ def errors(at: Drawn, algorithm: str) -> tuple[float, float | None]:
 
 
 def table(
-    states: int = STATES, names: Sequence[str] = tuple(SCENARIOS), algorithms: Sequence[str] = (*DIRECT, *PROXIMAL)
+    states: int = STATES,
+    names: Sequence[str] = tuple(SCENARIOS),
+    algorithms: Sequence[str] = (*DIRECT, *PROXIMAL),
+    executor: Executor | None = None,
 ) -> Table:
     """One row per scenario and algorithm; direct dynamics are left out where rows repeat others."""
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with ProcessPoolExecutor(os.cpu_count()) if executor is None else nullcontext(executor) as pool:
         found = pool.map(_rows, names, [states] * len(names), [tuple(algorithms)] * len(names))
         rows = [row for _, scenario in zip(each(names, str), found, strict=True) for row in scenario]
     return Table(("robot", "algorithm", "states", "irregular", "error", "residual", "bound", "met"), tuple(rows))
@@ -148,3 +154,13 @@ def _worst(found: Array, expected: Array) -> float:
         return math.inf
     axes = tuple(range(1, expected.ndim))
     return float((np.abs(found - expected).max(axis=axes) / np.abs(expected).max(axis=axes)).max())
+
+
+STUDY = Study(
+    "compiled constrained dynamics against the dense oracle, largest errors",
+    "",
+    lambda quick, executor: (
+        table(10, tuple(SCENARIOS)[:1], ("pv", "pv_osim"), executor) if quick else table(executor=executor)
+    ),
+    long=True,
+)

@@ -22,6 +22,7 @@ from codegen.progress import each
 from opcount.bench.build_dir import compilers
 from opcount.studies.accuracy import SCENARIOS
 from opcount.studies.measured import Held
+from opcount.studies.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,3 +99,11 @@ def timed(build: Build) -> tuple[float, float, float]:
     whole = time.perf_counter() - start
     unit = 2**20 if sys.platform == "darwin" else 2**10
     return graph, whole, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+STUDY = Study(
+    "from a model to its callable: seconds and memory",
+    "",
+    lambda quick, executor: table(BUILDS[: 1 if quick else None], 1 if quick else RUNS),
+    long=True,
+)

@@ -1,32 +1,37 @@
-"""Operations of constrained dynamics, direct and soft, on the papers' robots (programs of the 2023 paper).
+"""Operations of the proximal constrained dynamics with three steps (constrained ABA 2024, Fig. 1).
 
-`prox_ltl` stands beside their dynamics by LTL, which take no proximal step, and `aba_prox`, which forms no M, beside
-both; the others are the same algorithms.
+What the second and third step take is shown apart, where the paper shows all three. `prox_kkt` and our algorithms that
+form no matrix (`aba_prox_stiff`, `aba_prox`, `tree_kkt`) stand beside those of the paper.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from opcount.studies.authors import PROXIMAL
+from opcount.studies.compared import AUTHORS, Compared
+from opcount.studies.drawing import Bars
+from opcount.studies.measured import PAPER, Held, fingers
+from opcount.studies.study import Study
 
-from opcount.studies.compared import compared
-
-if TYPE_CHECKING:
-    from codegen.cli.table import Table
-
-ALGORITHMS = ("pv", "pv_soft", "pv_early", "prox_ltl", "aba_prox")
-AUTHORS: dict[str, tuple[int | None, ...]] = {
-    "iiwa H3": (2539, 2047, None, 2583, None),
-    "iiwa H6": (2999, 1806, 3192, 3057, None),
-    "go1 F3 x1": (6282, 5691, 6018, 6618, None),
-    "go1 F3 x4": (8262, 5898, 7326, 9528, None),
-    "talos F6^2": (22056, 17444, 19901, 35545, None),
-    "talos F6^2 H6^2": (29854, 17586, 22495, 48437, None),
-    "atlas F6^2": (16033, 11321, 13858, 22194, None),
-    "atlas F6^2 H6^2": (22921, 11467, 16136, 34944, None),
-    "atlas 4x3D per foot": (None, 11879, None, 34344, None),
+FEET = PAPER["atlas F6^2"].contacts
+ROBOTS = {
+    "iiwa H3": PAPER["iiwa H3"],
+    "iiwa H6": PAPER["iiwa H6"],
+    "go1 F3^2": Held("go1", ("FL_foot:3", "RR_foot:3")),
+    "go1 F3^4": PAPER["go1 F3 x4"],
+    "talos F6^2": PAPER["talos F6^2"],
+    "talos F6^2 H6^2": PAPER["talos F6^2 H6^2"],
+    "atlas F6^2 H6^2": PAPER["atlas F6^2 H6^2"],
+    "atlas_shadow F6^2": Held("atlas_shadow", FEET),
+    "atlas_shadow F6^2 T3^5": Held("atlas_shadow", (*FEET, *fingers("lh"))),
+    "atlas_shadow F6^2 T3^10": Held("atlas_shadow", (*FEET, *fingers("lh", "rh"))),
 }
+PAPERS = ("constrained_aba", "prox_pv", "prox_ltls", "prox_ltl", "prox_kkt")
+OURS = ("aba_prox_stiff", "aba_prox", "tree_kkt")
 
-
-def table() -> Table:
-    """One row per robot and algorithm."""
-    return compared(ALGORITHMS, AUTHORS)
+STUDY = Study(
+    "proximal constrained dynamics, three steps",
+    "constrained ABA 2024, Fig. 1",
+    Compared(ROBOTS, (*PAPERS, *OURS), PROXIMAL, steps=True),
+    Bars("steps", "the second and third proximal step", AUTHORS),
+    f"{', '.join(OURS)} are ours: as published there are none.",
+)

@@ -16,10 +16,14 @@ from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
 from codegen.progress import each
 from codegen.tracing.task import Task, trace
+from opcount.studies.drawing import SMALL, WORDS, canvas
 from opcount.studies.measured import Held
+from opcount.studies.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
 
 TALOS = Held(
     "talos",
@@ -50,3 +54,33 @@ def table(
         left = [np.abs(e.J @ x - y).max() for e, x, y in zip(at, a, best, strict=True)]
         rows.append((algorithm, n, *(float(x) for x in np.quantile(left, QUANTILES))))
     return Table(("algorithm", "steps", *(f"residual p{round(100 * x)}" for x in QUANTILES)), tuple(rows))
+
+
+def figure(drawn: Table) -> Figure:
+    """A panel per algorithm: boxes from the 25th to the 75th percentile, whiskers from the 5th to the 95th."""
+    names = [*dict.fromkeys(str(row[0]) for row in drawn.rows)]
+    whole = canvas(2.0 * len(names) + 0.6, 3.0)
+    for name, ax in zip(names, whole.subplots(1, len(names), squeeze=False, sharey=True)[0], strict=True):
+        boxes = [
+            {"label": row[1], **dict(zip(("whislo", "q1", "med", "q3", "whishi"), row[2:], strict=True))}
+            for row in drawn.rows
+            if row[0] == name
+        ]
+        ax.bxp(boxes, showfliers=False, medianprops={"color": "black"}, widths=0.6)
+        ax.set_yscale("log")
+        ax.set_title(name, loc="left", fontsize=WORDS, fontweight="bold")
+        ax.set_xlabel("proximal steps", fontsize=WORDS)
+        ax.tick_params(labelsize=SMALL)
+        ax.grid(axis="y", color="0.9", linewidth=0.5)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.label_outer()
+    whole.supylabel("residual (m/s², rad/s²)", fontsize=WORDS)
+    return whole
+
+
+STUDY = Study(
+    "a redundantly held Talos: what is left after every proximal step",
+    "constrained ABA 2024, Fig. 4",
+    lambda quick, executor: table(20, range(1, 4)) if quick else table(),
+    figure,
+)

@@ -1,47 +1,68 @@
-"""Counting for studies: robots with contacts by name, on all processors, and exponents of growth."""
+"""Counting for studies: robots with contacts by name, each count made once and kept, and exponents of growth."""
 
 from __future__ import annotations
 
 import os
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from codegen import api
+from codegen.errors import UnsuitedError
 from codegen.progress import each
 from codegen.robot import load
+from codegen.tracing.task import TIERS, Tier
 from opcount.count import counts, tiers_of
+from opcount.store import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
 
+    from codegen.ir.counting import Count
     from codegen.robot import Robot
-    from codegen.tracing.task import Tier
-    from opcount.count import counts, tiers_of
+    from codegen.tracing.task import Task
+
+Totals = dict[Tier, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
     """A robot by name and its contacts as texts FRAME:ROWS (none: every tip, where an algorithm works on contacts).
 
-    `points` are frames to add: name, carrier, offset.
+    `points` are frames to add: name, carrier, offset. `root` names the joint or frame on which the part of the robot
+    hangs that is left, `locked` how the names of joints begin that do not move. `steps` are proximal ones.
     """
 
     robot: str
     contacts: tuple[str, ...]
     points: tuple[tuple[str, str, tuple[float, float, float]], ...] = ()
+    root: str = ""
+    locked: str = ""
+    steps: int = 3
 
     def __str__(self) -> str:
         return f"{self.robot} holding {', '.join(self.contacts)}" if self.contacts else self.robot
 
     def model(self) -> Robot:
-        """The robot with its added frames."""
+        """The robot, or the part of it that is left, with its added frames."""
         model = load(self.robot)
         for name, carrier, offset in self.points:
             model = model.with_frame(name, carrier, offset)
+        if self.root:
+            model = model.subtree(self.root)
+        if self.locked:
+            model = model.lock([name for name in model.joint_names if name.startswith(self.locked)])
         return model
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What is asked for when it is counted, beside the algorithm."""
+        return {"contacts": self.contacts or None, "iterations": self.steps}
 
 
 def corners(foot: str) -> tuple[tuple[str, str, tuple[float, float, float]], ...]:
@@ -73,28 +94,129 @@ PAPER: dict[str, Held] = {
 """The robots and contacts of the papers' tables."""
 
 
+def fingers(*hands: str) -> tuple[str, ...]:
+    """The fingertips of hands (`lh`, `rh`) of `atlas_shadow`, held by points."""
+    return tuple(f"{hand}_{finger}tip:3" for hand in hands for finger in ("ff", "mf", "rf", "lf", "th"))
+
+
+def chain(links: int) -> Held:
+    """A chain whose axes are z and y by turns, its end held."""
+    return Held(f"chain:{links},alternate", ("tip:6",))
+
+
+def stem(links: int, branches: int) -> Held:
+    """A stem of so many links with so many branches of seven links on either end, all tips held."""
+    return Held(f"stem:{links},{branches}", tuple(f"tip{n}:6" for n in range(2 * branches)))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is counted at once: a robot with contacts, an algorithm, and tiers (by default all that it has)."""
+
+    held: Held
+    algorithm: str
+    tiers: tuple[Tier, ...] = field(default=TIERS)
+
+    def __str__(self) -> str:
+        return f"{self.algorithm} of {self.held.robot}, contacts: {len(self.held.contacts)}"
+
+    @property
+    def wanted(self) -> tuple[Tier, ...]:
+        """The tiers that the algorithm has."""
+        return tuple(tier for tier in tiers_of(self.algorithm) if tier in self.tiers)
+
+    @property
+    def pair(self) -> tuple[Held, str]:
+        """What its counts are found by."""
+        return self.held, self.algorithm
+
+
+Counts = dict[tuple[Held, str], Totals]
+"""Operations by tiers of robots with contacts and algorithms; an algorithm that a robot does not admit has none."""
+
+
 @cache
-def operations(held: Held, algorithm: str) -> dict[Tier, int]:
-    """Operations by tiers."""
-    counted = counts(held.model(), algorithm, tiers_of(algorithm), contacts=held.contacts or None)
-    return {tier: count.total for tier, count in counted.items()}
+def operations(held: Held, algorithm: str) -> Totals:
+    """Operations by tiers, counted here and now."""
+    return {tier: count.total for tier, count in counted(Case(held, algorithm), tiers_of(algorithm)).items()}
 
 
-def measure(work: Iterable[tuple[Held, str]]) -> dict[tuple[Held, str], dict[Tier, int]]:
-    """Operations of many (robot with contacts, algorithm) pairs, on all processors."""
-    pairs = list(dict.fromkeys(work))
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(_one, pairs)
-        return dict(zip(each(pairs, _words), found, strict=True))
+def counted(case: Case, tiers: Sequence[Tier]) -> dict[Tier, Count]:
+    """Operations by class of a case at these tiers."""
+    return counts(case.held.model(), case.algorithm, tiers, **case.held.options)
 
 
-def _words(pair: tuple[Held, str]) -> str:
-    held, algorithm = pair
-    return f"{algorithm} of {held.robot}, contacts: {len(held.contacts)}"
+def measure(work: Iterable[Case | tuple[Held, str]], executor: Executor | None = None) -> Counts:
+    """Operations of cases, or of pairs at all tiers: from the store, and what is not there by an executor.
+
+    By default that is a process for each processor. What has been counted stays in the store if the rest fails.
+    """
+    cases = list(dict.fromkeys(one if isinstance(one, Case) else Case(*one) for one in work))
+    found, missing = Counts(), dict[Case, tuple[Tier, ...]]()
+    store = opened()
+    for case in cases:
+        totals = found.setdefault(case.pair, {})
+        for tier in case.wanted:
+            kept = store.read(_task(case, tier))
+            for count in kept:
+                _note(totals, tier, count)
+            if not kept:
+                missing[case] = (*missing.get(case, ()), tier)
+    for case, counts_of in _swept(missing, executor):
+        for tier, count in counts_of.items():
+            store.write(_task(case, tier), count)
+            _note(found[case.pair], tier, count)
+    return found
 
 
-def _one(pair: tuple[Held, str]) -> dict[Tier, int]:
-    return operations(*pair)
+def _note(totals: Totals, tier: Tier, count: Count | None) -> None:
+    if count is not None:
+        totals[tier] = count.total
+
+
+def _swept(
+    missing: Mapping[Case, Sequence[Tier]], executor: Executor | None
+) -> Iterator[tuple[Case, Mapping[Tier, Count | None]]]:
+    """Cases with their counts, as they come."""
+    if not missing:
+        return
+    with ProcessPoolExecutor(os.cpu_count()) if executor is None else nullcontext(executor) as pool:
+        futures = {pool.submit(_suited, case, tiers): case for case, tiers in missing.items()}
+        try:
+            for _, future in zip(each([*futures.values()], str), as_completed(futures), strict=True):
+                yield futures[future], future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def _suited(case: Case, tiers: Sequence[Tier]) -> Mapping[Tier, Count | None]:
+    """Operations of a case, None if the robot does not admit the algorithm."""
+    try:
+        return counted(case, tiers)
+    except UnsuitedError:
+        return dict.fromkeys(tiers)
+
+
+def _task(case: Case, tier: Tier) -> Task:
+    """The task whose operations a tier of a case counts."""
+    return api.task(_model(case.held), case.algorithm, tier=tier, **case.held.options)
+
+
+@cache
+def _model(held: Held) -> Robot:
+    """Its robot, made once."""
+    return held.model()
+
+
+def fitted_sizes(known: int) -> int:
+    """How many of so many sizes, from the largest on, an exponent is fitted to: those at which growth has settled."""
+    return min(known, 3)
+
+
+def slope(sizes: Sequence[float], counts: Sequence[float]) -> float:
+    """Operations per unit of size, by least squares."""
+    return float(np.polyfit(sizes, counts, 1)[0])
 
 
 def exponent(sizes: Sequence[float], counts: Sequence[float]) -> float:

@@ -1,4 +1,4 @@
-"""Tables as text, Markdown, CSV and JSON."""
+"""Tables as text, Markdown, LaTeX, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -16,3 +16,11 @@ def test_tables_in_every_form() -> None:
     assert Table(("a", "b"), ()).text() == "a  b\n"
     assert json.loads(Table(("x",), ((float("inf"),),)).json()) == [{"x": None}]
     assert plain("é\t☃\u202e") == "é\\t☃\\u202e"
+
+
+def test_tables_for_latex() -> None:
+    text = Table(("a_b", "n"), (("50% & {x^2}\\", 12345), ("#", None))).latex()
+    head, toprule, *_ = text.splitlines()
+    assert (head, toprule) == (r"\begin{tabular}{lr}", r"\toprule")
+    assert r"50\% \& \{x\textasciicircum{}2\}\textbackslash{} & 12,345 \\" in text
+    assert text.endswith("\\bottomrule\n\\end{tabular}\n")

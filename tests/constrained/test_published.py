@@ -15,8 +15,8 @@ from codegen.errors import RobotError
 from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE, constrained
 from codegen.tracing.task import Task, trace
-from opcount.studies import constrained as dynamics
-from opcount.studies import delassus as matrices
+from opcount.studies.authors import DYNAMICS as THEIR_DYNAMICS
+from opcount.studies.authors import MATRICES
 from opcount.studies.measured import PAPER as HELD
 
 FREE = ("rnea", "crba", "aba", "ltl")
@@ -109,10 +109,9 @@ def test_compiled(tier):
 
 AUTHORS = [  # where the listing is the same, and the robot floats: within ten percent of the authors' program
     (name, algorithm, count)
-    for study in (matrices, dynamics)
-    for name, counts in study.AUTHORS.items()
-    for algorithm, count in zip(study.ALGORITHMS, counts, strict=True)
-    if count is not None and algorithm in PUBLISHED
+    for programs in (MATRICES, THEIR_DYNAMICS)
+    for name, counts in programs.items()
+    for algorithm, count in counts.items()
 ]
 APART = {
     "iiwa": "their programs for fixed bases compute both triangles of inertias",

@@ -1,8 +1,10 @@
-"""The studies: how counts grow with robots and contacts, and that every study prints itself."""
+"""The studies: how counts grow with robots and contacts, and that every study prints and draws itself."""
 
 from __future__ import annotations
 
 import json
+import re
+import sys
 from functools import cache
 
 import numpy as np
@@ -10,9 +12,28 @@ import pytest
 from interpreted import operations as as_written
 from thorough import besides
 
-from opcount.studies import STUDIES, accuracy, branches, builds, chains, convergence, links
+import opcount
+from codegen.cli.table import Table
+from codegen.errors import RobotError
+from opcount.studies import (
+    STUDIES,
+    accuracy,
+    builds,
+    cheapest,
+    compared,
+    convergence,
+    crossovers,
+    damped,
+    grown,
+    growth,
+    links,
+    loops,
+)
 from opcount.studies.__main__ import main
-from opcount.studies.measured import PAPER, Held, exponent, operations
+from opcount.studies.authors import SIZES
+from opcount.studies.drawing import saved, spread
+from opcount.studies.measured import PAPER, Case, Held, chain, exponent, fitted_sizes, operations, stem
+from opcount.studies.show import listed, printed, show
 
 
 @cache
@@ -49,7 +70,7 @@ def held_links(number):
 )
 def test_linear_in_the_length_of_a_chain(counted, algorithm):
     """Equal steps in length cost equally many operations."""
-    steps = increments([counted(chains.chain(n), algorithm) for n in (9, 13, 17, 21)])
+    steps = increments([counted(chain(n), algorithm) for n in (9, 13, 17, 21)])
     assert np.allclose(steps, steps[0], rtol=0.03)
 
 
@@ -64,7 +85,7 @@ def test_exponents(counted):
     """O(n + m) and O(n + m^2), against the cubic growth of what factorises the inertia matrix."""
     lengths = (8, 16, 24)
     grows = {
-        name: exponent(lengths, [counted(chains.chain(n), name) for n in lengths])
+        name: exponent(lengths, [counted(chain(n), name) for n in lengths])
         for name in ("constrained_aba", "pv_osimr", "caba_osim", "aba_osim", "ltl_osim")
     }
     assert max(grows[name] for name in ("constrained_aba", "pv_osimr", "caba_osim")) < 1.25
@@ -77,27 +98,49 @@ def test_exponents(counted):
 def test_exponents_with_every_link_held(counted, algorithm, most):
     """O(n + m^2), where passing every row through every joint takes the third power."""
     lengths = (8, 12, 16)
-    assert exponent(lengths, [counted(links.chain(n), algorithm) for n in lengths]) < most
-    assert exponent(lengths, [counted(links.chain(n), "pv_osim") for n in lengths]) > 2.7
+    assert exponent(lengths, [counted(links.every(n), algorithm) for n in lengths]) < most
+    assert exponent(lengths, [counted(links.every(n), "pv_osim") for n in lengths]) > 2.7
+
+
+def published(held, algorithm):
+    return opcount.count(held.model(), algorithm, tier="published", **held.options).total
+
+
+@pytest.mark.parametrize(
+    ("make", "algorithm", "lengths", "least", "most"),
+    [
+        (chain, "constrained_aba", (20, 35, 50), 0.98, 1.1),
+        (growth.tree, "constrained_aba", (3, 4), 0.98, 1.1),
+        (chain, "ltl_osim", (20, 35, 50), 2.0, 3.0),
+        *(
+            pytest.param(links.every, name, (10, 20, 30), *bounds, marks=pytest.mark.thorough)
+            for name, bounds in {"pv_osim": (2.7, 3.0), "pv_osimr": (1.9, 2.4), "efpa": (1.9, 2.4)}.items()
+        ),
+    ],
+)
+def test_exponents_of_the_listings(make, algorithm, lengths, least, most):
+    """Orders: constrained ABA linear, LTL above quadratic on chains, PV-OSIM cubic where all links are held."""
+    sizes = [growth.links_of(length) if make is growth.tree else length for length in lengths]
+    assert least < exponent(sizes, [published(make(length), algorithm) for length in lengths]) < most
 
 
 @pytest.mark.thorough
 def test_every_further_link_held_costs_the_same(counted):
     """O(n + m): the tip, which leads its joint, costs less than others, so that exponents settle at longer chains."""
     lengths = (8, 12, 16, 20, 24)
-    counts = [counted(links.chain(n), "constrained_aba") for n in lengths]
+    counts = [counted(links.every(n), "constrained_aba") for n in lengths]
     assert exponent(lengths[1:], counts[1:]) < 1.25
     assert np.diff(counts).max() < 1.01 * np.diff(counts).min()
 
 
 @pytest.mark.thorough
 def test_every_link_held_takes_half_of_what_was_published(counted):
-    assert counted(links.chain(20), "pv_osimr") < 0.5 * links.PUBLISHED["pv_osimr", 20]
+    assert counted(links.every(20), "pv_osimr") < 0.5 * SIZES["chain, every link held 20"]["pv_osimr"]
 
 
 @pytest.mark.thorough
 def test_branches_on_a_stem_take_less_than_was_published(counted):
-    assert counted(branches.stem(branches.STEM, 4), "pv_osimr") < branches.PUBLISHED[4]["pv_osimr"]
+    assert counted(stem(50, 4), "pv_osimr") < SIZES["stem, 4 branches 50"]["pv_osimr"]
 
 
 @pytest.mark.parametrize("algorithm", besides(["pv_osimr"], ["pv_osimr", "caba_osim"]))
@@ -112,7 +155,7 @@ def test_quadratic_in_the_number_of_contacts(counted, algorithm):
 
 @pytest.mark.parametrize(("links_of_stem", "number"), besides([(3, 1)], [(3, 1), (3, 2), (16, 1), (16, 2)]))
 def test_pv_osimr_is_never_worse_than_pv_osim_on_stems(counted, links_of_stem, number):
-    held = branches.stem(links_of_stem, number)
+    held = stem(links_of_stem, number)
     assert counted(held, "pv_osimr") <= 1.03 * counted(held, "pv_osim")
 
 
@@ -123,7 +166,7 @@ def test_pv_osimr_is_never_worse_than_pv_osim_on_robots(counted, name):
 
 @pytest.mark.parametrize("length", besides([4], [4, 12]))
 def test_pv_osimr_is_never_worse_than_pv_osim_with_every_link_held(counted, length):
-    held = links.chain(length)
+    held = links.every(length)
     assert counted(held, "pv_osimr") <= 1.03 * counted(held, "pv_osim")
 
 
@@ -158,36 +201,115 @@ def test_accuracy_at_random_states(name):
     assert {row[-1] for row in table.rows} == {"yes"}
 
 
-@pytest.mark.thorough
-def test_the_figure_of_convergence(monkeypatch, tmp_path, capsys):
-    small = convergence.table(3, (1, 2), ("constrained_aba", "prox_pv"))
-    monkeypatch.setitem(STUDIES, "convergence", type(STUDIES["convergence"])("convergence", lambda: small))
-    path = tmp_path / "convergence.svg"
-    assert main(["convergence", "--figure", str(path)]) == 0
-    said = capsys.readouterr().out.splitlines()[-1]
-    assert said == f"wrote {path}" if path.exists() else "no figure: matplotlib is not installed"
-    with pytest.raises(SystemExit):
-        main(["chains", "--figure", "x.svg"])
-    assert "only the study of convergence" in capsys.readouterr().err
+def counts_of(work, executor=None):
+    """What `measure` would return, by a formula in place of counting."""
+    found = {}
+    for case in (one if isinstance(one, Case) else Case(*one) for one in work):
+        size = 1 + sum(map(ord, case.held.robot)) * (1 + len(case.held.contacts)) + case.held.steps
+        totals = {tier: (3 - n) * size * (1 + len(case.algorithm)) for n, tier in enumerate(case.wanted)}
+        found.setdefault(case.pair, {}).update(totals)
+    return found
 
 
-def test_small_studies_print_in_every_form(monkeypatch, capsys):
-    small = {"chains": chains.table((2, 3)), "branches": branches.table(2, (1,)), "links": links.table((2, 3))}
-    for name, table in small.items():
-        monkeypatch.setitem(STUDIES, name, type(STUDIES[name])(STUDIES[name].title, lambda table=table: table))
-    assert main([*small]) == 0
+@pytest.fixture
+def uncounted(monkeypatch):
+    """Studies of counts count nothing."""
+    for module in (compared, crossovers, cheapest, damped, grown, loops):
+        monkeypatch.setattr(module, "measure", counts_of)
+
+
+COUNTED = [name for name in STUDIES if name not in ("accuracy", "builds", "ablation", "convergence")]
+RESIDUALS = Table(
+    ("algorithm", "steps", *(f"residual p{q}" for q in (5, 25, 50, 75, 95))),
+    tuple((name, step, *(10.0 ** (k - 3 * step) for k in range(5))) for name in ("a", "b") for step in (1, 2, 3)),
+)
+
+
+@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize("quick", [True, False])
+def test_tables_of_counts(uncounted, name, quick):
+    table = STUDIES[name].table(quick, None)
+    assert table.rows
+    assert {"published", "written", "emitted"} <= {*table.header}
+    if not quick:
+        assert len(table.rows) > len(STUDIES[name].table(True, None).rows)
+
+
+@pytest.mark.parametrize("name", [*COUNTED, "convergence"])
+def test_every_figure_draws(uncounted, name, tmp_path):
+    """With a panel for each robot or mechanism, and no empty one."""
+    pytest.importorskip("matplotlib", reason="the extra [figures] is not installed")
+    table = RESIDUALS if name == "convergence" else STUDIES[name].table(False, None)
+    figure = STUDIES[name].figure(table)
+    assert all(ax.has_data() or ax.texts for ax in figure.axes)
+    assert all(ax.get_title(loc="left") for ax in figure.axes)
+    figure.savefig(tmp_path / f"{name}.svg")
+
+
+@pytest.mark.parametrize("name", ["delassus", "chains"])
+def test_the_same_table_is_drawn_to_the_same_files(uncounted, name, tmp_path):
+    pytest.importorskip("matplotlib", reason="the extra [figures] is not installed")
+    table, texts = STUDIES[name].table(True, None), []
+    for stem_of in ("first", "second"):
+        paths = saved(STUDIES[name].figure(table), tmp_path / stem_of)
+        assert [path.suffix for path in paths] == [".png", ".svg", ".pdf"]
+        texts.append([path.read_bytes() for path in paths])
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_latex_is_well_formed(uncounted, name):
+    text = printed(STUDIES[name], STUDIES[name].table(False, None), "latex")
+    lines = [line for line in text.splitlines() if line and not line.startswith("% ")]
+    columns = re.fullmatch(r"\\begin\{tabular\}\{([lr]+)\}", lines[0])[1]
+    assert lines[-1] == r"\end{tabular}"
+    assert [line for line in lines[1:-1] if not line.endswith(r" \\")] == [r"\toprule", r"\midrule", r"\bottomrule"]
+    for line in (line for line in lines[1:-1] if line.endswith(r" \\")):
+        assert len(re.findall(r"(?<!\\)&", line)) == len(columns) - 1
+        assert not re.search(r"(?<!\\)[%$#_]", line)
+        assert "^" not in line
+        assert line.count("{") == line.count("}")
+
+
+def test_words_beside_lines_stand_apart():
+    assert spread([0.0, 5.0, 9.0], 1.0) == [0.0, 5.0, 9.0]
+    assert spread([1.0, 1.0, 1.0], 1.0) == [0.0, 1.0, 2.0]
+    found = spread([0.0, 0.1, 0.9, 4.0, 4.0], 0.5)
+    assert np.diff(found).min() >= 0.5 - 1e-12
+    assert [fitted_sizes(known) for known in (1, 2, 3, 9)] == [1, 2, 3, 3]
+
+
+def test_a_folder_of_tables_and_figures(uncounted, tmp_path, capsys):
+    pytest.importorskip("matplotlib", reason="the extra [figures] is not installed")
+    assert main(["chains", "--quick", "--figures", str(tmp_path)]) == 0
+    endings = ("csv", "json", "md", "pdf", "png", "svg", "tex", "txt")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"chains.{ending}" for ending in endings]
+    assert capsys.readouterr().err.count("wrote ") == len(endings)
+
+
+def test_figures_without_matplotlib(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(RobotError, match=r"figures need matplotlib, which is not installed; pip install 'rigidc\[fig"):
+        show(["chains"], folder=tmp_path / "figures")
+    assert not (tmp_path / "figures").exists()
+
+
+def test_studies_print_in_every_form(uncounted, capsys):
+    assert main(["chains", "stems", "--quick"]) == 0
     text = capsys.readouterr().out
-    assert all(str(STUDIES[name]) in text for name in small)
+    assert all(str(STUDIES[name]) in text for name in ("chains", "stems"))
     assert main(["chains", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["algorithm"] == "ltl_osim"
     assert main(["chains", "--markdown"]) == 0
     assert capsys.readouterr().out.startswith("## ")
+    assert main([]) == 0
+    assert capsys.readouterr().out == listed().text()
 
 
 def test_an_unknown_study_is_named(capsys):
     with pytest.raises(SystemExit):
         main(["chain"])
-    assert "there is no study 'chain'" in capsys.readouterr().err
+    assert "there is no study 'chain'; the studies are constrained, " in capsys.readouterr().err
 
 
 @pytest.mark.thorough

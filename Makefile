@@ -6,12 +6,13 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 DEMO_ROBOT ?= talos
 BENCH ?=
+CLAIMS ?=
 FUZZ ?= --count 10000
 SOAK ?= --count 200 --compiled 10
 GOLDENS := iiwa solo12
 GOLDEN_ALGORITHMS := -a rnea -a crba -a aba
 
-.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies bench docs goldens clean
+.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies claims bench docs goldens clean
 
 help:
 	@echo "make demo          install, generate and compile ABA and RNEA of $(DEMO_ROBOT), check, count, time"
@@ -23,6 +24,7 @@ help:
 	@echo "make counts        operation counts against opcount/baseline.json"
 	@echo "make counts-write  write today's operation counts to opcount/baseline.json"
 	@echo "make studies       the papers' tables and figures, reproduced; STUDIES=\"links accuracy\" chooses"
+	@echo "make claims        the papers' claims, with our numbers and verdicts; CLAIMS=\"pv_osimr --csv\" chooses"
 	@echo "make bench         time against Pinocchio and CasADi, on one core; BENCH=\"iiwa -a aba\" chooses"
 	@echo "make docs          the guide and the API reference as HTML in build/docs; any warning fails"
 	@echo "make goldens       write the committed generated/ folders again"
@@ -65,6 +67,9 @@ counts-write: $(VENV)/.installed
 
 studies: $(VENV)/.installed
 	@$(BIN)/python -m opcount.studies $(STUDIES)
+
+claims: $(VENV)/.installed
+	@$(BIN)/python -m opcount.claims $(CLAIMS)
 
 bench: $(VENV)/.benching
 	@$(BIN)/python -m opcount.bench $(BENCH) --out build/bench

@@ -6,7 +6,7 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from codegen.robot import Robot
     from codegen.tracing.task import Tier
-    from opcount.count import counts, tiers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +41,11 @@ class Held:
         for name, carrier, offset in self.points:
             model = model.with_frame(name, carrier, offset)
         return model
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What is asked for when it is counted, beside the algorithm."""
+        return {"contacts": self.contacts or None}
 
 
 def corners(foot: str) -> tuple[tuple[str, str, tuple[float, float, float]], ...]:
@@ -76,7 +80,7 @@ PAPER: dict[str, Held] = {
 @cache
 def operations(held: Held, algorithm: str) -> dict[Tier, int]:
     """Operations by tiers."""
-    counted = counts(held.model(), algorithm, tiers_of(algorithm), contacts=held.contacts or None)
+    counted = counts(held.model(), algorithm, tiers_of(algorithm), **held.options)
     return {tier: count.total for tier, count in counted.items()}
 
 

@@ -6,13 +6,14 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 DEMO_ROBOT ?= talos
 BENCH ?=
+CLAIMS ?=
 FUZZ ?= --count 10000
 SOAK ?= --count 200 --compiled 10
 STUDIES ?= all
 GOLDENS := iiwa solo12
 GOLDEN_ALGORITHMS := -a rnea -a crba -a aba
 
-.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies figures bench docs goldens clean
+.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies figures claims bench docs goldens clean
 
 help:
 	@echo "make demo          install, generate and compile ABA and RNEA of $(DEMO_ROBOT), check, count, time"
@@ -25,6 +26,7 @@ help:
 	@echo "make counts-write  write today's operation counts to opcount/baseline.json"
 	@echo "make studies       the papers' tables, reproduced; STUDIES=\"links accuracy\" chooses"
 	@echo "make figures       the papers' tables and figures in build/figures; STUDIES=\"links stems\" chooses"
+	@echo "make claims        the papers' claims, with our numbers and verdicts; CLAIMS=\"pv_osimr --csv\" chooses"
 	@echo "make bench         time against Pinocchio and CasADi, on one core; BENCH=\"iiwa -a aba\" chooses"
 	@echo "make docs          the guide and the API reference as HTML in build/docs; any warning fails"
 	@echo "make goldens       write the committed generated/ folders again"
@@ -70,6 +72,9 @@ studies: $(VENV)/.installed
 
 figures: $(VENV)/.drawing
 	@$(BIN)/rigidc study $(STUDIES) --figures build/figures
+
+claims: $(VENV)/.installed
+	@$(BIN)/python -m opcount.claims $(CLAIMS)
 
 bench: $(VENV)/.benching
 	@$(BIN)/python -m opcount.bench $(BENCH) --out build/bench

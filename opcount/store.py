@@ -1,7 +1,7 @@
-"""Counts by content: what was counted once is read again for as long as the robot, the task and the generator are it.
+"""Counts by content: what was counted once is read again while robot, task and generator are the same.
 
 A count is a small file in the folder `counts` of the user's cache folder (RIGIDC_CACHE names another). Its name is a
-hash of the task, in which the robot stands by its digest, and of the source text of `codegen`.
+hash of what was counted, as text in which the robot stands by its digest, and of the source text of `codegen`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from codegen.ir.counting import Count
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from codegen.tracing.task import Task
-
 
 @dataclass(frozen=True, slots=True)
 class Store:
@@ -31,24 +29,24 @@ class Store:
     folder: Path
     source: str
 
-    def read(self, task: Task) -> tuple[Count | None, ...]:
-        """The count of a task, None if the robot does not admit it; an empty tuple if it is not there, or damaged."""
+    def read(self, what: str) -> tuple[Count | None, ...]:
+        """The count, None if the robot does not admit the algorithm; an empty tuple if it is not there, or damaged."""
         try:
-            kept = json.loads(self._place(task).read_text(encoding="utf-8"))
+            kept = json.loads(self._place(what).read_text(encoding="utf-8"))
             return (None if kept is None else Count(**kept),)
         except (OSError, ValueError, TypeError):
             return ()
 
-    def write(self, task: Task, count: Count | None) -> None:
+    def write(self, what: str, count: Count | None) -> None:
         """Keep a count: whole, or, where nothing can be written, not at all."""
         with suppress(OSError):
             handle, name = tempfile.mkstemp(dir=self.folder)
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump(None if count is None else asdict(count), file)
-            os.replace(name, self._place(task))
+            os.replace(name, self._place(what))
 
-    def _place(self, task: Task) -> Path:
-        return self.folder / hashlib.sha256(f"{task.request}\0{self.source}".encode()).hexdigest()
+    def _place(self, what: str) -> Path:
+        return self.folder / hashlib.sha256(f"{what}\0{self.source}".encode()).hexdigest()
 
 
 def opened() -> Store:

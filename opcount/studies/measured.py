@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from codegen import api
 from codegen.errors import UnsuitedError
 from codegen.progress import each
 from codegen.robot import load
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from codegen.ir.counting import Count
     from codegen.robot import Robot
-    from codegen.tracing.task import Task
 
 Totals = dict[Tier, int]
 
@@ -157,14 +155,14 @@ def measure(work: Iterable[Case | tuple[Held, str]], executor: Executor | None =
     for case in cases:
         totals = found.setdefault(case.pair, {})
         for tier in case.wanted:
-            kept = store.read(_task(case, tier))
+            kept = store.read(_content(case, tier))
             for count in kept:
                 _note(totals, tier, count)
             if not kept:
                 missing[case] = (*missing.get(case, ()), tier)
     for case, counts_of in _swept(missing, executor):
         for tier, count in counts_of.items():
-            store.write(_task(case, tier), count)
+            store.write(_content(case, tier), count)
             _note(found[case.pair], tier, count)
     return found
 
@@ -198,15 +196,16 @@ def _suited(case: Case, tiers: Sequence[Tier]) -> Mapping[Tier, Count | None]:
         return dict.fromkeys(tiers)
 
 
-def _task(case: Case, tier: Tier) -> Task:
-    """The task whose operations a tier of a case counts."""
-    return api.task(_model(case.held), case.algorithm, tier=tier, **case.held.options)
+def _content(case: Case, tier: Tier) -> str:
+    """All that the operations of a case at a tier depend on, but for the generator, as text."""
+    digest = _digest(replace(case.held, contacts=(), steps=1))
+    return f"{digest} {case.algorithm} {case.held.options!r} {tier}"
 
 
 @cache
-def _model(held: Held) -> Robot:
-    """Its robot, made once."""
-    return held.model()
+def _digest(held: Held) -> str:
+    """The digest of its robot, made once."""
+    return held.model().digest
 
 
 def fitted_sizes(known: int) -> int:

@@ -98,9 +98,10 @@ class Robot(Model):
 
         `explicit` maps dependent joints to formulas of other joints; `implicit` lists formulas that stay zero, and
         `independent` the joints that are driven then (chosen if left out). A formula is a text such as
-        "6*motor + 0.1", a SymPy expression or a CasADi SX. Its variables are the joints' names, or what `variables`
-        maps to these. `scale` has one factor per independent joint, from v to the joint's rate. Bodies that the
-        constraint ties form one cluster, which may change the order of the coordinates. RobotError if it does not fit.
+        "6*motor + 0.1", a SymPy expression or a CasADi SX; an implicit one may be a SymPy equation. Its variables are
+        the joints' names (symbols may have any), or what `variables` maps to these. `scale` has one factor per
+        independent joint, from v to the joint's rate. Bodies that the constraint ties form one cluster, which may
+        change the order of the coordinates. RobotError if it does not fit.
         """
         from codegen.description.adding import with_loop  # symbolic, and so slow to import
 

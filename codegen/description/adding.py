@@ -10,7 +10,7 @@ from codegen.description.description import DescribedLoop
 from codegen.description.files import shown
 from codegen.description.locking import settled
 from codegen.description.loops import canonical, resolved
-from codegen.description.texts import text_of
+from codegen.description.texts import text_of, words_of, zero_of
 from codegen.errors import RobotError
 from codegen.kinematic_loops.expressions import names
 from codegen.kinematic_loops.independent_joints import completed
@@ -34,10 +34,12 @@ def with_loop(
     """See `Robot.with_loop`."""
     if name in {loop.name for loop in model.loops} or not name.isprintable() or not name:
         raise RobotError(f"{model.name}: a loop cannot be called {shown(name)}; choose a new printable name")
-    given = {joint: text_of(formula) for joint, formula in (explicit or {}).items()}
-    kept = [text_of(formula) for formula in implicit]
     known = variables or {joint: joint for joint in model.joint_names}
-    data: dict[str, Any] = {"variables": _variables((*given.values(), *kept), known)}
+    words = words_of(known)
+    given = {joint: text_of(formula, words) for joint, formula in (explicit or {}).items()}
+    kept = [text_of(zero_of(formula), words) for formula in implicit]
+    spelled = {words.get(name, name): joint for name, joint in known.items()}
+    data: dict[str, Any] = {"variables": _variables((*given.values(), *kept), spelled)}
     lists = {"implicit": kept, "independent": independent, "scale": scale}
     data |= {key: list(entries) for key, entries in lists.items() if entries}
     if given:

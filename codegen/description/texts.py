@@ -5,6 +5,7 @@ A text reads back to the same formula: numbers are exact, and what the texts can
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from codegen.errors import RobotError
@@ -12,20 +13,44 @@ from codegen.kinematic_loops.expressions import FUNCTIONS
 from codegen.limits import LONGEST_FORMULA
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+INVERSE = {"asin": "atan2({0}, sqrt(1 - {0}^2))", "acos": "atan2(sqrt(1 - {0}^2), {0})", "atan": "atan2({0}, 1)"}
+_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
-def text_of(formula: Any) -> str:
-    """The text of a SymPy expression or a CasADi SX scalar; a text or a number is its own."""
+def text_of(formula: Any, words: Mapping[str, str] | None = None) -> str:
+    """The text of a SymPy expression or a CasADi SX scalar; a text or a number is its own.
+
+    `words` are what the text calls symbols whose own names it cannot hold. RobotError for what texts cannot say.
+    """
     if isinstance(formula, str):
         return formula
     if isinstance(formula, int | float):
         return repr(float(formula))
     if type(formula).__module__.startswith("casadi"):
-        return _casadi(formula)
+        return _casadi(formula, words or {})
     if type(formula).__module__.startswith("sympy"):
-        return _sympy(formula)
+        return _sympy(formula, words or {})
     raise RobotError(f"a constraint must be a text, a SymPy expression or a CasADi SX, not {type(formula).__name__}")
+
+
+def zero_of(formula: Any) -> Any:
+    """What vanishes where a formula holds: the difference of the sides of a SymPy equation, or the formula itself."""
+    return formula.lhs - formula.rhs if type(formula).__name__ == "Equality" else formula
+
+
+def words_of(names: Iterable[str]) -> dict[str, str]:
+    """By names that are no variables of a text (left-hip, pi), words that are, and are taken by no other name."""
+    taken, found = {*names}, dict[str, str]()
+    for name in names:
+        if not _WORD.fullmatch(name) or name in FUNCTIONS or name == "pi":
+            number = len(found)
+            while (word := f"x{number}") in taken:
+                number += 1
+            found[name] = word
+            taken.add(word)
+    return found
 
 
 def _short(text: str) -> str:
@@ -34,20 +59,22 @@ def _short(text: str) -> str:
     return text
 
 
-def _sympy(formula: Any) -> str:
+def _sympy(formula: Any, words: Mapping[str, str]) -> str:
     if formula.is_Symbol:
-        return str(formula.name)
+        return words.get(formula.name, str(formula.name))
     if formula.is_Integer:
         return f"({float(formula)!r})"
     if formula.is_Rational:
         return f"({float(formula.p)!r}/{float(formula.q)!r})"
     if formula.is_Float:
         return f"({float(formula)!r})"
-    parts = [_sympy(part) for part in formula.args]
+    parts = [_sympy(part, words) for part in formula.args]
     if formula.is_Add:
         return _short(f"({' + '.join(parts)})")
     if formula.is_Mul:
         return _short(f"({'*'.join(parts)})")
+    if formula.is_Pow and 2 * formula.exp == 1:
+        return _short(f"sqrt({parts[0]})")
     if formula.is_Pow:
         return _short(f"({parts[0]}^{parts[1]})")
     name = type(formula).__name__.lower()
@@ -55,10 +82,12 @@ def _sympy(formula: Any) -> str:
         return "pi" if name == "pi" else "exp(1)"
     if name in FUNCTIONS:
         return _short(f"{name}({', '.join(parts)})")
+    if name in INVERSE:
+        return _short(INVERSE[name].format(*parts))
     raise RobotError(f"a constraint cannot contain {formula.func.__name__}; use {', '.join(FUNCTIONS)} and + - * / ^")
 
 
-def _casadi(formula: Any) -> str:
+def _casadi(formula: Any, words: Mapping[str, str]) -> str:
     import casadi
 
     formula = casadi.SX(formula)
@@ -72,7 +101,8 @@ def _casadi(formula: Any) -> str:
         if operation == casadi.OP_OUTPUT:
             return spelled[inputs[0]]
         if operation == casadi.OP_INPUT:
-            text = symbols[inputs[0]].name()
+            name = symbols[inputs[0]].name()
+            text = words.get(name, name)
         elif operation == casadi.OP_CONST:
             text = f"({function.instruction_constant(k)!r})"
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import casadi
@@ -68,6 +69,40 @@ def test_what_texts_cannot_say_is_refused() -> None:
     ):
         with pytest.raises(RobotError, match=says):
             text_of(formula)
+
+
+def test_inverse_functions_and_roots_of_sympy_become_texts() -> None:
+    x = sympy.Symbol("x")
+    for formula in (sympy.asin(x), sympy.acos(-x), sympy.atan(2 * x), sympy.sqrt(x + 1), 1 / sympy.sqrt(x)):
+        assert value(text_of(formula), {"x": 0.7}).real == pytest.approx(float(formula.subs(x, 0.7)), rel=1e-13)
+    assert text_of(sympy.sqrt(x)) == "sqrt(x)"
+
+
+def test_symbols_may_have_any_joint_s_name(build: Callable[..., Any]) -> None:
+    """Names that no text can hold: with a minus sign, of a function, and a word that stands in for another."""
+    chain = codegen.load("chain:3")
+    called = dict(zip(chain.joint_names, ("left-hip", "sin", "x0"), strict=True))
+    bodies = tuple(replace(b, joint=replace(b.joint, name=called[b.joint.name])) for b in chain.bodies)
+    chain = replace(chain, bodies=bodies)
+    hip, knee = sympy.symbols("left-hip x0", real=True)
+    robots = [
+        chain.with_loop("cam", explicit={"sin": 2 * hip + sympy.sin(knee)}),
+        chain.with_loop("cam", explicit={"sin": 2 * casadi.SX.sym("left-hip") + casadi.sin(casadi.SX.sym("x0"))}),
+        chain.with_loop("cam", explicit={"sin": "2*a + sin(b)"}, variables={"a": "left-hip", "b": "x0"}),
+    ]
+    q, v, tau = robots[2].random(1)
+    for robot in robots:
+        expected = ORACLE["aba"](robots[2], q, v, tau)
+        np.testing.assert_allclose(build(robot, "aba")(q, v, tau), expected, rtol=1e-11)
+
+
+def test_an_implicit_formula_may_be_an_equation() -> None:
+    first, second = (sympy.Symbol(name) for name in codegen.load("chain:3").joint_names[:2])
+    stated = codegen.load("chain:3").with_loop("follow", implicit=[sympy.Eq(sympy.sin(first), 2 * second)])
+    q = stated.random(3)[0]
+    assert math.sin(q[0]) == pytest.approx(2 * q[1], abs=1e-12)
+    with pytest.raises(RobotError, match="cannot contain Equality"):
+        codegen.load("chain:3").with_loop("follow", explicit={"link0_joint": sympy.Eq(second, 0)})
 
 
 def geared(formula: object) -> codegen.Model:

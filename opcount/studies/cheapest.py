@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from opcount.studies.drawing import Record
     from opcount.studies.measured import Counts
 
 PLACES: dict[str, tuple[str, ...]] = {
@@ -50,7 +51,7 @@ class Cheapest:
     robots: Mapping[str, tuple[str, ...]]
 
     def __call__(self, quick: bool = False, executor: Executor | None = None) -> Table:
-        """One row per robot, number of contacts and algorithm; the cheapest of its kind is marked."""
+        """One row per robot, number of contacts and algorithm; the cheapest of their kind are marked."""
         robots = dict([*self.robots.items()][: 1 if quick else None])
         known = [*scenarios(robots)]
         pairs = [(held, name) for held in known for group in GROUPS for name in competing(group)]
@@ -85,28 +86,32 @@ def close(found: Counts, held: Held, names: Sequence[str]) -> list[str]:
 def rows_of(found: Counts, held: Held, group: str) -> list[tuple[Cell, ...]]:
     """The rows of one kind of algorithm for a robot and its contacts."""
     ours = {name: found[held, name] for name in competing(group) if found[held, name]}
-    least = min((name for name in ours if "emitted" in ours[name]), key=lambda name: ours[name]["emitted"])
+    least = min(counts["emitted"] for counts in ours.values() if "emitted" in counts)
     return [
         (
             *(held.robot, len(held.contacts), group, name),
             *(counts.get(tier) for tier in ("published", "written", "emitted")),
-            *(percent(counts), "yes" if name == least else ""),
+            *(percent(counts), "yes" if counts.get("emitted") == least else ""),
         )
         for name, counts in ours.items()
     ]
 
 
 def figure(table: Table) -> Figure:
-    """The cheapest algorithm by robot and number of contacts, and its operations, one panel for each kind."""
+    """The cheapest algorithm by robot and number of contacts (and how many others are as cheap), and its operations."""
     marked = [record for record in records(table) if record["cheapest"]]
+    cells: dict[tuple[str, str, int], list[Record]] = {}
+    for record in marked:
+        cells.setdefault((record["kind"], record["robot"], record["contacts"]), []).append(record)
     robots = [*dict.fromkeys(record["robot"] for record in marked)]
     numbers = sorted({record["contacts"] for record in marked})
     whole = canvas(4.2 * len(GROUPS), 0.9 + 0.42 * len(robots))
     for group, ax in zip(GROUPS, whole.subplots(1, len(GROUPS), sharey=True), strict=True):
-        for record in marked:
-            if record["kind"] == group:
-                at = numbers.index(record["contacts"]), robots.index(record["robot"])
-                ax.text(*at, f"{record['algorithm']}\n{record['emitted']:,}", ha="center", va="center", fontsize=SMALL)
+        for (kind, robot, number), (first, *others) in cells.items():
+            if kind == group:
+                at = numbers.index(number), robots.index(robot)
+                words = f"{first['algorithm']}{f' (+{len(others)})' if others else ''}\n{first['emitted']:,}"
+                ax.text(*at, words, ha="center", va="center", fontsize=SMALL)
         ax.set_xlim(-0.5, len(numbers) - 0.5)
         ax.set_ylim(len(robots) - 0.5, -0.5)
         ax.set_xticks(range(len(numbers)), numbers, fontsize=SMALL)

@@ -34,13 +34,13 @@ def held(number: int, rows: int) -> Held:
 
 @dataclass(frozen=True, slots=True)
 class Crossed:
-    """Numbers of links held; makes the table of operations with the cheapest algorithm marked. Quick is one and two."""
+    """Numbers of links held; makes the table of operations with the cheapest algorithm marked. Quick is one link."""
 
     numbers: tuple[int, ...]
 
     def __call__(self, quick: bool = False, executor: Executor | None = None) -> Table:
         """One row per rows of a contact, algorithm and number of links held."""
-        numbers = self.numbers[: 2 if quick else None]
+        numbers = self.numbers[: 1 if quick else None]
         tiers: Mapping[int, tuple[Tier, ...]] = {n: TIERS if n <= OURS else ("published",) for n in numbers}
         work = [(rows, name, number) for rows in ROWS for name in ALGORITHMS for number in numbers]
         found = measure((Case(held(number, rows), name, tiers[number]) for rows, name, number in work), executor)

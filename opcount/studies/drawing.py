@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from codegen.cli.table import Table
 
-    Record = dict[str, Any]
-
+Record = dict[str, Any]
 FORMATS = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 """The files of a figure, and what of their metadata would differ from day to day."""
 

@@ -39,7 +39,8 @@ class Grown:
     """Mechanisms by names, and algorithms; makes the table of their operations against size.
 
     Growth is fitted to the three largest sizes of a tier: the exponent of count = c size^exponent or, if `linear`, for
-    mechanisms much of which is there at any size, the slope of count = c + slope size. Quick are the two smallest.
+    mechanisms much of which is there at any size, the slope of count = c + slope size. Quick are the first two
+    mechanisms at their two smallest sizes.
     """
 
     mechanisms: Mapping[str, Mechanism]
@@ -50,21 +51,22 @@ class Grown:
 
     def __call__(self, quick: bool = False, executor: Executor | None = None) -> Table:
         """One row per mechanism, algorithm and size; fits stand at the largest size of the tier."""
-        sizes = {name: one.sizes[: 2 if quick else None] for name, one in self.mechanisms.items()}
+        most = 2 if quick else None
+        sizes = {name: one.sizes[:most] for name, one in [*self.mechanisms.items()][:most]}
         found = measure(
             (
-                Case(one.make(size), algorithm, one.tiers(size))
-                for name, one in self.mechanisms.items()
+                Case(self.mechanisms[name].make(size), algorithm, self.mechanisms[name].tiers(size))
+                for name, known in sizes.items()
                 for algorithm in self.algorithms
-                for size in sizes[name]
+                for size in known
             ),
             executor,
         )
         rows = [
             row
-            for name in self.mechanisms
+            for name, known in sizes.items()
             for algorithm in self.algorithms
-            for row in self._rows(name, algorithm, sizes[name], found)
+            for row in self._rows(name, algorithm, known, found)
         ]
         fits = tuple(f"{tier} {'slope' if self.linear else 'exponent'}" for tier in TIERS)
         header = ("mechanism", "algorithm", self.size, *TIERS, *fits, *[AUTHORS] * bool(self.authors))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from codegen.description import bundled
     from codegen.errors import BuildError, RobotError, SingularError
     from codegen.formulas import symbolic
+    from codegen.interfaces.casadi import to_casadi
     from codegen.model import Contact, Frame, Model
     from codegen.model.wrenches import contact_wrenches
     from codegen.robot import Robot, load
@@ -40,6 +41,7 @@ __all__ = [
     "graphs",
     "load",
     "symbolic",
+    "to_casadi",
 ]
 
 _HOMES = {
@@ -59,6 +61,7 @@ _HOMES = {
     "graphs": "api",
     "load": "robot",
     "symbolic": "formulas",
+    "to_casadi": "interfaces.casadi",
 }
 
 

@@ -211,12 +211,16 @@ def trace_iteration(task: Task) -> Graph:
 
 
 @direct_operators()
-def casadi_function(task: Task) -> Function:
-    """The algorithm as a function of CasADi's, as written or as published: dense columns, matrices row by row."""
+def casadi_function(task: Task, *, dense: bool = True) -> Function:
+    """The algorithm as a function of CasADi's, as written or as published: columns, matrices row by row.
+
+    Results are `dense`, or without their structural zeros.
+    """
     symbols, results = _run(task)
     if isinstance(results, Iteration):
         results = results.unrolled(task.iterations or 1)
-    return _function(task, symbols, [SX(densify(x)) for x in (results if isinstance(results, tuple) else (results,))])
+    results = results if isinstance(results, tuple) else (results,)
+    return _function(task, symbols, [SX(densify(x)) for x in results] if dense else results)
 
 
 def _function(task: Task, symbols: list[SX], results: Sequence[SX]) -> Function:

@@ -14,20 +14,28 @@ from codegen.errors import BuildError
 from codegen.progress import doing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from codegen.compilation.compiler import Toolchain
 
 
-def compile_library(name: str, files: Mapping[str, str], folder: Path, tools: Toolchain) -> str:
-    """Write texts into a folder and make `name`.so of all C among them; the library's file name.
+CPLUSPLUS = ("-x", "c++", "-std=c++17")
+
+
+def compile_library(
+    name: str, files: Mapping[str, str], folder: Path, tools: Toolchain, headers: Sequence[str] = ()
+) -> str:
+    """Write texts into a folder and make `name`.so of all C and C++ among them; the library's file name.
+
+    `headers` are flags for C++ alone.
 
     BuildError, with the first error and the path of the full log, if the compiler fails.
     """
     for path, text in files.items():
         (folder / path).write_text(text, encoding="utf-8")
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
-    sources = [path for path in files if path.endswith(".c")]
+    kinds = {path: () for path in files if path.endswith(".c")}
+    kinds |= {path: (*CPLUSPLUS, *headers) for path in files if path.endswith(".cpp")}
 
     def run(command: list[str]) -> None:
         done = subprocess.run(command, cwd=folder, check=False, **pipes)
@@ -38,6 +46,7 @@ def compile_library(name: str, files: Mapping[str, str], folder: Path, tools: To
         pipes["env"] = tools.environment(Path(own))
         flags = [*tools.command, *tools.flags, "-Wno-psabi", "-fPIC", "-c"]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(run, [[*flags, source, "-o", f"{source}.o"] for source in sources]))
-        run([*tools.command, *tools.linking, *(f"{source}.o" for source in sources), "-lm", "-o", f"{name}.so"])
+            list(pool.map(run, [[*flags, *own, source, "-o", f"{source}.o"] for source, own in kinds.items()]))
+        libraries = ["-lstdc++"] * any(kinds.values())
+        run([*tools.command, *tools.linking, *(f"{path}.o" for path in kinds), *libraries, "-lm", "-o", f"{name}.so"])
     return f"{name}.so"

@@ -1,0 +1,234 @@
+"""JAX: rigidc's C as a JAX function on the CPU, with exact reverse derivatives, through XLA's foreign function interface.
+
+(JAX documentation, "Foreign function interface (FFI)".) One handler computes the value, one the adjoint product; each
+takes any number of states, which `jax.vmap` hands over in one call, and goes through them in SIMD lanes. Matrices cross
+the border column by column.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache, partial
+from importlib import import_module
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from casadi import SX, reshape
+
+from codegen import pipeline
+from codegen.backends import BACKENDS
+from codegen.compilation.cache import Build, kept
+from codegen.compilation.compiler import toolchain
+from codegen.compilation.pickling import named_results
+from codegen.compilation.shared_library import compile_library
+from codegen.emission.spec import Kernel
+from codegen.emission.text import render
+from codegen.errors import RobotError
+from codegen.ir.graph import STATUS
+from codegen.ir.names import comment, identifier
+from codegen.progress import doing
+from codegen.task.auto_select import resolved
+from codegen.task.header_notes import folded
+from codegen.task.options import style_of, task_of
+from codegen.tracing.differentiated import column, differentiated
+from codegen.tracing.sparse_graph import Pattern, sparse_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from codegen.emission.spec import Header
+    from codegen.model import Contact, Model
+    from codegen.pipeline import Wrapped
+    from codegen.tracing.task import Task
+
+VALUE, ADJOINT = "value", "adjoint"
+NEEDED = "0.5"
+
+
+def to_jax(
+    robot: Model,
+    algorithm: str,
+    *,
+    frames: Sequence[str] = (),
+    external: Sequence[str] = (),
+    parameters: Sequence[str] = (),
+    contacts: Sequence[Contact | str] | None = None,
+    iterations: int = 3,
+    target: str = "native",
+    trig: str = "fast",
+    compiler: str | None = None,
+    without: Sequence[str] = (),
+) -> Callable[..., Any]:
+    """An algorithm (or `auto`) on one robot as a JAX function of float64 arrays on the CPU.
+
+    Arguments and results are those of `build`, for one state; `jax.vmap` takes many at a time, `jax.jit`, `jax.grad`,
+    `jax.vjp` and `jax.jacobian` work on it. Quaternions are normalised, and gradients are those by their raw numbers.
+    Where a status is not 0, results are finite all the same. Options are those of `build`.
+    RobotError for a name that does not exist or where JAX is missing, too old or without float64; BuildError if no
+    compiler works.
+    """
+    jax = _jax()
+    task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, without=without)
+    tools = toolchain(target, compiler=compiler)
+    style = style_of("float64", trig, tools)
+
+    def build(work: Path) -> Build:
+        chosen, facts = resolved(task), dict[str, Any]()
+        write = partial(interface, facts=facts)
+        files = pipeline.files_of(robot, (chosen,), robot.name, style, BACKENDS["c"], [write], plain=False)
+        sources = {path: text for path, text in files.items() if path.startswith(identifier(robot.name))}
+        headers = (f"-I{jax.ffi.include_dir()}",)
+        return Build(compile_library(facts["symbol"], sources, work, tools, headers), tuple(sources), facts)
+
+    with doing(f"{task.algorithm} of {robot.name} for JAX"):
+        place, made, _ = kept(f"jax {jax.__version__} {task.request} {style}", build, tools)
+    return _function(jax, made.facts, partial(_registered, str(place / made.binary)))
+
+
+def interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
+    """Kernels of the value and the adjoint, and the C++ of their handlers; `facts` learn what Python has to know."""
+    if task.iterations is None:
+        raise RobotError(f"{task.algorithm}: for JAX the number of iterations is fixed; leave it out, or give a number")
+    own, derivatives = differentiated(task)
+    seeds = {f"adj_{name}": SX.sym(f"adj_{name}", *y.shape) for name, y in own.outputs.items()}
+    adjoint, adjoints, at = derivatives.adjoint(column(seeds.values())), dict[str, SX](), 0
+    for name, x in own.inputs.items():
+        adjoints[f"adj_{name}"] = reshape(adjoint[at : at + x.numel()], *x.shape)
+        at += x.numel()
+    kernels = (
+        _kernel(task, VALUE, own.inputs, own.outputs),
+        _kernel(task, ADJOINT, {**own.inputs, **seeds}, adjoints),
+    )
+    name = f"{top.c_prefix}_{identifier(task.algorithm)}_jax"
+    inputs, outputs = task.signature
+    facts |= {
+        "symbol": name,
+        "inputs": [[port.name, list(port.shape)] for port in inputs],
+        "outputs": [[port.name, list(port.shape)] for port in outputs],
+    }
+    text = render(
+        "jax.cpp.jinja",
+        **top.names,
+        algorithm=identifier(task.algorithm),
+        about=comment(task.entry.title),
+        functions=[_slots(kernel, name, top.c_prefix) for kernel in kernels],
+    )
+    return kernels, {f"{name}.cpp": text}
+
+
+def _kernel(task: Task, what: str, inputs: Mapping[str, SX], outputs: Mapping[str, SX]) -> Kernel:
+    """A kernel of dense matrices, column by column."""
+    whole = {name: Pattern.of(SX.ones(*y.shape)) for name, y in outputs.items()}
+    named = {f"out_{name}": y for name, y in outputs.items()}  # an adjoint is called as its seed is, otherwise
+    fixed = {f"out_{name}": pattern for name, pattern in whole.items()}
+    made = sparse_graph(f"{task.algorithm}_{what}", inputs, named, partial(pipeline.passed, task), fixed)
+    return Kernel(made.graph, f"{task.entry.title}: {what} for JAX", made.written, (), folded(task))
+
+
+def _slots(kernel: Kernel, name: str, prefix: str) -> dict[str, Any]:
+    """What the template says of a handler."""
+    outputs = [port for port in kernel.outputs if port != STATUS]
+    passed = [f"in[{k}], {port.size}" for k, port in enumerate(kernel.inputs)]
+    passed += [f"out[{k}], {port.size}" for k, port in enumerate(outputs)]
+    return {
+        "name": f"{name}_{kernel.name.rpartition('_')[2]}",
+        "about": comment(kernel.about),
+        "kernel": f"{prefix}_{identifier(kernel.name)}",
+        "inputs": [port.size for port in kernel.inputs],
+        "outputs": [port.size for port in outputs],
+        "passed": [*passed, *["status.data(), 1"] * kernel.can_fail],
+    }
+
+
+def _function(jax: Any, facts: Mapping[str, Any], register: Callable[[Any, str], str]) -> Callable[..., Any]:
+    """The JAX function of two handlers."""
+    name, inputs, outputs = facts["symbol"], facts["inputs"], facts["outputs"]
+    several = named_results(f"{name}_results", tuple(port for port, _ in outputs)) if len(outputs) > 1 else None
+    value, adjoint = (
+        _caller(jax, register(jax, f"{name}_{what}"), given, wanted)
+        for what, given, wanted in ((VALUE, inputs, outputs), (ADJOINT, [*inputs, *outputs], inputs))
+    )
+
+    def call(*arguments: Any) -> Any:
+        found = value(*arguments)
+        return several(*found) if several else found[0]
+
+    def forward(*arguments: Any) -> tuple[Any, Any]:
+        return call(*arguments), arguments
+
+    def backward(arguments: Any, seeds: Any) -> tuple[Any, ...]:
+        return tuple(adjoint(*arguments, *(seeds if several else (seeds,))))
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"({', '.join(port for port, _ in inputs)}) -> ({', '.join(port for port, _ in outputs)})"
+    function = jax.custom_vjp(call)
+    function.defvjp(forward, backward)
+
+    def checked(*arguments: Any) -> Any:
+        if len(arguments) != len(inputs):
+            raise TypeError(f"{name} takes {len(inputs)} arguments: {call.__doc__}")
+        return function(*(_array(jax, name, *port, x) for port, x in zip(inputs, arguments, strict=True)))
+
+    checked.__name__, checked.__doc__ = name, call.__doc__
+    return checked
+
+
+def _array(jax: Any, name: str, port: str, shape: Sequence[int], given: Any) -> Any:
+    """An argument as float64 of its shape."""
+    array = jax.numpy.asarray(given, jax.numpy.float64)
+    if array.dtype != jax.numpy.float64:
+        raise RobotError(f"{name}: {DOUBLE}")
+    if array.shape != tuple(shape):
+        raise ValueError(f"{name}: {port} has shape {array.shape}, not {tuple(shape)}; jax.vmap takes many states")
+    return array
+
+
+def _caller(jax: Any, target: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> Callable[..., list[Any]]:
+    """A handler as a function of arrays of these shapes."""
+    flat = [jax.ShapeDtypeStruct((prod(shape),), jax.numpy.float64) for _, shape in outputs]
+    called = jax.ffi.ffi_call(target, flat, vmap_method="broadcast_all")
+
+    def call(*arguments: Any) -> list[Any]:
+        given = [_by_columns(x, shape) for x, (_, shape) in zip(arguments, inputs, strict=True) if prod(shape)]
+        return [_by_rows(y, shape) for y, (_, shape) in zip(called(*given), outputs, strict=True)]
+
+    return call
+
+
+def _by_columns(array: Any, shape: Sequence[int]) -> Any:
+    """An array, as a matrix with its last axis along rows, column by column."""
+    return array.reshape(-1, shape[-1]).T.reshape(-1) if len(shape) > 1 else array.reshape(-1)
+
+
+def _by_rows(flat: Any, shape: Sequence[int]) -> Any:
+    """The way back."""
+    return flat.reshape(shape[-1], -1).T.reshape(tuple(shape)) if len(shape) > 1 else flat.reshape(tuple(shape))
+
+
+DOUBLE = 'JAX computes in single precision; jax.config.update("jax_enable_x64", True) before any array is made'
+
+
+def _jax() -> Any:
+    """JAX; RobotError if it is missing, too old or without float64."""
+    try:
+        jax = import_module("jax")
+        import_module("jax.ffi")
+    except ImportError as error:
+        raise RobotError(f"JAX {NEEDED} or newer is needed ({error}); pip install rigidc[jax]") from error
+    if not jax.config.jax_enable_x64:
+        raise RobotError(DOUBLE)
+    return jax
+
+
+@lru_cache(maxsize=None)
+def _library(path: str) -> ctypes.CDLL:
+    return ctypes.CDLL(path)
+
+
+@lru_cache(maxsize=None)
+def _registered(path: str, jax: Any, symbol: str) -> str:
+    """The name under which XLA knows a handler of a library: one per build."""
+    target = f"{symbol}_{path.rsplit('/', 2)[-2]}"
+    jax.ffi.register_ffi_target(target, jax.ffi.pycapsule(getattr(_library(path), symbol)), platform="cpu")
+    return target

@@ -131,7 +131,7 @@ class Tree:
     """A robot over SX symbols, in canonical frames.
 
     For node i: `parent[i]`, `X[i]` (motions of the parent, in the node's frames), `S[i]` (motion subspace),
-    `I[i]` (rigid inertias; the last one is the world's, nothing), `armature[i]` (n_i x n_i), `spanning[i]` (how its
+    `I[i]` (rigid inertias; the last one rests on the world), `armature[i]` (n_i x n_i), `spanning[i]` (how its
     coordinates move its bodies' joints). `parts` are the bodies, for what goes body by body.
     """
 
@@ -165,6 +165,16 @@ class Tree:
         """The places of the nodes' joint velocities in v."""
         ends = list(accumulate((S.size for S in self.S), initial=0))
         return tuple(slice(*ends_i) for ends_i in pairwise(ends))
+
+    @property
+    def weightless(self) -> Tree:
+        """The same without gravity."""
+        return replace(self, gravity=zeros(3))
+
+    @property
+    def no_wrenches(self) -> SX:
+        """External wrenches that vanish."""
+        return zeros(len(self.external), 6)
 
     @property
     def support(self) -> tuple[int, ...]:
@@ -336,7 +346,7 @@ def opened(tree: Tree) -> Tree:
         X=X,
         S=tuple(Subspace(x, (part.S,), s.G) for x, part, s in zip(X, parts, own, strict=True)),
         spanning=own,
-        I=(*(NodeInertia((part.I,)) for part in parts), NodeInertia((RigidInertia.none(),))),
+        I=(*(NodeInertia((part.I,)) for part in parts), tree.I[-1]),
         armature=tuple(armatures(single, b) for b in range(len(parts))),
         contacts=(),
     )

@@ -67,7 +67,11 @@ def bodies(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> list[Movin
 
 def com(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """Position (3) and velocity (3) of the centre of mass."""
-    moving = bodies(model, q, v)
+    return _centre(bodies(model, q, v))
+
+
+def _centre(moving: Sequence[Moving]) -> tuple[Array, Array]:
+    """Position (3) and velocity (3) of the centre of mass of bodies."""
     m = sum(body.mass for body in moving)
     place, speed = (sum(b.mass * getattr(b.at, name) for b in moving) / m for name in ("p", "velocity"))
     return np.asarray(place), np.asarray(speed)
@@ -81,8 +85,8 @@ def com_jacobian(model: Model, q: ArrayLike) -> Array:
 
 def centroidal(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """Momentum (6) about the centre of mass, and its matrix (6, nv)."""
-    moving, A = bodies(model, q, v), np.zeros((6, model.nv))
-    centre, h = com(model, q, v)[0], np.zeros(6)
+    moving, A, h = bodies(model, q, v), np.zeros((6, model.nv)), np.zeros(6)
+    centre, _ = _centre(moving)
     for b in moving:
         arm = cross_matrix(b.at.p - centre)
         A += np.vstack([b.mass * b.linear, b.rotational @ b.angular + b.mass * arm @ b.linear])
@@ -93,8 +97,9 @@ def centroidal(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
 
 def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """The rate of centroidal momentum (6) at zero joint acceleration."""
-    centre, rate = com(model, q, v)[0], np.zeros(6)
-    for b in bodies(model, q, v):
+    moving, rate = bodies(model, q, v), np.zeros(6)
+    centre, _ = _centre(moving)
+    for b in moving:
         w, force = b.at.angular_velocity, b.mass * b.acceleration
         moment = b.rotational @ b.angular_acceleration + cross(w, b.rotational @ w)
         rate += np.concatenate([force, moment + cross(b.at.p - centre, force)])

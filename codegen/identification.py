@@ -15,7 +15,8 @@ import numpy as np
 
 from codegen.kinematic_loops import states
 from codegen.progress import doing
-from codegen.tracing.task import Task, casadi_function
+from codegen.task.options import task_of
+from codegen.tracing.task import casadi_function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,15 +73,16 @@ def inertial_parameters(robot: Model) -> Array:
 def base_parameters(robot: Model, seed: int = 0) -> BaseParameters:
     """The base parameters of a robot, from its regressor at random states (positions within the joint limits).
 
-    A column that depends on those before it is left out, and its parameter added to theirs.
+    A column that depends on those before it is left out, and its parameter added to theirs. RobotError for a robot that
+    cannot move.
     """
     with doing(f"base parameters of {robot.name}"):
         W = _observed(robot, np.random.default_rng(seed))
         size = np.linalg.norm(W, axis=0)
         size[size < NOTHING * size.max()] = 1.0
-        R = np.linalg.qr(W / size, mode="r")
+        R = np.asarray(np.linalg.qr(W / size, mode="r"))
         columns = _independent(R)
-        weights = np.linalg.lstsq(R[:, columns], R, rcond=None)[0] * size / size[columns, None]
+        weights = np.linalg.lstsq(R[:, columns], R, rcond=None)[0] * size / size[columns][:, None]
     weights[np.abs(weights) < ROUNDING] = 0.0
     weights[:, columns] = np.eye(len(columns))
     names = tuple(f"{name}:{body.name}" for body in robot.bodies for name in NAMES)
@@ -89,7 +91,7 @@ def base_parameters(robot: Model, seed: int = 0) -> BaseParameters:
 
 def _observed(robot: Model, rng: np.random.Generator) -> Array:
     """Regressors at random states, one below the other: some four times as many rows as there are parameters."""
-    Y, size = casadi_function(Task(robot, "regressor")), len(NAMES) * len(robot.bodies)
+    Y, size = casadi_function(task_of(robot, "regressor", (), (), (), None, 3)), len(NAMES) * len(robot.bodies)
     rows = []
     for _ in range(4 * math.ceil(size / robot.nv) + 10):
         q, v, _ = states.random(robot, rng)

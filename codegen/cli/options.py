@@ -146,7 +146,7 @@ def add_task(parser: argparse.ArgumentParser, endless: bool = False) -> argparse
         metavar="NAME",
         action="append",
         default=[],
-        help="a frame for fk and jacobian; repeatable (default: the frames of the last bodies)",
+        help="a frame for fk, jacobian and the like; repeatable (default: the frames of the last bodies)",
     )
     group.add_argument(
         "--external",

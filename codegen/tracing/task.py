@@ -48,7 +48,7 @@ ABOUT = {
 class Task:
     """One function to generate.
 
-    `frames` are those of fk and jacobian (default: the tips of the tree), `external` the frames that carry
+    `frames` are those of fk, jacobian and the like (default: the tips of the tree), `external` the frames that carry
     external wrenches, `parameters` the numbers left symbolic: `gravity`, `payload:FRAME`, `inertia:BODY`,
     `offset:JOINT`. `contacts` are the held frames (default: all six rows of every tip); what works on contacts refuses
     an empty tuple.

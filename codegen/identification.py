@@ -59,7 +59,7 @@ class BaseParameters:
 def inertial_parameters(robot: Model) -> Array:
     """pi (10 n) of all moving bodies: [m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] in kg, kg m and kg m^2.
 
-    They are in each body's own frame, moments of inertia about its origin: the order of Pinocchio's
+    They are in the frame that the body's joint moves, moments of inertia about its origin: the order of Pinocchio's
     `Inertia.toDynamicParameters`. Armatures are not among them.
     """
     found = []

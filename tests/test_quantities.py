@@ -271,6 +271,14 @@ def test_inverse_dynamics_are_linear_in_inertial_parameters(name):
         assert error(Y @ codegen.inertial_parameters(model), tau - ORACLE["rnea"](light, q, v, a)) < EXACT
 
 
+def test_a_link_whose_frame_is_not_the_joints():
+    """Inertial parameters are in the frame that the joint moves, wherever the frame of the link's name is."""
+    model = random_mechanism("fixed", "pinocchio")
+    tools = {frame.body: frame.placement for frame in model.frames if frame.name.startswith("tool")}
+    frames = (replace(frame, placement=tools[frame.body]) for frame in model.frames)
+    agree(replace(model, frames=tuple(frames)), "regressor")
+
+
 def test_inertial_parameters_are_pinocchios():
     model = random_mechanism("fixed", "pinocchio")
     peer = pinocchio_peer.pinocchio_model(model)

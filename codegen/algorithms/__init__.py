@@ -316,7 +316,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             "bias", bias, (*STATE, "f_ext"), ("bias",), "Coriolis, centrifugal and gravity forces", declares=FORCES
         ),
         quantities("gravity", gravity, Q, ("g",), "gravity forces"),
-        quantities("coriolis", coriolis, STATE, ("C",), "Coriolis matrix", declares=BOTH),
+        quantities("coriolis", coriolis, STATE, ("C",), "Coriolis matrix", declares=BOTH, tolerance=WITH_CONTACTS),
         quantities("jdot_v", jdot_v, STATE, ("jdot_v",), "frame accelerations at zero joint acceleration"),
         quantities("frame_accelerations", frame_accelerations, MOTION, ("acceleration",), "frame accelerations"),
         quantities("regressor", regressor, MOTION, ("Y",), "regressor of inverse dynamics"),

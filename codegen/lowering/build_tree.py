@@ -21,7 +21,10 @@ def build_tree(problem: Problem) -> Problem:
     own = found.spanning
     owner = {b: i for i, node in enumerate(inner.nodes) for b in node.bodies}
     parts = tuple(
-        Part(body.parent, owner[b], joint, at[b], link.X, joint.subspace(at[b]), link.inertia)
+        Part(
+            *(body.parent, owner[b], joint, at[b], link.X, joint.subspace(at[b]), link.inertia),
+            stated=problem.canonical.stated(b),
+        )
         for b, (body, joint, link) in enumerate(zip(inner.bodies, found.joints, found.links, strict=True))
     )
     X = tuple(_node_transform(inner, parts, i) for i in range(len(inner.nodes)))

@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 from casadi import SX, diag, diagcat, is_equal, trace, vertcat, vertsplit
 
+from codegen.geometry import Pose
 from codegen.joints import JointType
 from codegen.kinematic_loops.constraints import Spanning, free
 from codegen.model import Frame, Model, Node
@@ -33,7 +34,10 @@ from codegen.spatial import (
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One body over SX: carrying body, own node, joint, positions, transform, subspace, inertia."""
+    """One body over SX: carrying body, own node, joint, positions, transform, subspace, inertia.
+
+    `stated` is where the frame that the user knows is in the body's own.
+    """
 
     parent: int
     node: int
@@ -42,6 +46,7 @@ class Part:
     X: Transform
     S: SX
     I: RigidInertia
+    stated: Pose
 
 
 @dataclass(frozen=True, slots=True)

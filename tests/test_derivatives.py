@@ -163,7 +163,7 @@ def test_compiled():
 
 
 @pytest.mark.parametrize(
-    ("robot", "most"), besides([("iiwa", 1958), ("go1", 5900)], [("iiwa", 1958), ("go1", 5900), ("talos", 36537)])
+    ("robot", "most"), besides([("iiwa", 1958), ("go1", 5400)], [("iiwa", 1958), ("go1", 5400), ("talos", 35100)])
 )
 def test_operations(robot, most):
     assert opcount.count(robot, INVERSE).total <= most

@@ -34,8 +34,9 @@ class Layout:
     """Packs by their members, blocks of sines and cosines by their first value, and where values are made and kept.
 
     `parts` hold units by their first values, in order, `free` the unit after which no input is left to read (-1: none
-    is read): if inputs are `copied` first, the last of these. `slots` are places of units in the workspace, of `workspace` reals, `homes` those of blocks of which a
-    later part uses something: units `at_home` are read out of their arrays anywhere.
+    is read): if inputs are `copied` first, the last of these. `slots` are places of units in the workspace, of
+    `workspace` reals, `homes` those of blocks of which a later part uses something: units `at_home` are read out of
+    their arrays anywhere.
     """
 
     pack: dict[int, Pack]

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Spelling:
     """By values: `text` where they are used, `literal` those that are numbers, `targets` where results are stored.
 
-    `copied` are the elements of arguments that inputs are copied from. `elements` tells of sines and cosines which element of an array they are made as, `arrays` where these arrays are.
+    `copied` are the elements of arguments that inputs are copied from. `elements` tells of sines and cosines which
+    element of an array they are made as, `arrays` where these arrays are.
     """
 
     text: tuple[str, ...]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.algorithms import ALGORITHMS, OPTIONAL
+from codegen.algorithms import ALGORITHMS, OPTIONAL, SOLUTION
 from opcount.bench.build_dir import HERE, Absent
 from opcount.bench.calls import PLACES, pointer
 from opcount.bench.race import Contestant
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-w")
 # without damping, in one iteration, and without constrainedABA, which needs damping
-DIRECT = tuple(name for name, entry in ALGORITHMS.items() if entry.independent == "rows")
+DIRECT = tuple(name for name, entry in ALGORITHMS.items() if entry.independent == "rows" and entry.outputs == SOLUTION)
 VARIANTS = {
     "aba": ("aba", "aba_world"),
     "crba": ("crba", "crba_world"),

@@ -107,7 +107,7 @@ def _to_compile(run: Run, rng: np.random.Generator) -> Run:
         trig=str(rng.choice(["fast", "libm"])),
         target=str(rng.choice(["native", "native", "portable"])),
     )
-    until = "lam0" in ALGORITHMS[run.algorithm].inputs and rng.random() < 0.4
+    until = ALGORITHMS[run.algorithm].iterates and rng.random() < 0.4
     return replace(run, compiled=options, states=int(rng.integers(3, 20)), iterations=None if until else run.iterations)
 
 

@@ -87,7 +87,7 @@ def judged(model: Model, run: Run) -> Outcome:
     numbers = [
         np.stack([s.parameters[name] for s in states]) for name in run.parameters if name in states[0].parameters
     ]
-    extra = [np.asarray(FEW), np.asarray(50.0)] if run.iterations is None and "lam0" in _inputs(run) else []
+    extra = [np.asarray(FEW), np.asarray(50.0)] if run.iterations is None and ALGORITHMS[run.algorithm].iterates else []
     wanted = [*given, *numbers, *extra]
     trouble = ""
     if run.compiled is None:

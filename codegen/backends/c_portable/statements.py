@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from codegen.backends.c_portable.spelling import Words
-    from codegen.emission.kernels import Argument
+    from codegen.emission.functions import Argument
     from codegen.emission.layout import Layout
     from codegen.emission.spec import Header
     from codegen.emission.splitting import Lengths

@@ -118,6 +118,13 @@ def test_inertia_that_the_root_does_not_feel():
         agree(replace(model, bodies=(first, model.bodies[1])), algorithm)
 
 
+@pytest.mark.parametrize("kind", besides(["prismatic"], ["revolute", "prismatic", "planar", "spherical", "floating"]))
+@pytest.mark.parametrize("algorithm", [*QUANTITIES, *CHANGES])
+def test_one_joint_alone(algorithm, kind):
+    """Where many derivatives vanish."""
+    agree(mechanism((kind,), 90), algorithm)
+
+
 def test_frames_and_wrenches():
     model = random_mechanism("floating", "mujoco")
     q, v, a = drawn(model, 9)

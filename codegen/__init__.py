@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from codegen.description import bundled
     from codegen.errors import BuildError, RobotError, SingularError
     from codegen.formulas import symbolic
+    from codegen.identification import BaseParameters, base_parameters, inertial_parameters
     from codegen.model import Contact, Frame, Model
     from codegen.model.wrenches import contact_wrenches
     from codegen.robot import Robot, load
 
 __all__ = [
     "ALGORITHMS",
+    "BaseParameters",
     "BuildError",
     "Contact",
     "Frame",
@@ -33,17 +35,20 @@ __all__ = [
     "RobotError",
     "SingularError",
     "auto",
+    "base_parameters",
     "build",
     "bundled",
     "contact_wrenches",
     "generate",
     "graphs",
+    "inertial_parameters",
     "load",
     "symbolic",
 ]
 
 _HOMES = {
     "ALGORITHMS": "algorithms",
+    "BaseParameters": "identification",
     "BuildError": "errors",
     "Contact": "model.contacts",
     "Frame": "model",
@@ -52,11 +57,13 @@ _HOMES = {
     "RobotError": "errors",
     "SingularError": "errors",
     "auto": "api",
+    "base_parameters": "identification",
     "build": "api",
     "bundled": "description",
     "contact_wrenches": "model.wrenches",
     "generate": "api",
     "graphs": "api",
+    "inertial_parameters": "identification",
     "load": "robot",
     "symbolic": "formulas",
 }

@@ -87,7 +87,7 @@ def build(
 ) -> Function:
     """A compiled callable of one algorithm (or `auto`: the cheapest forward dynamics), specialised to one robot.
 
-    `frames` are those of fk and jacobian (default: the tips), `external` the frames on which external wrenches
+    `frames` are those of fk, jacobian and the like (default: tips), `external` the frames on which external wrenches
     act (rows of the argument f_ext), `parameters` the numbers that stay arguments: `gravity`, `payload:FRAME`,
     `inertia:BODY`, `offset:JOINT`, and of algorithms with contacts `k`, `mu`, `lam0`, `R`, `weight`, `kp`, `kd`,
     `target_velocity`.

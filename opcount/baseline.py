@@ -38,7 +38,7 @@ SCENARIOS = {
 """Robots with contacts by names: the papers', and two that have loops as well."""
 
 DERIVED = (("iiwa", "go1"), ("iiwa H3",))
-"""Robots whose derivatives are counted, and robots with contacts: small ones, as passes take long."""
+"""Robots of which quantities and derivatives are counted, and robots with contacts: small ones, as passes take long."""
 
 Key = tuple[str, str, str]  # robot or scenario, algorithm, tier
 Counts = dict[Key, dict[str, int]]  # operations by class, and their total
@@ -51,7 +51,7 @@ def work() -> tuple[tuple[str, str], ...]:
     """
     groups = {name: {"common", "loops"} if load(name).loops else {"common"} for name in bundled()}
     groups |= {name: {"constrained", "delassus", "damped"} for name in SCENARIOS}
-    derived = [entry for entry in ALGORITHMS.values() if entry.group == "derivatives"]
+    derived = [entry for entry in ALGORITHMS.values() if entry.group in ("quantities", "derivatives")]
     return tuple(
         (name, algorithm)
         for name, wanted in groups.items()

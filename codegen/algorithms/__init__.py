@@ -21,17 +21,30 @@ from codegen.algorithms.aba_derivatives import aba_derivatives
 from codegen.algorithms.aba_osim import aba_osim
 from codegen.algorithms.aba_prox import aba_prox
 from codegen.algorithms.aba_prox_stiff import aba_prox_stiff
+from codegen.algorithms.bias import bias
 from codegen.algorithms.caba_osim import caba_osim
 from codegen.algorithms.caba_osim_swept import caba_osim_swept
 from codegen.algorithms.caba_osimf import caba_osimf
+from codegen.algorithms.centroidal import centroidal
+from codegen.algorithms.centroidal_bias import centroidal_bias
+from codegen.algorithms.centroidal_derivatives import centroidal_derivatives
+from codegen.algorithms.com import com
+from codegen.algorithms.com_jacobian import com_jacobian
 from codegen.algorithms.constrained_aba import constrained_aba
 from codegen.algorithms.constrained_derivatives import direct_derivatives, proximal_derivatives, soft_derivatives
+from codegen.algorithms.coriolis import coriolis
 from codegen.algorithms.crba import crba
 from codegen.algorithms.difference import difference
 from codegen.algorithms.efpa import efpa
+from codegen.algorithms.energy import energy
 from codegen.algorithms.fk import fk
+from codegen.algorithms.fk_derivatives import fk_derivatives
+from codegen.algorithms.frame_acceleration_derivatives import frame_acceleration_derivatives
+from codegen.algorithms.frame_accelerations import frame_accelerations
+from codegen.algorithms.gravity import gravity
 from codegen.algorithms.integrate import integrate
 from codegen.algorithms.jacobian import jacobian
+from codegen.algorithms.jdot_v import jdot_v
 from codegen.algorithms.kjr import kjr
 from codegen.algorithms.lagrange_fd import lagrange_fd
 from codegen.algorithms.ltl import ltl
@@ -51,6 +64,7 @@ from codegen.algorithms.pv_osim import pv_osim
 from codegen.algorithms.pv_osimf import pv_osimf
 from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
+from codegen.algorithms.regressor import regressor
 from codegen.algorithms.rnea import rnea
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.algorithms.tree_kkt import tree_kkt
@@ -82,10 +96,11 @@ Independent = Literal["", "rows", "rows of limbs"]
 class Algorithm:
     """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`).
 
-    `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
-    (robots with contacts), `loops` (the baselines for robots with loops). `declares` is what the lowering needs to know
-    of it. Without `held` there, constrained dynamics is given the whole problem: no joint is eliminated. `auto` chooses
-    among those of a group that compete. `independent` are the contacts' rows that must not depend on each other.
+    `group` is what the command line calls it by: `common`, `quantities` and `derivatives` (every robot), `constrained`,
+    `delassus` and `damped` (robots with contacts), `loops` (the baselines for robots with loops). `declares` is what
+    the lowering needs to know of it. Without `held` there, constrained dynamics is given the whole problem: no joint is
+    eliminated. `auto` chooses among those of a group that compete. `independent` are the contacts' rows that must not
+    depend on each other.
     """
 
     name: str
@@ -118,7 +133,7 @@ class Algorithm:
         matrix = self.group in ("delassus", "damped")  # neither joints' motions nor their forces come in or out
         return replace(
             self.declares,
-            swept="both" if both else "forces" if "a" in self.inputs else "inertias",
+            swept="both" if both else "forces" if "a" in self.inputs else self.declares.swept,
             base_frame=self.group != "loops" and dynamics,  # forces go in and accelerations come out, if any
             base_link=matrix and not self.declares.joint_space,  # M has more zeros with the base in the middle
             # units of compliances are others, and factors of pairs of joints cost more than units save
@@ -180,6 +195,28 @@ QUANTITIES: dict[str, Quantity] = {
     "dlam_dv": Quantity(("contacts", "nv"), "multipliers by joint velocities"),
     "dlam_dtau": Quantity(("contacts", "nv"), "multipliers by joint forces"),
     "J": Quantity(("frames", 6, "nv"), "frame Jacobians, rows [linear; angular] in world axes"),
+    "dvelocity_dq": Quantity(
+        ("frames", 6, "nv"), "frame velocities by the configuration, along the tangents of joints"
+    ),
+    "dacceleration_dq": Quantity(("frames", 6, "nv"), "frame accelerations by the configuration, in the same way"),
+    "dacceleration_dv": Quantity(("frames", 6, "nv"), "frame accelerations by joint velocities"),
+    "dh_dq": Quantity((6, "nv"), "centroidal momentum by the configuration, along the tangents of joints"),
+    "dhdot_dq": Quantity((6, "nv"), "rate of centroidal momentum by the configuration, along the tangents of joints"),
+    "dhdot_dv": Quantity((6, "nv"), "rate of centroidal momentum by joint velocities"),
+    "jdot_v": Quantity(("frames", 6), "frame accelerations [linear; angular] at zero joint acceleration"),
+    "acceleration": Quantity(("frames", 6), "frame accelerations [linear; angular] in world axes (m/s^2, rad/s^2)"),
+    "com": Quantity((3,), "centre of mass in the world (m)"),
+    "vcom": Quantity((3,), "velocity of the centre of mass (m/s)"),
+    "J_com": Quantity((3, "nv"), "Jacobian of the centre of mass"),
+    "h": Quantity((6,), "centroidal momentum [linear; angular] in world axes"),
+    "A_g": Quantity((6, "nv"), "centroidal momentum matrix, rows [linear; angular] in world axes"),
+    "hdot": Quantity((6,), "rate of centroidal momentum [linear; angular] in world axes"),
+    "kinetic": Quantity((), "kinetic energy (J), armatures included"),
+    "potential": Quantity((), "potential energy (J), zero for a centre of mass at the origin of the world"),
+    "bias": Quantity(("nv",), "Coriolis, centrifugal and gravity forces, less those of external wrenches"),
+    "g": Quantity(("nv",), "gravity forces"),
+    "C": Quantity(("nv", "nv"), "Coriolis matrix"),
+    "Y": Quantity(("nv", "parameters"), "joint forces by inertial parameters of the bodies"),
 }
 
 OPTIONAL: dict[str, float] = {"k": 0.0, "mu": 1e5, "lam0": 0.0, "R": 1e-5}
@@ -224,9 +261,11 @@ def concerning(name: str, others: Iterable[str], parameters: Iterable[str]) -> t
 
 
 Q, STATE_AND_MOTION, STATE_AND_FORCE = ("q",), ("q", "v", "a", "f_ext"), ("q", "v", "tau", "f_ext")
+STATE, MOTION, MOMENTUM = ("q", "v"), ("q", "v", "a"), ("h", "A_g")
 HELD, PROXIMAL, SOLUTION = (*STATE_AND_FORCE, "k"), (*STATE_AND_FORCE, "k", "mu", "lam0"), ("a", "lam")
 
 BY_STATE = ("da_dq", "da_dv", "da_dtau", "dlam_dq", "dlam_dv", "dlam_dtau")
+FORCES, BOTH = Needs(swept="forces"), Needs(swept="both")
 IN_JOINT_SPACE, STIFFENED = Needs(joint_space=True), Needs(held="in steps", stiffened=True)
 PAIRS, JOINTS, BRANCHES = (Needs(contact_traffic=traffic) for traffic in ("pairs", "joints", "branches"))
 
@@ -242,6 +281,7 @@ proximal = partial(Algorithm, group="constrained", declares=Needs(held="in steps
 published = partial(Algorithm, group="constrained", declares=IN_JOINT_SPACE, tolerance=WHOLE)
 delassus = partial(Algorithm, group="delassus", tolerance=WITH_CONTACTS)
 damped = partial(Algorithm, group="damped", tolerance=WHOLE)
+quantities = partial(Algorithm, group="quantities")
 derivatives = partial(Algorithm, group="derivatives", tolerance=WITH_CONTACTS)
 loops = partial(Algorithm, group="loops")
 approximate = partial(loops, declares=Needs(reflected=True))
@@ -266,6 +306,26 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("minverse", minverse, Q, ("Minv",), "inverse inertia matrix"),
         Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold"),
         Algorithm("difference", difference, ("q0", "q1"), ("dv",), "difference of two configurations"),
+        quantities("com", com, STATE, ("com", "vcom"), "centre of mass and its velocity", declares=BOTH),
+        quantities("com_jacobian", com_jacobian, Q, ("J_com",), "Jacobian of the centre of mass", declares=BOTH),
+        quantities("centroidal", centroidal, STATE, ("h", "A_g"), "centroidal momentum and its matrix", declares=BOTH),
+        quantities(
+            "centroidal_bias",
+            centroidal_bias,
+            STATE,
+            ("hdot",),
+            "rate of centroidal momentum at a = 0",
+            declares=FORCES,
+        ),
+        quantities("energy", energy, STATE, ("kinetic", "potential"), "kinetic and potential energy"),
+        quantities(
+            "bias", bias, (*STATE, "f_ext"), ("bias",), "Coriolis, centrifugal and gravity forces", declares=FORCES
+        ),
+        quantities("gravity", gravity, Q, ("g",), "gravity forces"),
+        quantities("coriolis", coriolis, STATE, ("C",), "Coriolis matrix", declares=BOTH, tolerance=WITH_CONTACTS),
+        quantities("jdot_v", jdot_v, STATE, ("jdot_v",), "frame accelerations at zero joint acceleration"),
+        quantities("frame_accelerations", frame_accelerations, MOTION, ("acceleration",), "frame accelerations"),
+        quantities("regressor", regressor, MOTION, ("Y",), "regressor of inverse dynamics"),
         direct("pv", pv, HELD, SOLUTION, "constrained dynamics, Popov-Vereshchagin"),
         direct("pv_early", pv_early, HELD, SOLUTION, "constrained dynamics, O(n + m), direct", tolerance=EARLY),
         Algorithm(
@@ -321,6 +381,21 @@ ALGORITHMS: dict[str, Algorithm] = {
             ("da_dq", "da_dv", "Minv"),
             "derivatives of forward dynamics",
             declares=IN_JOINT_SPACE,
+        ),
+        derivatives("fk_derivatives", fk_derivatives, STATE, ("dvelocity_dq", "J"), "derivatives of frame velocities"),
+        derivatives(
+            "frame_acceleration_derivatives",
+            frame_acceleration_derivatives,
+            MOTION,
+            ("dacceleration_dq", "dacceleration_dv", "J"),
+            "derivatives of frame accelerations",
+        ),
+        derivatives(
+            "centroidal_derivatives",
+            centroidal_derivatives,
+            MOTION,
+            ("hdot", "dh_dq", "dhdot_dq", "dhdot_dv", "A_g"),
+            "rate of centroidal momentum and derivatives",
         ),
         *(
             derivatives(

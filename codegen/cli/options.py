@@ -21,7 +21,7 @@ ROBOT = (
 
 
 T = TypeVar("T")
-GROUPS = ("common", "derivatives", "constrained", "delassus", "damped", "loops")
+GROUPS = ("common", "quantities", "derivatives", "constrained", "delassus", "damped", "loops")
 
 
 def add_robot(parser: argparse.ArgumentParser, several: bool = False) -> None:
@@ -146,7 +146,7 @@ def add_task(parser: argparse.ArgumentParser, endless: bool = False) -> argparse
         metavar="NAME",
         action="append",
         default=[],
-        help="a frame for fk and jacobian; repeatable (default: the frames of the last bodies)",
+        help="a frame for fk, jacobian and the like; repeatable (default: the frames of the last bodies)",
     )
     group.add_argument(
         "--external",

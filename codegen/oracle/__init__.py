@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from codegen.model.contacts import whole_tips
-from codegen.oracle import approximate, constrained, derivatives, dynamics, kinematics, loops, manifold
+from codegen.oracle import approximate, constrained, derivatives, dynamics, kinematics, loops, manifold, quantities
 from codegen.oracle.parameters import with_parameters
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ ORACLE: dict[str, Callable[..., Outputs]] = {
     "minverse": _entry(dynamics.minverse, loops.minverse),
     "integrate": _entry(manifold.integrate, loops.integrate),
     "difference": _entry(manifold.difference, loops.difference),
+    **{name: _entry(getattr(quantities, name), takes=takes) for name, takes in quantities.ENTRIES.items()},
     "rnea_derivatives": _derivatives("rnea"),
     "aba_derivatives": _derivatives("aba"),
     "project": _entry(loops.project),

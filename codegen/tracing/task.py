@@ -9,6 +9,7 @@ from casadi import SX, Function, densify, reshape, sqrt, sumsqr, vec
 
 from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm, optional
 from codegen.algorithms.published import PUBLISHED
+from codegen.algorithms.regressor import NUMBERS
 from codegen.errors import RobotError, UnsuitedError
 from codegen.geometry import Inertia
 from codegen.ir.graph import Graph, Port, Value, from_casadi
@@ -50,7 +51,7 @@ ABOUT = {
 class Task:
     """One function to generate.
 
-    `frames` are those of fk and jacobian (default: the tips of the tree), `external` the frames that carry
+    `frames` are those of fk, jacobian and the like (default: the tips of the tree), `external` the frames that carry
     external wrenches, `parameters` the numbers left symbolic: `gravity`, `payload:FRAME`, `inertia:BODY`,
     `offset:JOINT`. `contacts` are the held frames (default: all six rows of every tip); what works on contacts refuses
     an empty tuple.
@@ -159,7 +160,7 @@ class Task:
             return self.model.nq if width == "nq" else self.model.nv
         if width == "contacts":
             return sum(len(contact.rows) for contact in self.chosen_contacts())
-        return len(self._names(width))
+        return (NUMBERS if width == "parameters" else 1) * len(self._names(width))
 
     def _names(self, width: str | int) -> tuple[str, ...]:
         """The frames or contacts along an axis of an argument."""
@@ -167,7 +168,9 @@ class Task:
             return tuple(f"{contact.frame.name} {place}" for place, contact in placed(self.chosen_contacts()))
         if width == "held":
             return tuple(contact.frame.name for contact in self.chosen_contacts())
-        return {"frames": self.chosen_frames(), "external": self.external}.get(str(width), ())
+        bodies = tuple(body.name for body in self.model.bodies)
+        along = {"frames": self.chosen_frames(), "external": self.external, "parameters": bodies}
+        return along.get(str(width), ())
 
 
 def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
@@ -283,7 +286,7 @@ def _stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[S
     entry, numbers = task.entry, task.numbers
     sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}
     contacts = task.chosen_contacts() if "contacts" in sizes else ()
-    m = sum(len(contact.rows) for contact in contacts)
+    m, bodies = sum(len(contact.rows) for contact in contacts), tuple(body.name for body in task.model.bodies)
     defaults = {name: value * SX.ones(1 if name == "mu" else m) for name, value in task.optional.items()}
     gains = {name: gains_of(contacts, name) for name in ("kp", "kd")}
     given = {port.name: shaped(x, port.shape) for x, port in zip(symbols, ports, strict=True)}
@@ -291,7 +294,7 @@ def _stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[S
     return Problem(
         request=Request(
             needs=needs,
-            frames=task.chosen_frames() if "frames" in sizes else (),
+            frames=task.chosen_frames() if "frames" in sizes else bodies if "parameters" in sizes else (),
             external=task.external,
             numbers=dict(zip(numbers, symbols[len(symbols) - len(numbers) :], strict=True)),
         ),

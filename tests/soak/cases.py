@@ -117,7 +117,7 @@ def _run(model: Model, rng: np.random.Generator, seed: int) -> Run:
     entry = ALGORITHMS[name]
     frames = [frame.name for frame in model.frames]
     run = Run(name, int(rng.integers(2**31)), 2)
-    if {"J", "position"} & {*entry.outputs}:
+    if {"J", "position", "jdot_v", "acceleration"} & {*entry.outputs}:
         run = replace(run, frames=tuple(_some(frames, rng, 3)))
     if "f_ext" in entry.inputs and rng.random() < 0.5:
         run = replace(run, external=tuple(_some(frames, rng, 3)))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from casadi import SX, horzcat, jacobian, substitute
+from casadi import SX, horzcat, jacobian, substitute, vertcat
 
 from codegen.algorithms.crba import crba
 from codegen.algorithms.rnea import rnea
@@ -44,6 +44,12 @@ def proximal_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, l
 def soft_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX) -> Derivatives:
     """The same for rows of softness R: R lam is what they lack."""
     return derivatives(tree, v, tau, f_ext, k, lambda W: ldl(W + diagonal(R, tree.m)).solve)
+
+
+def equations(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, a: SX, lam: SX) -> SX:
+    """What the solution makes vanish: ID - tau - J' lam (nv), and what rows of softness R lack (m)."""
+    lack = constraint_rhs(tree, motions(tree, v, a), k) - R * lam
+    return vertcat(rnea(tree, v, a, f_ext) - tau - jacobian_transpose(tree) @ lam, lack)
 
 
 def settled(damped: LDL, damping: SX, B: SX) -> SX:

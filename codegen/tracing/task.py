@@ -259,15 +259,15 @@ def _run(task: Task) -> tuple[list[SX], Any]:
     entry, (ports, _) = task.entry, task.signature
     symbols = [SX.sym(port.name, port.size) for port in ports]
     if task.tier == "published":
-        problem = lowered(_stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
+        problem = lowered(stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
         given = [problem.arguments[name] for name in entry.inputs[1:]]
         return symbols, restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
-    problem = lowered(_stated(task, entry.needs(task.parameters), ports, symbols), task.without)
+    problem = lowered(stated(task, entry.needs(task.parameters), ports, symbols), task.without)
     results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes))
     return symbols, restored(problem, entry.outputs, results)
 
 
-def _stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:
+def stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:
     """What the user states: the robot at symbolic coordinates, and the algorithm's other arguments."""
     entry, numbers = task.entry, task.numbers
     sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}

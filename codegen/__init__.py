@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from codegen.errors import BuildError, RobotError, SingularError
     from codegen.formulas import symbolic
     from codegen.identification import BaseParameters, base_parameters, inertial_parameters
+    from codegen.interfaces.casadi import to_casadi
     from codegen.model import Contact, Frame, Model
     from codegen.model.wrenches import contact_wrenches
     from codegen.robot import Robot, load
@@ -44,6 +45,7 @@ __all__ = [
     "inertial_parameters",
     "load",
     "symbolic",
+    "to_casadi",
 ]
 
 _HOMES = {
@@ -66,6 +68,7 @@ _HOMES = {
     "inertial_parameters": "identification",
     "load": "robot",
     "symbolic": "formulas",
+    "to_casadi": "interfaces.casadi",
 }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from codegen import pipeline
 from codegen.algorithms import ALGORITHMS, concerning
 from codegen.compilation.compiler import toolchain
+from codegen.interfaces import interfaces_of
 from codegen.task.auto_select import AUTO, Choice, cheapest, resolved, stand_in
 from codegen.task.options import backend_of, contacts_of, libraries_of, names_of, style_of, task_of
 
@@ -131,6 +132,8 @@ def generate(
     static: bool = False,
     cpu: str | None = None,
     backend: str = "c",
+    interfaces: Sequence[str] = (),
+    derivatives: int = 2,
 ) -> tuple[Path, ...]:
     """Write a folder of C that builds by itself; the paths written. Sources of an earlier one are replaced or removed.
 
@@ -138,6 +141,8 @@ def generate(
     at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows,
     and `iterations=None` concerns those that iterate. `backend="c_portable"` writes one source of plain ISO C99 for any
     compiler: always with the C library's sine and cosine, and never with lanes.
+    `interfaces` are solvers that shall call the functions too (`casadi`), which adds sources with derivatives up to the
+    order `derivatives` (0 to 2).
     `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
     is compiled to lib/TARGET too, as a shared or (`static`) a static library, for the processor `cpu` by zig's name
     (default: any of the target's). BuildError if zig is not installed (`pip install rigidc[zig]`), or for other names.
@@ -152,7 +157,8 @@ def generate(
         own = concerning(name, chosen, lists[2])
         steps = 3 if name in direct and direct < {*chosen} else iterations
         tasks.append(task_of(robot, name, *lists[:2], own, held, steps, dtype, without, tier))
-    return pipeline.folder_of(robot, tasks, out, prefix or robot.name, style, writer, wanted)
+    adding = interfaces_of(names_of("interfaces", interfaces), dtype, derivatives)
+    return pipeline.folder_of(robot, tasks, out, prefix or robot.name, style, writer, wanted, adding)
 
 
 def _recipe(task: Task, **written: str | None) -> Callable[[], Function]:

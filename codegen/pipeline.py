@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
 from codegen.emission.spec import Kernel, LoopKernel, ProductKernel
 from codegen.ir.counting import count
+from codegen.ir.names import identifier
 from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.staging import staged
 from codegen.passes import run
@@ -26,7 +27,7 @@ from codegen.tracing.task import Task, trace_iteration, trace_products
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from codegen.backends import Backend
     from codegen.compilation.compiler import Toolchain
@@ -34,9 +35,13 @@ if TYPE_CHECKING:
     from codegen.compilation.runtime import Function
     from codegen.emission.artifact import Artifact
     from codegen.emission.kernels import AnyKernel
-    from codegen.emission.spec import Style
+    from codegen.emission.spec import Header, Style
     from codegen.ir.graph import Graph
     from codegen.model import Model
+
+    Wrapped = tuple[tuple[Kernel, ...], dict[str, str]]
+    """What a solver's interface adds to a folder: kernels, and C that calls them, by file name."""
+    Interface = Callable[[Header, Task], Wrapped]
 
 
 @lru_cache(maxsize=8)
@@ -49,18 +54,17 @@ def graphs(task: Task) -> tuple[Graph, Graph]:
 @lru_cache(maxsize=8)
 def _functions(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts]:
     """What a task computes as written and as emitted."""
-    with _undisturbed(), doing(f"{task.algorithm} of {task.model.name}"):
+    with undisturbed(), doing(f"{task.algorithm} of {task.model.name}"):
         with doing("tracing"):
             written = trace_products(task)
         with doing("passes"):
-            return written, _passed(task, written)
+            step = partial(passed, task)
+            return written, written.after(step) if isinstance(written, WithProducts) else step(written)
 
 
-def _passed(task: Task, written: Graph | WithProducts) -> Graph | WithProducts:
-    """The same after the passes, if the task's tier has any."""
-    if task.tier != "emitted":
-        return written
-    return written.after(run) if isinstance(written, WithProducts) else run(written)
+def passed(task: Task, written: Graph) -> Graph:
+    """The graph after the passes, if the task's tier has any."""
+    return run(written) if task.tier == "emitted" else written
 
 
 def kernel(task: Task) -> AnyKernel:
@@ -68,8 +72,7 @@ def kernel(task: Task) -> AnyKernel:
     if task.iterations is None:
         written = trace_iteration(task)
         about = f"{task.entry.title}; iterates until its residual is at most tol"
-        emitted = straight_line(_passed(task, written))
-        return LoopKernel(task.algorithm, staged(emitted), about, count(written), folded(task))
+        return LoopKernel(task.algorithm, staged(passed(task, written)), about, count(written), folded(task))
     first, last = _functions(task)
     before = count(straight_line(first))
     if isinstance(last, WithProducts):
@@ -82,12 +85,39 @@ def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:
     robot = task.model
 
     def make() -> Iterator[Artifact]:
-        with _undisturbed():
+        with undisturbed():
             chosen = resolved(task)
             yield from emit_artifacts(header(robot, robot.name, (chosen,)), kernel(chosen), style)
 
     with doing(f"{task.algorithm} of {robot.name}"):
         return cached(f"{task.request} {style}", make, tools)
+
+
+def files_of(
+    robot: Model,
+    tasks: Sequence[Task],
+    prefix: str,
+    style: Style,
+    writer: Backend,
+    interfaces: Sequence[Interface] = (),
+    *,
+    plain: bool = True,
+) -> dict[str, str]:
+    """File name to text of a folder of C with the functions of tasks on one robot, and of them for these interfaces.
+
+    Without `plain` functions those of interfaces are all.
+    """
+    with undisturbed():
+        tasks = [resolved(task) for task in tasks]
+        top = header(robot, prefix, tasks)
+        shown = each(tasks if plain else (), lambda task: f"{task.algorithm} of {robot.name}")
+        kernels, wrappers = [kernel(task) for task in shown], dict[str, str]()
+        for interface in interfaces:
+            for task in tasks:
+                more, files = interface(top, task)
+                kernels += more
+                wrappers |= files
+        return writer.folder(top, tuple(kernels), style, wrappers)
 
 
 def folder_of(
@@ -98,21 +128,19 @@ def folder_of(
     style: Style,
     writer: Backend,
     libraries: Sequence[Library],
+    interfaces: Sequence[Interface] = (),
 ) -> tuple[Path, ...]:
-    """The paths of a folder of C with the functions of tasks on one robot, and of libraries made of it."""
-    with _undisturbed(), doing(f"C for {robot.name}"):
-        tasks = [resolved(task) for task in tasks]
-        top = header(robot, prefix, tasks)
-        kernels = tuple(kernel(task) for task in each(tasks, lambda task: f"{task.algorithm} of {robot.name}"))
-        files = writer.folder(top, kernels, style)
+    """The paths of such a folder, and of libraries made of it."""
+    with doing(f"C for {robot.name}"):
+        files = files_of(robot, tasks, prefix, style, writer, interfaces)
         made: dict[str, str | bytes] = {}
         for one in each(libraries, str):
-            made |= compiled(one, top.c_prefix, files)
+            made |= compiled(one, identifier(prefix), files)
     return write_folder({**files, **made}, Path(out))
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
+def undisturbed() -> Iterator[None]:
     """Python does not look for garbage meanwhile: a graph has none among its many thousand values."""
     was = gc.isenabled()
     gc.disable()

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from casadi import SX, densify, horzcat, jacobian, substitute
+from casadi import SX, densify, horzcat, jacobian, substitute, vertcat
 
 from codegen.algorithms.minverse import minverse
 from codegen.algorithms.rnea import rnea
@@ -53,6 +53,12 @@ def proximal_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, l
 def soft_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX) -> Derivatives:
     """The same for rows of softness R: R lam is what they lack."""
     return derivatives(tree, v, tau, f_ext, k, lambda W: solved(ldl(W + diagonal(R, tree.m))))
+
+
+def equations(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, a: SX, lam: SX) -> SX:
+    """What the solution makes vanish: ID - tau - J' lam (nv), and what rows of softness R lack (m)."""
+    lack = constraint_rhs(tree, motions(tree, v, a), k) - R * lam
+    return vertcat(rnea(tree, v, a, f_ext) - tau - jacobian_transpose(tree) @ lam, lack)
 
 
 def solved(factors: LDL) -> Dual:

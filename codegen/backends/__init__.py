@@ -9,7 +9,7 @@ from codegen.backends import c_portable
 from codegen.emission.emit import emit_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from codegen.emission.kernels import AnyKernel
     from codegen.emission.spec import Header, Style
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """What a backend is: in which style it writes what is wanted (or refuses it), and the files, name to text."""
+    """What a backend is: in which style it writes what is wanted (or refuses it), and the files, name to text.
+
+    Files are made of a header sheet, kernels, a style, and further sources that call the kernels.
+    """
 
     style: Callable[[Style], Style]
-    folder: Callable[[Header, tuple[AnyKernel, ...], Style], dict[str, str]]
+    folder: Callable[[Header, tuple[AnyKernel, ...], Style, Mapping[str, str]], dict[str, str]]
 
 
 BACKENDS: dict[str, Backend] = {

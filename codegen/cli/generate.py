@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
   rigidc generate my_arm.urdf --fixed -a fk --frame tool -o build/arm --prefix arm
   rigidc generate talos -a rnea --library aarch64-linux-gnu --cpu cortex_a72 -o build/talos
+  rigidc generate iiwa -a aba --for casadi -o build/iiwa
   rigidc generate solo12 -a aba --external FL_FOOT --dtype float32 -o build/solo12 --force
 """
 
@@ -63,6 +64,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="c",
         help="what is written: c (the default), made for speed; or c_portable, one source of plain ISO C99 for any "
         "compiler and for reviewers, one state at a time, with the C library's sine and cosine",
+    )
+    parser.add_argument(
+        "--for",
+        dest="interfaces",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="add what a solver calls: casadi, for casadi.external with exact sparse derivatives; repeatable",
+    )
+    parser.add_argument(
+        "--derivatives",
+        type=int,
+        choices=(0, 1, 2),
+        default=2,
+        help="the highest order of derivatives that solvers get (default: 2, Hessians)",
     )
     add_build(parser, endless=True)
     add_libraries(parser)
@@ -101,6 +117,7 @@ def run(args: argparse.Namespace) -> int:
         names = [name for name, attempt in shown if unless_unsuited(args, name, attempt)]
     options = {**build_options(args), "iterations": args.iterations, "lanes": args.lanes, "backend": args.backend}
     made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu}
-    paths = api.generate(robot, names, out=folder, prefix=args.prefix, **options, **made)
+    solvers = {"interfaces": args.interfaces, "derivatives": args.derivatives}
+    paths = api.generate(robot, names, out=folder, prefix=args.prefix, **options, **made, **solvers)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

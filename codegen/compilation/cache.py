@@ -48,6 +48,18 @@ class Entry:
         return f"{self.key[:12]} {self.name} ({self.size / 1024:.0f} KiB)"
 
 
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What a build leaves in its folder: the binary, its sources, and facts about it (with its `symbol`), for JSON."""
+
+    binary: str
+    sources: tuple[str, ...]
+    facts: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.binary} of {len(self.sources)} sources"
+
+
 def sources() -> list[Path]:
     """The generator's Python, in order: every module of `codegen`, whatever room it is in."""
     return sorted(PACKAGE.rglob("*.py"))
@@ -76,6 +88,19 @@ def cached(request: str, make: Callable[[], Iterable[Artifact]], tools: Toolchai
     the cache folder cannot be used or the compiler fails.
     """
     tools = tools or toolchain()
+
+    def build(work: Path) -> Build:
+        artifact, extension = compile_extension(make(), work, tools)
+        return Build(extension, tuple(name for name, _ in artifact.files), artifact.facts())
+
+    place, build_found, texts = kept(request, build, tools)
+    return load(from_facts(build_found.facts, texts), place / build_found.binary)
+
+
+def kept(
+    request: str, build: Callable[[Path], Build], tools: Toolchain
+) -> tuple[Path, Build, tuple[tuple[str, str], ...]]:
+    """The folder of a sound build for a request, what it is, and its sources; `build` makes one where there is none."""
     key = hashlib.sha256("\0".join((request, tools.identity, fingerprint())).encode()).hexdigest()
     root = secured()
     place = root / key
@@ -83,29 +108,28 @@ def cached(request: str, make: Callable[[], Iterable[Artifact]], tools: Toolchai
     # More than once only where another process repairs or clears the cache at the same moment.
     for _ in range(3):
         if found is None:
-            _build(root, place, request, make, tools)
+            _build(root, place, request, build, tools)
             found = _checked(place)
     if found is None:
         raise BuildError(f"the cache folder {root} loses what is written to it; set RIGIDC_CACHE to another one")
-    artifact, extension = found
-    return load(artifact, place / extension)
+    return place, *found
 
 
-def _build(root: Path, place: Path, request: str, make: Callable[[], Iterable[Artifact]], tools: Toolchain) -> None:
+def _build(root: Path, place: Path, request: str, build: Callable[[Path], Build], tools: Toolchain) -> None:
     sweep(root)
     with begun(root) as work:
-        artifact, extension = compile_extension(make(), work, tools)
-        names = [extension, *(name for name, _ in artifact.files)]
+        made = build(work)
+        names = [made.binary, *made.sources]
         for path in work.iterdir():
             if path.name not in names:
                 path.unlink()
         body = {
             "request": request,
             "compiler": str(tools),
-            "extension": extension,
+            "extension": made.binary,
             "files": {name: _sha(work / name) for name in names},
-            "sources": [name for name, _ in artifact.files],
-            "facts": artifact.facts(),
+            "sources": list(made.sources),
+            "facts": made.facts,
         }
         (work / _META).write_text(json.dumps({"seal": _seal(body), "body": body}, indent=1), encoding="utf-8")
         _publish(work, place)
@@ -134,8 +158,8 @@ def _discard(place: Path) -> None:
         place.rename(grave / place.name)
 
 
-def _checked(place: Path) -> tuple[Artifact, str] | None:
-    """The artifact and extension of a cached build, or None if any of its files is not what was written."""
+def _checked(place: Path) -> tuple[Build, tuple[tuple[str, str], ...]] | None:
+    """A cached build and its sources (name, text), or None if any of its files is not what was written."""
     body = _body(place)
     if body is None:
         return None
@@ -145,8 +169,8 @@ def _checked(place: Path) -> tuple[Artifact, str] | None:
         return None
     if any(hashlib.sha256(data).hexdigest() != body["files"][name] for name, data in contents.items()):
         return None
-    files = tuple((name, contents[name].decode()) for name in body["sources"])
-    return from_facts(body["facts"], files), body["extension"]
+    texts = tuple((name, contents[name].decode()) for name in body["sources"])
+    return Build(body["extension"], tuple(body["sources"]), body["facts"]), texts
 
 
 def _body(place: Path) -> dict[str, Any] | None:

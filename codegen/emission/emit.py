@@ -7,7 +7,9 @@ The text is a pure function of its arguments. Names and notes from a robot file 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from itertools import cycle, islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +46,7 @@ __all__ = [
 ]
 
 SCALAR = Style()
+NONE: Mapping[str, str] = MappingProxyType({})
 
 INTERFACE = "1.0.0"
 """The version of emitted folders, for find_package and pkg-config: that of their names, arguments and targets. Its
@@ -219,10 +222,15 @@ def asked(header: Header, kernels: tuple[AnyKernel, ...]) -> tuple[AnyKernel, ..
     return kernels
 
 
-def emit_folder(header: Header, kernels: tuple[AnyKernel, ...], style: Style = SCALAR) -> dict[str, str]:
-    """File name to text, for a folder that builds by itself: headers, sources, CMake, pkg-config, example."""
+def emit_folder(
+    header: Header, kernels: tuple[AnyKernel, ...], style: Style = SCALAR, wrappers: Mapping[str, str] = NONE
+) -> dict[str, str]:
+    """File name to text, for a folder that builds by itself: headers, sources, CMake, pkg-config, example.
+
+    `wrappers` are further sources, which call the kernels.
+    """
     emitted = [emit_kernel(header, kernel, style) for kernel in asked(header, kernels)]
-    sources = _sources(header, emitted, style)
+    sources = {**_sources(header, emitted, style), **wrappers}
     text = emit_header(header, emitted, "".join(sources.values()), style)
     compiled, package = [name for name in sources if name.endswith(".c")], f"{header.c_prefix}.pc"
     return {

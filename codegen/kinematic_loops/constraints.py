@@ -168,7 +168,7 @@ def constraints(model: Model, i: int, x: SX, transform: TransformOf, moves: Sequ
         E=_rates(x, T, position, within, node.bodies),
         places=tuple(c for b in free_bodies for c in among_all[b]),
         own=tuple(c for b in model.velocity_bodies[i] for c in within[b]),
-        scale=constant(np.diag(_scales(model, i))),
+        scale=constant(np.diag(velocity_scales(model, i))),
     )
 
 
@@ -195,7 +195,7 @@ def rate_map(joint: JointType, q: SX) -> SX:
     return substitute(jacobian(joint.integrate(q, dv), dv), dv, SX.zeros(joint.nv))
 
 
-def _scales(model: Model, i: int) -> list[float]:
+def velocity_scales(model: Model, i: int) -> list[float]:
     """For each velocity coordinate the factor from it to its joint's rate (a gear ratio, mostly 1)."""
     factor = {
         name: scale

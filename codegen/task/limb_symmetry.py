@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from codegen.algorithms import QUANTITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from codegen.model import Model
     from codegen.tracing.task import Task
@@ -24,20 +24,22 @@ if TYPE_CHECKING:
 _MOST = 4
 
 
-def limbs(task: Task) -> tuple[Roles, ...]:
+def limbs(task: Task, given: Mapping[str, str] | None = None) -> tuple[Roles, ...]:
     """By input elements (port name, place): group of limbs, limb, and role in the limb.
 
-    Where limbs of one shape are held in different ways, there are two such maps: one whose groups are held alike, and
-    one that does not ask.
+    `given` are the names of inputs, and of the quantities that they are, if they are not those of the task. Where limbs
+    of one shape are held in different ways, there are two such maps: one whose groups are held alike, and one that does
+    not ask.
     """
     owners = _owners_of(task)
+    names = {port.name: port.name for port in task.signature[0]} if given is None else given
     held = Counter((*owners["contacts"], *owners["external"]))
     ways = [list(_groups(task.model, wanted)) for wanted in (held, Counter[int]())]
-    return tuple(_roles(task, owners, groups) for groups in (ways if ways[0] != ways[1] else ways[:1]))
+    return tuple(_roles(names, owners, groups) for groups in (ways if ways[0] != ways[1] else ways[:1]))
 
 
-def _roles(task: Task, owners: dict[str, list[int]], groups: Sequence[list[list[int]]]) -> Roles:
-    """The roles of a task's inputs in these groups of limbs."""
+def _roles(names: Mapping[str, str], owners: dict[str, list[int]], groups: Sequence[list[list[int]]]) -> Roles:
+    """The roles of inputs, of these names and quantities, in these groups of limbs."""
     places = {
         body: (group, limb, place)
         for group, sides in enumerate(groups)
@@ -45,8 +47,8 @@ def _roles(task: Task, owners: dict[str, list[int]], groups: Sequence[list[list[
         for place, body in enumerate(bodies)
     }
     found: Roles = {}
-    for port in (port.name for port in task.signature[0]):
-        shape = QUANTITIES[port].shape if port in QUANTITIES else ()
+    for port, quantity in names.items():
+        shape = QUANTITIES[quantity].shape if quantity in QUANTITIES else ()
         inner = [width for width in shape[1:] if isinstance(width, int)]
         if not shape or shape[0] not in owners or len(inner) < len(shape) - 1:
             continue

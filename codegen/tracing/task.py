@@ -223,10 +223,14 @@ def trace_iteration(task: Task) -> Graph:
 
 
 @direct_operators()
-def casadi_function(task: Task) -> Function:
-    """The algorithm as a function of CasADi's, as written or as published: dense columns, matrices row by row."""
+def casadi_function(task: Task, *, dense: bool = True) -> Function:
+    """The algorithm as a function of CasADi's, as written or as published: columns, matrices row by row.
+
+    Results are `dense`, or without their structural zeros.
+    """
     symbols, results = _results(task)
-    return _function(task, symbols, [SX(densify(x)) for x in unrolled(results)])
+    made = unrolled(results)
+    return _function(task, symbols, [SX(densify(x)) for x in made] if dense else made)
 
 
 def _function(task: Task, symbols: list[SX], results: Sequence[SX]) -> Function:
@@ -273,15 +277,15 @@ def _run(task: Task) -> tuple[list[SX], Any]:
     entry, (ports, _) = task.entry, task.signature
     symbols = [SX.sym(port.name, port.size) for port in ports]
     if task.tier == "published":
-        problem = lowered(_stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
+        problem = lowered(stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
         given = [problem.arguments[name] for name in entry.inputs[1:]]
         return symbols, restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
-    problem = lowered(_stated(task, entry.needs(task.parameters), ports, symbols), task.without)
+    problem = lowered(stated(task, entry.needs(task.parameters), ports, symbols), task.without)
     results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes))
     return symbols, restored(problem, entry.outputs, results)
 
 
-def _stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:
+def stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:
     """What the user states: the robot at symbolic coordinates, and the algorithm's other arguments."""
     entry, numbers = task.entry, task.numbers
     sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}

@@ -1,0 +1,255 @@
+"""CasADi: rigidc's C as a `casadi.Function` with exact sparse derivatives, compiled here or in a generated folder.
+
+CasADi finds a function f of a library by its symbols (user guide, "Calling external functions"): f itself, its Jacobian
+jac_f, directional derivatives fwd1_f, adjoints adj1_f, and their Jacobian jac_adj1_f, which makes Hessians. All take
+nonzeros, column by column. What a solver finds it takes for right: only derivatives that are exact are exported.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import casadi
+from casadi import SX, horzcat, reshape
+
+from codegen import pipeline
+from codegen.algorithms import QUANTITIES
+from codegen.backends import BACKENDS
+from codegen.compilation.cache import Build, kept
+from codegen.compilation.compiler import toolchain
+from codegen.compilation.shared_library import compile_library
+from codegen.emission.spec import Kernel
+from codegen.emission.text import render
+from codegen.errors import RobotError
+from codegen.ir.graph import STATUS
+from codegen.ir.names import comment, identifier
+from codegen.progress import doing, each
+from codegen.task.auto_select import resolved
+from codegen.task.header_notes import folded
+from codegen.task.limb_symmetry import limbs
+from codegen.task.options import style_of, task_of
+from codegen.tracing.differentiated import column, differentiated
+from codegen.tracing.sparse_graph import Pattern, SparseGraph, sparse_graph
+from codegen.tracing.to_casadi import expanded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from codegen.emission.spec import Header
+    from codegen.model import Contact, Model
+    from codegen.pipeline import Wrapped
+    from codegen.tracing.differentiated import Derivatives, Expressions
+    from codegen.tracing.task import Task
+
+ORDERS = {"": 0, "jac_": 1, "fwd1_": 1, "adj1_": 1, "jac_adj1_": 2}
+"""What is exported, by what its name begins with, and the order of the derivatives that it gives."""
+
+KERNELS = {"": "value", "jac_": "jacobian", "fwd1_": "forward", "adj1_": "adjoint", "jac_adj1_": "hessian"}
+"""What kernels of these are called, after their algorithm."""
+
+ON_SINGULAR = {"ignore": False, "fail": True}
+"""Whether a status that is not 0 makes an evaluation fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """One function of CasADi's interface: what its name begins with, its arguments and results, and its kernel."""
+
+    start: str
+    sparse: SparseGraph
+    kernel: Kernel
+
+    def __str__(self) -> str:
+        return f"{self.start}{self.sparse}"
+
+
+def to_casadi(
+    robot: Model,
+    algorithm: str,
+    *,
+    frames: Sequence[str] = (),
+    external: Sequence[str] = (),
+    parameters: Sequence[str] = (),
+    contacts: Sequence[Contact | str] | None = None,
+    iterations: int = 3,
+    derivatives: int = 2,
+    on_singular: str = "ignore",
+    expand: bool = False,
+    target: str = "native",
+    trig: str = "fast",
+    compiler: str | None = None,
+    without: Sequence[str] = (),
+) -> casadi.Function:
+    """An algorithm (or `auto`) on one robot as a function of CasADi's: compiled C, with exact sparse derivatives.
+
+    Inputs and outputs are those of `build`, by name; one of three axes has its first two as rows. Quaternions are
+    normalised. `derivatives` is their highest order: with 2 there are Hessians, with 1 solvers need an approximate one,
+    with 0 there is the value alone. Where a status is not 0 the results are finite all the same; with
+    `on_singular="fail"` CasADi is told that the evaluation failed. `expand` gives an SX function of the operations as
+    emitted, without C, which CasADi differentiates. Other options are those of `build`.
+    RobotError for a name that does not exist, BuildError if no compiler works.
+    """
+    task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, without=without)
+    failing = ON_SINGULAR.get(on_singular)
+    if failing is None:
+        raise RobotError(f"on_singular {on_singular!r}: choose one of {', '.join(ON_SINGULAR)}")
+    order = order_of(derivatives)
+    if expand:
+        (value,) = exported(resolved(task), 0)
+        return expanded(value.sparse, task.algorithm)
+    tools = toolchain(target, compiler=compiler)
+    style = replace(style_of("float64", trig, tools), lanes=1)
+
+    def build(work: Path) -> Build:
+        chosen = resolved(task)
+        name = function_name(identifier(robot.name), chosen)
+        write = partial(interface, derivatives=order, failing=failing)
+        files = pipeline.files_of(robot, (chosen,), robot.name, style, BACKENDS["c"], [write], plain=False)
+        sources = {path: text for path, text in files.items() if path.startswith(identifier(robot.name))}
+        return Build(compile_library(name, sources, work, tools), tuple(sources), {"symbol": name})
+
+    with doing(f"{task.algorithm} of {robot.name} for CasADi"):
+        place, made, _ = kept(f"casadi {order} {failing} {task.request} {style}", build, tools)
+    return casadi.external(made.facts["symbol"], str(place / made.binary))
+
+
+def order_of(derivatives: int) -> int:
+    """An order of derivatives that there is."""
+    if not isinstance(derivatives, int) or derivatives not in ORDERS.values():
+        raise RobotError(f"derivatives must be 0, 1 or 2, the highest order that there is, not {derivatives!r}")
+    return int(derivatives)
+
+
+def interface(top: Header, task: Task, *, derivatives: int, failing: bool = False) -> Wrapped:
+    """What a folder has for CasADi besides: kernels, and the C that makes functions of CasADi's interface of them."""
+    functions = exported(task, derivatives)
+    name = function_name(top.c_prefix, task)
+    ports = [ports for f in functions for ports in (f.sparse.inputs, f.sparse.outputs)]
+    patterns = dict.fromkeys(pattern.compressed for found in ports for pattern in found.values())
+    text = render(
+        "casadi.c.jinja",
+        **top.names,
+        algorithm=identifier(task.algorithm),
+        about=comment(task.entry.title),
+        name=name,
+        patterns=list(patterns),
+        functions=[_slots(f, name, top.c_prefix, list(patterns), failing=failing) for f in functions],
+    )
+    kernels = tuple(f.kernel for f in functions if f.sparse.graph.outputs)
+    return kernels, {f"{top.c_prefix}_{identifier(task.algorithm)}_casadi.c": text}
+
+
+def function_name(prefix: str, task: Task) -> str:
+    """The name of the function, of which CasADi allows letters, digits and single underscores."""
+    return casadi_name(f"{prefix}_{identifier(task.algorithm)}_casadi")
+
+
+def exported(task: Task, derivatives: int) -> tuple[Exported, ...]:
+    """The functions up to derivatives of this order."""
+    if task.iterations is None:
+        raise RobotError(f"{task.algorithm}: for CasADi the number of iterations is fixed; give a number of them")
+    with pipeline.undisturbed(), doing(f"{task.algorithm} of {task.model.name} for CasADi"):
+        (own, found), made = differentiated(task), list[Exported]()
+        whole = {f"adj_{name}": Pattern.of(x) for name, x in own.inputs.items()}
+        for start in each([start for start, order in ORDERS.items() if order <= derivatives], KERNELS.__getitem__):
+            made.append(_exported(task, start, *_expressions(start, own, found), whole))
+            whole |= {f"fwd_{name}": pattern for name, pattern in made[0].sparse.outputs.items()}
+        return tuple(made)
+
+
+def _exported(
+    task: Task, start: str, inputs: dict[str, SX], outputs: dict[str, SX], whole: dict[str, Pattern]
+) -> Exported:
+    """One function, of expressions of its arguments; CasADi wants adjoints and directional derivatives `whole`."""
+    name, passes = f"{task.algorithm}_{KERNELS[start]}", partial(pipeline.passed, task)
+    sparse = sparse_graph(name, inputs, outputs, passes, whole)
+    ports = {port.name: port.name.removeprefix("fwd_").removeprefix("adj_") for port in sparse.graph.inputs}
+    ways = limbs(task, {port: name for port, name in ports.items() if len(_shape(name)) == 1})
+    about = f"{task.entry.title}: {KERNELS[start]} for CasADi"
+    return Exported(start, sparse, Kernel(sparse.graph, about, sparse.written, ways, folded(task)))
+
+
+def _shape(name: str) -> tuple[str | int, ...]:
+    return QUANTITIES[name].shape if name in QUANTITIES else ()
+
+
+def _expressions(start: str, own: Expressions, found: Derivatives) -> tuple[dict[str, SX], dict[str, SX]]:
+    """The arguments and results of an exported function; nominal results, which none needs, have no nonzeros."""
+    x, y = own.inputs, own.outputs
+    nominal = {f"out_{name}": SX(*part.shape) for name, part in y.items()}
+    seeds = {f"adj_{name}": SX.sym(f"adj_{name}", *part.shape) for name, part in y.items()}
+    ways = {f"fwd_{name}": SX.sym(f"fwd_{name}", *part.shape) for name, part in x.items()}
+    if start == "":
+        return x, y
+    if start == "jac_":
+        return {**x, **nominal}, _blocks(found.jacobian(), y, x)
+    if start == "fwd1_":
+        return {**x, **nominal, **ways}, _parts("fwd_", found.forward(column(ways.values())), y)
+    if start == "adj1_":
+        return {**x, **nominal, **seeds}, _parts("adj_", found.adjoint(column(seeds.values())), x)
+    adjoints = {f"out_adj_{name}": SX(*part.shape) for name, part in x.items()}
+    by_all = horzcat(found.hessian(column(seeds.values())), SX(own.x.size1(), own.y.size1()), found.jacobian().T)
+    rows, columns = {f"adj_{name}": part for name, part in x.items()}, {**x, **nominal, **seeds}
+    return {**columns, **adjoints}, _blocks(by_all, rows, columns)
+
+
+def _blocks(matrix: SX, rows: Mapping[str, SX], columns: Mapping[str, SX]) -> dict[str, SX]:
+    """The blocks of a Jacobian, row of blocks by row."""
+    found, top = dict[str, SX](), 0
+    for row, y in rows.items():
+        left, end = 0, top + y.numel()
+        for name, x in columns.items():
+            found[f"jac_{row}_{name}"] = matrix[top:end, left : left + x.numel()]
+            left += x.numel()
+        top = end
+    return found
+
+
+def _parts(start: str, all_parts: SX, like: Mapping[str, SX]) -> dict[str, SX]:
+    """What one column holds, as matrices of these shapes."""
+    found, top = dict[str, SX](), 0
+    for name, part in like.items():
+        found[start + name] = reshape(all_parts[top : top + part.numel()], *part.shape)
+        top += part.numel()
+    return found
+
+
+def _slots(f: Exported, name: str, prefix: str, patterns: list[tuple[int, ...]], *, failing: bool) -> dict[str, Any]:
+    """What the template says of a function."""
+    inputs, outputs = ({key: n for n, key in enumerate(ports)} for ports in (f.sparse.inputs, f.sparse.outputs))
+    graph, given, results, at = f.sparse.graph, [f"arg[{inputs[p.name]}]" for p in f.sparse.graph.inputs], [], 0
+    for port in graph.outputs:
+        place = f"res[{outputs[port.name]}]" if port != STATUS else ""
+        results.append(f"{place} ? {place} : spare + {at}" if place else f"spare + {at}")
+        at += port.size
+    args = ",\n        ".join([*(f"{place} ? {place} : w" for place in given), *results])
+    called = f"{prefix}_{identifier(graph.name)}(\n        {args})" if graph.outputs else "(void)0"
+    status = failing and f.kernel.can_fail
+    return {
+        "name": f.start + name,
+        "about": comment(f.kernel.about),
+        "inputs": _rows(f.sparse.inputs, patterns),
+        "outputs": _rows(f.sparse.outputs, patterns),
+        "zeros": max((prod(port.shape) for port in graph.inputs), default=0),
+        "scratch": at,
+        "null": " || ".join(f"!{place}" for place in given) or "0",
+        "call": f"return {called} != 0;" if status else f"{called};\n    return 0;",
+    }
+
+
+def _rows(found: Mapping[str, Pattern], patterns: list[tuple[int, ...]]) -> list[dict[str, str]]:
+    """The arguments or results of a function: their names and the names of their patterns."""
+    return [
+        {"quoted": f'"{casadi_name(key)}"', "pattern": f"s{patterns.index(pattern.compressed)}"}
+        for key, pattern in found.items()
+    ]
+
+
+def casadi_name(text: str) -> str:
+    """A name with single underscores, which CasADi allows."""
+    return re.sub("__+", "_", text)

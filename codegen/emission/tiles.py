@@ -102,7 +102,9 @@ def _tiles(graph: Graph, product: MatrixProduct) -> Tiles:
     inner, count = graph.outputs[place].shape
     columns = _columns(count)
     rows = tuple(_rows(graph, graph.results[place], count, own) for own in columns)
-    return Tiles(product, inner, tuple(own.start for own in columns), rows, TILE, min(BLOCK, product.port.shape[0]))
+    height = product.port.shape[0]
+    block = -(-height // -(-height // BLOCK))  # as many blocks as there have to be, of equal size if that goes up
+    return Tiles(product, inner, tuple(own.start for own in columns), rows, TILE, block)
 
 
 def _columns(count: int) -> list[range]:

@@ -14,14 +14,16 @@ from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
 from codegen.emission.spec import Kernel, LoopKernel
 from codegen.ir.counting import count
+from codegen.ir.sparse import sparse
 from codegen.ir.staging import staged
 from codegen.passes import run
 from codegen.progress import doing, each
 from codegen.task.auto_select import resolved
 from codegen.task.header import header
-from codegen.task.header_notes import folded
+from codegen.task.header_notes import about, folded
 from codegen.task.limb_symmetry import limbs
-from codegen.tracing.task import Task, trace, trace_iteration
+from codegen.tracing.directional import matrices, traced
+from codegen.tracing.task import Task, trace_iteration
 
 if TYPE_CHECKING:
     import os
@@ -40,11 +42,12 @@ if TYPE_CHECKING:
 @lru_cache(maxsize=8)
 def graphs(task: Task) -> tuple[Graph, Graph]:
     """The graph of a task as written and as emitted."""
-    with _undisturbed(), doing(f"{task.algorithm} of {task.model.name}"):
+    with _undisturbed(), doing(str(task)):
         with doing("tracing"):
-            written = trace(task)
+            written = traced(task)
         with doing("passes"):
-            return written, _passed(task, written)
+            emitted = _passed(task, written)
+        return written, sparse(emitted, matrices(task)) if task.form.sparse else emitted
 
 
 def _passed(task: Task, written: Graph) -> Graph:
@@ -56,10 +59,10 @@ def kernel(task: Task) -> Kernel | LoopKernel:
     """The function to emit for a task."""
     if task.iterations is None:
         written = trace_iteration(task)
-        about = f"{task.entry.title}; iterates until its residual is at most tol"
-        return LoopKernel(task.algorithm, staged(_passed(task, written)), about, count(written), folded(task))
+        says = f"{task.entry.title}; iterates until its residual is at most tol"
+        return LoopKernel(task.algorithm, staged(_passed(task, written)), says, count(written), folded(task))
     written, emitted = graphs(task)
-    return Kernel(emitted, task.entry.title, count(written), limbs(task), folded(task))
+    return Kernel(emitted, about(task), count(written), limbs(task), folded(task))
 
 
 def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:
@@ -71,7 +74,7 @@ def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:
             chosen = resolved(task)
             yield from emit_artifacts(header(robot, robot.name, (chosen,)), kernel(chosen), style)
 
-    with doing(f"{task.algorithm} of {robot.name}"):
+    with doing(str(task)):
         return cached(f"{task.request} {style}", make, tools)
 
 
@@ -88,7 +91,7 @@ def folder_of(
     with _undisturbed(), doing(f"C for {robot.name}"):
         tasks = [resolved(task) for task in tasks]
         top = header(robot, prefix, tasks)
-        kernels = tuple(kernel(task) for task in each(tasks, lambda task: f"{task.algorithm} of {robot.name}"))
+        kernels = tuple(kernel(task) for task in each(tasks, str))
         files = writer.folder(top, kernels, style)
         made: dict[str, str | bytes] = {}
         for one in each(libraries, str):

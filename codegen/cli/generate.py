@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from codegen.cli.options import (
     add_algorithms,
     add_build,
+    add_derivatives,
     add_robot,
     algorithms,
     build_options,
@@ -64,6 +65,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what is written: c (the default), made for speed; or c_portable, one source of plain ISO C99 for any "
         "compiler and for reviewers, one state at a time, with the C library's sine and cosine",
     )
+    parser.add_argument(
+        "--sparse",
+        action="store_true",
+        help="give matrices over joints or contact rows as their nonzeros, column by column; the header holds the "
+        "patterns",
+    )
+    add_derivatives(parser)
     add_build(parser, endless=True)
     add_libraries(parser)
 
@@ -100,6 +108,7 @@ def run(args: argparse.Namespace) -> int:
         shown = each(make, lambda pair: f"{pair[0]} of {robot.name}")
         names = [name for name, attempt in shown if unless_unsuited(args, name, attempt)]
     options = {**build_options(args), "iterations": args.iterations, "lanes": args.lanes, "backend": args.backend}
+    options |= {"derivatives": args.derivatives, "sparse": args.sparse}
     made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu}
     paths = api.generate(robot, names, out=folder, prefix=args.prefix, **options, **made)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 AnyKernel = Kernel | LoopKernel
 
+IN_JOINT_SPACE = ("v", "a", "tau", "dv", "dq", "da", "dtau", "abar", "taubar")
+"""Arguments of nv numbers, of which every one belongs to a joint."""
+
 PLAIN = "/* ---- Scalars: one number at a time (and what lanes take, each number a vector) ---- */"
 IN_STEP = "/* ---- SIMD: limbs of one shape in step, as small vectors ---- */"
 
@@ -47,7 +50,7 @@ class Argument:
     def line(self) -> str:
         way = "out" if self.written else "in "
         about = f": {comment(self.port.about)}" if self.port.about else ""
-        shape = " x ".join(map(str, self.port.shape)) or "1"
+        shape = self.port.pattern or " x ".join(map(str, self.port.shape)) or "1"
         return f"{way} {self.name}[{self.port.size}] ({shape}){about}"
 
 
@@ -257,7 +260,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
 
 def owners(header: Header, ports: Sequence[Port]) -> dict[tuple[int, int], JointRow]:
     """The joints that elements of arguments belong to, by port and element."""
-    sizes = {**dict.fromkeys(("q", "q0", "q1"), header.nq), **dict.fromkeys(("v", "a", "tau", "dv"), header.nv)}
+    sizes = {**dict.fromkeys(("q", "q0", "q1"), header.nq), **dict.fromkeys(IN_JOINT_SPACE, header.nv)}
     return {
         (k, element): row
         for k, port in enumerate(ports)

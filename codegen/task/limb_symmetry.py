@@ -11,6 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from codegen.algorithms import QUANTITIES
+from codegen.tracing.directional import axes, signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,8 +46,9 @@ def _roles(task: Task, owners: dict[str, list[int]], groups: Sequence[list[list[
         for place, body in enumerate(bodies)
     }
     found: Roles = {}
-    for port in (port.name for port in task.signature[0]):
-        shape = QUANTITIES[port].shape if port in QUANTITIES else ()
+    along = axes(task)
+    for port in (port.name for port in signature(task)[0]):
+        shape = along.get(port, ())
         inner = [width for width in shape[1:] if isinstance(width, int)]
         if not shape or shape[0] not in owners or len(inner) < len(shape) - 1:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from casadi import SX, Function, densify, reshape, sqrt, sumsqr, vec
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 Tier = Literal["published", "written", "emitted"]
 TIERS: tuple[Tier, ...] = ("published", "written", "emitted")
 
+Derivative = Literal["", "jvp", "vjp"]
+DERIVATIVES: tuple[Derivative, ...] = ("jvp", "vjp")
+
 PARAMETERS = {"gravity": 3, "payload": 10, "inertia": 10, "offset": 3}
 TARGETS = ("target_position", "target_rotation")
 """Arguments wherever gains need them."""
@@ -44,6 +47,21 @@ ABOUT = {
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """What is given of an algorithm's results: themselves, or products of their derivatives; matrices as nonzeros.
+
+    `derivative` is `jvp` (directional: along directions of the arguments) or `vjp` (adjoint: the gradient of a sum of
+    results with weights), see `codegen.tracing.directional`.
+    """
+
+    derivative: Derivative = ""
+    sparse: bool = False
+
+    def __str__(self) -> str:
+        return ", ".join([self.derivative or "results", *["sparse"] * self.sparse])
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One function to generate.
 
@@ -54,6 +72,7 @@ class Task:
     `dtype` is the type of the numbers that it is going to be computed in, which decides how stiff contacts may be.
     `without` names the steps of the lowering (`codegen.lowering`) that are left out. `tier` says what becomes of the
     algorithm: `published` is the paper's listing over matrices, `written` ours after lowering, `emitted` with passes.
+    `form` says what is given of its results.
     """
 
     model: Model
@@ -66,15 +85,22 @@ class Task:
     dtype: str = "float64"
     without: tuple[str, ...] = ()
     tier: Tier = "emitted"
+    form: Form = field(default_factory=Form)
 
     def __str__(self) -> str:
-        return f"{self.algorithm} of {self.model.name}"
+        return f"{self.name} of {self.model.name}"
+
+    @property
+    def name(self) -> str:
+        """What the generated function is called."""
+        return f"{self.algorithm}_{self.form.derivative}" if self.form.derivative else self.algorithm
 
     @property
     def request(self) -> str:
         """Everything that the generated text depends on, as text; but for its style, of which the type is part."""
         options = (self.algorithm, self.frames, self.external, self.parameters, self.contacts, self.iterations)
-        return f"{self.model.name} {self.model.digest} {self.model.notes!r} {options!r} {self.without!r} {self.tier}"
+        which = f"{options!r} {self.without!r} {self.tier} {self.form}"
+        return f"{self.model.name} {self.model.digest} {self.model.notes!r} {which}"
 
     @property
     def entry(self) -> Algorithm:
@@ -93,7 +119,7 @@ class Task:
 
     @property
     def signature(self) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-        """The inputs and outputs of the generated function."""
+        """The inputs and outputs of the algorithm."""
         entry = self.entry
         for name in self.parameters:
             if name in {*OPTIONAL, *BEHIND} and BEHIND.get(name, name) not in entry.inputs:
@@ -187,48 +213,59 @@ def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
 @direct_operators()
 def trace(task: Task) -> Graph:
     """The algorithm's graph as written, specialised to the model; an iterative one with its iterations unrolled."""
-    symbols, results = _run(task)
+    inputs, outputs = task.signature
+    symbols = symbols_of(inputs)
+    return read(task, symbols, inputs, results_of(task, symbols), outputs)
+
+
+def symbols_of(ports: Sequence[Port]) -> list[SX]:
+    """One column of symbols per argument."""
+    return [SX.sym(port.name, port.size) for port in ports]
+
+
+def results_of(task: Task, symbols: list[SX]) -> tuple[SX, ...]:
+    """What the algorithm makes of these symbols; an iterative one with its iterations unrolled."""
+    results = _run(task, symbols)
     if isinstance(results, Iteration):
         results = results.unrolled(task.iterations or 1)
-    inputs, outputs = task.signature
-    return _read(task, symbols, inputs, results if isinstance(results, tuple) else (results,), outputs)
+    return results if isinstance(results, tuple) else (results,)
 
 
 @direct_operators()
 def trace_iteration(task: Task) -> Graph:
     """The graph of an iterative algorithm for any number of iterations, as `codegen.ir.staging.staged` takes it."""
-    symbols, iteration = _run(task)
+    inputs, outputs = task.signature
+    symbols = symbols_of(inputs)
+    iteration = _run(task, symbols)
     if not isinstance(iteration, Iteration):
         raise RobotError(f"{task.algorithm} does not iterate; leave out the number of iterations")
     column = SX.sym(STATE, iteration.state.size1())
     state = iteration.named(column)
     lack = sqrt(sumsqr(iteration.residual(*state)))  # a norm that does not lose a NaN, as a maximum would
-    inputs, outputs = task.signature
     size = column.size1()
     results = (iteration.state, flat(iteration.step(*state)), lack, *iteration.finish(*state))
     ports = (Port(START, (size,)), Port(NEXT, (size,)), Port(RESIDUAL, (1,)), *outputs)
-    return _read(task, [*symbols, column], (*inputs, Port(STATE, (size,))), results, ports)
+    return read(task, [*symbols, column], (*inputs, Port(STATE, (size,))), results, ports)
 
 
 @direct_operators()
 def casadi_function(task: Task) -> Function:
     """The algorithm as a function of CasADi's, as written or as published: dense columns, matrices row by row."""
-    symbols, results = _run(task)
-    if isinstance(results, Iteration):
-        results = results.unrolled(task.iterations or 1)
-    return _function(task, symbols, [SX(densify(x)) for x in (results if isinstance(results, tuple) else (results,))])
+    symbols = symbols_of(task.signature[0])
+    return _function(task, symbols, [SX(densify(x)) for x in results_of(task, symbols)])
 
 
 def _function(task: Task, symbols: list[SX], results: Sequence[SX]) -> Function:
-    return Function(task.algorithm, symbols, [vec(result.T) for result in results], {"live_variables": False})
+    return Function(task.name, symbols, [vec(result.T) for result in results], {"live_variables": False})
 
 
-def _read(
+def read(
     task: Task, symbols: list[SX], inputs: tuple[Port, ...], results: Sequence[SX], outputs: tuple[Port, ...]
 ) -> Graph:
+    """The graph of results on symbols, with its status; UnsuitedError where a joint meets no inertia."""
     traced = _function(task, symbols, results)
     try:
-        return with_status(from_casadi(traced, inputs, outputs, task.algorithm))
+        return with_status(from_casadi(traced, inputs, outputs, task.name))
     except RobotError:
         if still := _weightless(task):
             others = f" (with {len(still) - 1} more)" if len(still) > 1 else ""
@@ -250,17 +287,22 @@ def _weightless(task: Task) -> list[str]:
     return [name for name, part in parts if light & {*range(part.start, part.stop)}]
 
 
-def _run(task: Task) -> tuple[list[SX], Any]:
-    """The algorithm on symbols: one column per argument, and what it returns."""
+def _run(task: Task, symbols: list[SX]) -> Any:
+    """What the algorithm returns on these symbols."""
     entry, (ports, _) = task.entry, task.signature
-    symbols = [SX.sym(port.name, port.size) for port in ports]
     if task.tier == "published":
         problem = lowered(_stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
         given = [problem.arguments[name] for name in entry.inputs[1:]]
-        return symbols, restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
-    problem = lowered(_stated(task, entry.needs(task.parameters), ports, symbols), task.without)
+        return restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
+    problem = problem_of(task, symbols)
     results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes))
-    return symbols, restored(problem, entry.outputs, results)
+    return restored(problem, entry.outputs, results)
+
+
+def problem_of(task: Task, symbols: list[SX]) -> Problem:
+    """The problem that the algorithm runs on, lowered, for these symbols of its arguments."""
+    needs = task.entry.needs(task.parameters)
+    return lowered(_stated(task, needs, task.signature[0], symbols), task.without)
 
 
 def _stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:

@@ -17,7 +17,8 @@ from codegen.languages import SCALARS, TRIG
 from codegen.lowering import checked
 from codegen.model import Contact
 from codegen.model.contacts import contact_of
-from codegen.tracing.task import DERIVATIVES, TIERS, Derivative, Form, Task, Tier
+from codegen.tracing.form import DERIVATIVES, Derivative, Form
+from codegen.tracing.task import TIERS, Task, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

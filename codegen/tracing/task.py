@@ -21,6 +21,7 @@ from codegen.recursions.iteration import Iteration, flat
 from codegen.recursions.plain_tree import PlainTree
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
+from codegen.tracing.form import Form
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
 Tier = Literal["published", "written", "emitted"]
 TIERS: tuple[Tier, ...] = ("published", "written", "emitted")
-
-Derivative = Literal["", "jvp", "vjp"]
-DERIVATIVES: tuple[Derivative, ...] = ("jvp", "vjp")
 
 PARAMETERS = {"gravity": 3, "payload": 10, "inertia": 10, "offset": 3}
 TARGETS = ("target_position", "target_rotation")
@@ -44,21 +42,6 @@ ABOUT = {
     "inertia": "[mass, com (3), Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the com] of body {}, in its frame",
     "offset": "origin of joint {} in its parent body (m)",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """What is given of an algorithm's results: themselves, or products of their derivatives; matrices as nonzeros.
-
-    `derivative` is `jvp` (directional: along directions of the arguments) or `vjp` (adjoint: the gradient of a sum of
-    results with weights), see `codegen.tracing.directional`.
-    """
-
-    derivative: Derivative = ""
-    sparse: bool = False
-
-    def __str__(self) -> str:
-        return ", ".join([self.derivative or "results", *["sparse"] * self.sparse])
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +195,10 @@ def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
 
 @direct_operators()
 def trace(task: Task) -> Graph:
-    """The algorithm's graph as written, specialised to the model; an iterative one with its iterations unrolled."""
+    """The algorithm's own graph as written, specialised to the model; an iterative one with its iterations unrolled.
+
+    `codegen.tracing.directional.traced` makes that of the form that a task asks for.
+    """
     inputs, outputs = task.signature
     symbols = symbols_of(inputs)
     return read(task, symbols, inputs, results_of(task, symbols), outputs)

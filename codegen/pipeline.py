@@ -12,8 +12,9 @@ from codegen.compilation.cache import cached
 from codegen.compilation.library import compiled
 from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
-from codegen.emission.spec import Kernel, LoopKernel
+from codegen.emission.spec import Kernel, LoopKernel, ProductKernel
 from codegen.ir.counting import count
+from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.sparse import sparse
 from codegen.ir.staging import staged
 from codegen.passes import run
@@ -22,7 +23,7 @@ from codegen.task.auto_select import resolved
 from codegen.task.header import header
 from codegen.task.header_notes import about, folded
 from codegen.task.limb_symmetry import limbs
-from codegen.tracing.directional import matrices, traced
+from codegen.tracing.directional import function_of, matrices
 from codegen.tracing.task import Task, trace_iteration
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from codegen.compilation.library import Library
     from codegen.compilation.runtime import Function
     from codegen.emission.artifact import Artifact
+    from codegen.emission.kernels import AnyKernel
     from codegen.emission.spec import Style
     from codegen.ir.graph import Graph
     from codegen.model import Model
@@ -41,28 +43,41 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=8)
 def graphs(task: Task) -> tuple[Graph, Graph]:
-    """The graph of a task as written and as emitted."""
+    """The graph of a task as written and as emitted; products of matrices are straight-line code in it, too."""
+    written, emitted = _functions(task)
+    return straight_line(written), straight_line(emitted)
+
+
+@lru_cache(maxsize=8)
+def _functions(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts]:
+    """What a task computes as written and as emitted; sparse results are straight-line code."""
     with _undisturbed(), doing(str(task)):
         with doing("tracing"):
-            written = traced(task)
+            written = function_of(task)
         with doing("passes"):
             emitted = _passed(task, written)
-        return written, sparse(emitted, matrices(task)) if task.form.sparse else emitted
+        return written, sparse(straight_line(emitted), matrices(task)) if task.form.sparse else emitted
 
 
-def _passed(task: Task, written: Graph) -> Graph:
-    """The graph after the passes, if the task's tier has any."""
-    return run(written) if task.tier == "emitted" else written
+def _passed(task: Task, written: Graph | WithProducts) -> Graph | WithProducts:
+    """The same after the passes, if the task's tier has any."""
+    if task.tier != "emitted":
+        return written
+    return written.after(run) if isinstance(written, WithProducts) else run(written)
 
 
-def kernel(task: Task) -> Kernel | LoopKernel:
+def kernel(task: Task) -> AnyKernel:
     """The function to emit for a task."""
     if task.iterations is None:
         written = trace_iteration(task)
         says = f"{task.entry.title}; iterates until its residual is at most tol"
-        return LoopKernel(task.algorithm, staged(_passed(task, written)), says, count(written), folded(task))
-    written, emitted = graphs(task)
-    return Kernel(emitted, about(task), count(written), limbs(task), folded(task))
+        emitted = straight_line(_passed(task, written))
+        return LoopKernel(task.algorithm, staged(emitted), says, count(written), folded(task))
+    first, last = _functions(task)
+    before = count(straight_line(first))
+    if isinstance(last, WithProducts):
+        return ProductKernel(last, about(task), before, limbs(task), folded(task))
+    return Kernel(last, about(task), before, limbs(task), folded(task))
 
 
 def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:

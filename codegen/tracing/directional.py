@@ -22,15 +22,17 @@ from codegen.algorithms import QUANTITIES
 from codegen.algorithms.implicit import EQUATIONS
 from codegen.errors import RobotError
 from codegen.ir.graph import Port
+from codegen.ir.products import straight_line
 from codegen.lowering import restored
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.tangents import tangents
-from codegen.tracing.task import problem_of, read, results_of, symbols_of, trace
+from codegen.tracing.task import problem_of, read, results_of, symbols_of, trace_products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.ir.graph import Graph
+    from codegen.ir.products import WithProducts
     from codegen.tracing.task import Task
 
 Axes = tuple[str | int, ...]
@@ -38,8 +40,13 @@ ALONG = "along the tangents of joints"
 
 
 def traced(task: Task) -> Graph:
-    """The graph of a task as written, in the form that it asks for."""
-    return _product(task) if task.form.derivative else trace(task)
+    """The graph of a task as written, in the form that it asks for; products of matrices as straight-line code."""
+    return straight_line(function_of(task))
+
+
+def function_of(task: Task) -> Graph | WithProducts:
+    """The same, with large products of matrices kept as such."""
+    return _derivative(task) if task.form.derivative else trace_products(task)
 
 
 def signature(task: Task) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
@@ -50,7 +57,7 @@ def signature(task: Task) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
     if "residual" in task.entry.outputs:
         raise RobotError(
             f"{task.algorithm} has no {task.form.derivative}: where loops are closed, its residual has no derivative; "
-            "those of loops that stay closed are in every other function"
+            "take that of another function, whose configurations move with loops closed"
         )
     if task.form.derivative == "jvp":
         return (*inputs, *(_direction(task, port) for port in inputs)), tuple(_change(task, port) for port in outputs)
@@ -140,7 +147,7 @@ class Program:
 
 
 @direct_operators()
-def _product(task: Task) -> Graph:
+def _derivative(task: Task) -> Graph:
     """The graph of a product of derivatives."""
     (inputs, outputs), (given, made) = task.signature, signature(task)
     symbols = symbols_of(given)

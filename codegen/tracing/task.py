@@ -14,14 +14,17 @@ from codegen.geometry import Inertia
 from codegen.ir.graph import Graph, Port, Value, from_casadi
 from codegen.ir.names import identifier
 from codegen.ir.operations import CONST
+from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
 from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered, restored
 from codegen.model.contacts import placed, whole_tips
 from codegen.recursions.iteration import Iteration, flat
 from codegen.recursions.plain_tree import PlainTree
+from codegen.recursions.products import Product
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.form import Form
+from codegen.tracing.products import unrolled, with_products
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
@@ -193,15 +196,23 @@ def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
     return Port(name, (PARAMETERS[kind],), ABOUT[kind].format(repr(target)))
 
 
-@direct_operators()
 def trace(task: Task) -> Graph:
     """The algorithm's own graph as written, specialised to the model; an iterative one with its iterations unrolled.
 
     `codegen.tracing.directional.traced` makes that of the form that a task asks for.
     """
+    return straight_line(trace_products(task))
+
+
+@direct_operators()
+def trace_products(task: Task) -> Graph | WithProducts:
+    """The same, with large products of matrices kept as such."""
     inputs, outputs = task.signature
     symbols = symbols_of(inputs)
-    return read(task, symbols, inputs, results_of(task, symbols), outputs)
+    made, ports, products = with_products(_results(task, symbols), outputs)
+    graph = read(task, symbols, inputs, made, ports)
+    status = graph.outputs[len(ports) :]
+    return WithProducts(graph, products, (*outputs, *status)) if products else graph
 
 
 def symbols_of(ports: Sequence[Port]) -> list[SX]:
@@ -210,11 +221,8 @@ def symbols_of(ports: Sequence[Port]) -> list[SX]:
 
 
 def results_of(task: Task, symbols: list[SX]) -> tuple[SX, ...]:
-    """What the algorithm makes of these symbols; an iterative one with its iterations unrolled."""
-    results = _run(task, symbols)
-    if isinstance(results, Iteration):
-        results = results.unrolled(task.iterations or 1)
-    return results if isinstance(results, tuple) else (results,)
+    """What the algorithm makes of these symbols, entry by entry; with its iterations unrolled."""
+    return unrolled(_results(task, symbols))
 
 
 @direct_operators()
@@ -271,6 +279,14 @@ def _weightless(task: Task) -> list[str]:
     light = {i for i in range(nv) if felt.values[felt.results[0][i * (nv + 1)]] == Value(CONST)}
     parts = zip(task.model.joint_names, task.model.v_slices, strict=True)
     return [name for name, part in parts if light & {*range(part.start, part.stop)}]
+
+
+def _results(task: Task, symbols: list[SX]) -> tuple[SX | Product, ...]:
+    """What the algorithm makes of these symbols, with its iterations unrolled."""
+    results = _run(task, symbols)
+    if isinstance(results, Iteration):
+        results = results.unrolled(task.iterations or 1)
+    return results if isinstance(results, tuple) else (results,)
 
 
 def _run(task: Task, symbols: list[SX]) -> Any:

@@ -16,14 +16,16 @@ from codegen.emission.spec import Kernel, LoopKernel, ProductKernel
 from codegen.ir.counting import count
 from codegen.ir.names import identifier
 from codegen.ir.products import WithProducts, straight_line
+from codegen.ir.sparse import sparse
 from codegen.ir.staging import staged
 from codegen.passes import run
 from codegen.progress import doing, each
 from codegen.task.auto_select import resolved
 from codegen.task.header import header
-from codegen.task.header_notes import folded
+from codegen.task.header_notes import about, folded
 from codegen.task.limb_symmetry import limbs
-from codegen.tracing.task import Task, trace_iteration, trace_products
+from codegen.tracing.directional import function_of, matrices
+from codegen.tracing.task import Task, trace_iteration
 
 if TYPE_CHECKING:
     import os
@@ -53,13 +55,14 @@ def graphs(task: Task) -> tuple[Graph, Graph]:
 
 @lru_cache(maxsize=8)
 def _functions(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts]:
-    """What a task computes as written and as emitted."""
-    with undisturbed(), doing(f"{task.algorithm} of {task.model.name}"):
+    """What a task computes as written and as emitted; sparse results are straight-line code."""
+    with undisturbed(), doing(str(task)):
         with doing("tracing"):
-            written = trace_products(task)
+            written = function_of(task)
         with doing("passes"):
             step = partial(passed, task)
-            return written, written.after(step) if isinstance(written, WithProducts) else step(written)
+            emitted = written.after(step) if isinstance(written, WithProducts) else step(written)
+        return written, sparse(straight_line(emitted), matrices(task)) if task.form.sparse else emitted
 
 
 def passed(task: Task, written: Graph) -> Graph:
@@ -71,13 +74,13 @@ def kernel(task: Task) -> AnyKernel:
     """The function to emit for a task."""
     if task.iterations is None:
         written = trace_iteration(task)
-        about = f"{task.entry.title}; iterates until its residual is at most tol"
-        return LoopKernel(task.algorithm, staged(passed(task, written)), about, count(written), folded(task))
+        says = f"{task.entry.title}; iterates until its residual is at most tol"
+        return LoopKernel(task.algorithm, staged(passed(task, written)), says, count(written), folded(task))
     first, last = _functions(task)
     before = count(straight_line(first))
     if isinstance(last, WithProducts):
-        return ProductKernel(last, task.entry.title, before, limbs(task), folded(task))
-    return Kernel(last, task.entry.title, before, limbs(task), folded(task))
+        return ProductKernel(last, about(task), before, limbs(task), folded(task))
+    return Kernel(last, about(task), before, limbs(task), folded(task))
 
 
 def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:
@@ -89,7 +92,7 @@ def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:
             chosen = resolved(task)
             yield from emit_artifacts(header(robot, robot.name, (chosen,)), kernel(chosen), style)
 
-    with doing(f"{task.algorithm} of {robot.name}"):
+    with doing(str(task)):
         return cached(f"{task.request} {style}", make, tools)
 
 
@@ -110,7 +113,7 @@ def files_of(
     with undisturbed():
         tasks = [resolved(task) for task in tasks]
         top = header(robot, prefix, tasks)
-        shown = each(tasks if plain else (), lambda task: f"{task.algorithm} of {robot.name}")
+        shown = each(tasks if plain else (), str)
         kernels, wrappers = [kernel(task) for task in shown], dict[str, str]()
         for interface in interfaces:
             for task in tasks:

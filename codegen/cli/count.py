@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from codegen.cli.options import (
     add_algorithms,
+    add_derivatives,
     add_formats,
     add_robot,
     add_task,
@@ -48,6 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Robots, algorithms, options, --json, --csv."""
     add_robot(parser, several=True)
     add_algorithms(parser)
+    add_derivatives(parser)
     add_task(parser)
     parser.add_argument(
         "--stages",
@@ -61,23 +63,29 @@ def run(args: argparse.Namespace) -> int:
     """Print the counts."""
     names = algorithms(args)
     models = {robot: load(args, robot) for robot in args.robots}
-    work = [(robot, name) for robot in args.robots for name in resolved(args, names, models[robot])]
+    chosen = [(robot, name) for robot in args.robots for name in resolved(args, names, models[robot])]
+    work = [(*pair, kind) for pair in chosen for kind in ("", *args.derivatives)]
     rows = []
-    for robot, name in each(work, lambda pair: f"{pair[1]} of {models[pair[0]].name}"):
-        make = partial(counted, args, models[robot], name)
+    for robot, name, kind in each(work, lambda item: f"{_called(*item[1:])} of {models[item[0]].name}"):
+        make = partial(counted, args, models[robot], name, kind)
         for tier, found in unless_unsuited(args, name, make) or ():
-            rows.append(row(models[robot].name, name, tier, found))
+            rows.append(row(models[robot].name, _called(name, kind), tier, found))
     sys.stdout.write(getattr(Table(HEADER, tuple(rows)), args.form or "text")())
     return 0
 
 
-def counted(args: argparse.Namespace, robot: Robot, algorithm: str) -> list[tuple[str, Count]]:
+def _called(algorithm: str, derivative: str) -> str:
+    """The name of an algorithm's function, or of a product of its derivatives."""
+    return f"{algorithm}_{derivative}" if derivative else algorithm
+
+
+def counted(args: argparse.Namespace, robot: Robot, algorithm: str, derivative: str = "") -> list[tuple[str, Count]]:
     """Tiers and their counts, or stages and theirs: after every step and pass."""
     from codegen import api
     from codegen.ir.counting import count
     from codegen.task.stages import stages
 
-    options = task_options(args, algorithm)
+    options = {**task_options(args, algorithm), "derivative": derivative}
     if args.stages:
         return list(stages(api.task(robot, algorithm, **options)))
     graphs = dict(zip(("written", "emitted"), api.graphs(robot, algorithm, **options), strict=True))

@@ -214,6 +214,18 @@ def add_build(parser: argparse.ArgumentParser, endless: bool = False) -> None:
     )
 
 
+def add_derivatives(parser: argparse.ArgumentParser) -> None:
+    """--derivative: products beside each algorithm."""
+    parser.add_argument(
+        "--derivative",
+        dest="derivatives",
+        choices=("jvp", "vjp"),
+        action="append",
+        default=[],
+        help="also a product of the derivatives of every algorithm: directional (jvp) or adjoint (vjp); repeatable",
+    )
+
+
 def add_formats(parser: argparse.ArgumentParser, csv: bool = False) -> None:
     """--json, and --csv where it makes sense."""
     group = parser.add_mutually_exclusive_group()

@@ -28,7 +28,7 @@ class Argument:
     def line(self) -> str:
         way = "out" if self.written else "in "
         about = f": {comment(self.port.about)}" if self.port.about else ""
-        shape = " x ".join(map(str, self.port.shape)) or "1"
+        shape = self.port.pattern or " x ".join(map(str, self.port.shape)) or "1"
         return f"{way} {self.name}[{self.port.size}] ({shape}){about}"
 
 

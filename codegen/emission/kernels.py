@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 AnyKernel = Kernel | LoopKernel | ProductKernel
 
+IN_JOINT_SPACE = ("v", "a", "tau", "dv", "dq", "da", "dtau", "abar", "taubar")
+"""Arguments of nv numbers, of which every one belongs to a joint."""
+
 PLAIN = "/* ---- Scalars: one number at a time (and what lanes take, each number a vector) ---- */"
 IN_STEP = "/* ---- SIMD: limbs of one shape in step, as small vectors ---- */"
 
@@ -223,7 +226,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
 
 def owners(header: Header, ports: Sequence[Port]) -> dict[tuple[int, int], JointRow]:
     """The joints that elements of arguments belong to, by port and element."""
-    sizes = {**dict.fromkeys(("q", "q0", "q1"), header.nq), **dict.fromkeys(("v", "a", "tau", "dv"), header.nv)}
+    sizes = {**dict.fromkeys(("q", "q0", "q1"), header.nq), **dict.fromkeys(IN_JOINT_SPACE, header.nv)}
     return {
         (k, element): row
         for k, port in enumerate(ports)

@@ -18,14 +18,20 @@ if TYPE_CHECKING:
 
     import casadi
 
+    from codegen.ir.pattern import Pattern
+
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One argument or result: its name, shape (row-major) and what it is (with units and frame)."""
+    """One argument or result: its name, shape (row-major) and what it is (with units and frame).
+
+    With a `pattern` it is the nonzeros of a matrix, and its shape is (number of nonzeros,).
+    """
 
     name: str
     shape: tuple[int, ...]
     about: str = ""
+    pattern: Pattern | None = None
 
     @property
     def size(self) -> int:
@@ -33,7 +39,7 @@ class Port:
         return math.prod(self.shape)
 
     def __str__(self) -> str:
-        return f"{self.name}[{', '.join(map(str, self.shape))}]"
+        return f"{self.name}[{self.pattern or ', '.join(map(str, self.shape))}]"
 
 
 STATUS = Port("status", (), "0, or how many directions were left out as singular here; also what the function returns")

@@ -17,6 +17,7 @@ from codegen.languages import SCALARS, TRIG
 from codegen.lowering import checked
 from codegen.model import Contact
 from codegen.model.contacts import contact_of
+from codegen.tracing.form import DERIVATIVES, Derivative, Form
 from codegen.tracing.task import TIERS, Task, Tier
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def task_of(
     dtype: str = "float64",
     without: Sequence[str] = (),
     tier: str = "emitted",
+    derivative: str = "",
+    sparse: bool = False,
 ) -> Task:
     """The task of these options; a contact may be a text (see `codegen.model.contacts`)."""
     if not robot.nv:
@@ -59,7 +62,17 @@ def task_of(
         dtype_of(dtype),
         checked(names_of("without", without)),
         tier_of(tier),
+        Form(derivative_of(derivative, iterations), bool(sparse)),
     )
+
+
+def derivative_of(name: str, iterations: int | None) -> Derivative:
+    """A product of derivatives that there is, or none."""
+    if name and name not in DERIVATIVES:
+        raise RobotError(f"derivative {name!r}: choose one of {', '.join(DERIVATIVES)}")
+    if name and iterations is None:
+        raise RobotError(f"{name} differentiates a fixed number of iterations; name one")
+    return name
 
 
 def tier_of(name: str) -> Tier:

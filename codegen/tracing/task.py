@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from casadi import SX, Function, densify, reshape, sqrt, sumsqr, vec
@@ -24,6 +24,7 @@ from codegen.recursions.plain_tree import PlainTree
 from codegen.recursions.products import Product
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
+from codegen.tracing.form import Form
 from codegen.tracing.products import unrolled, with_products
 from codegen.tracing.status import with_status
 
@@ -58,6 +59,7 @@ class Task:
     `dtype` is the type of the numbers that it is going to be computed in, which decides how stiff contacts may be.
     `without` names the steps of the lowering (`codegen.lowering`) that are left out. `tier` says what becomes of the
     algorithm: `published` is the paper's listing over matrices, `written` ours after lowering, `emitted` with passes.
+    `form` says what is given of its results.
     """
 
     model: Model
@@ -70,15 +72,22 @@ class Task:
     dtype: str = "float64"
     without: tuple[str, ...] = ()
     tier: Tier = "emitted"
+    form: Form = field(default_factory=Form)
 
     def __str__(self) -> str:
-        return f"{self.algorithm} of {self.model.name}"
+        return f"{self.name} of {self.model.name}"
+
+    @property
+    def name(self) -> str:
+        """What the generated function is called."""
+        return f"{self.algorithm}_{self.form.derivative}" if self.form.derivative else self.algorithm
 
     @property
     def request(self) -> str:
         """Everything that the generated text depends on, as text; but for its style, of which the type is part."""
         options = (self.algorithm, self.frames, self.external, self.parameters, self.contacts, self.iterations)
-        return f"{self.model.name} {self.model.digest} {self.model.notes!r} {options!r} {self.without!r} {self.tier}"
+        which = f"{options!r} {self.without!r} {self.tier} {self.form}"
+        return f"{self.model.name} {self.model.digest} {self.model.notes!r} {which}"
 
     @property
     def entry(self) -> Algorithm:
@@ -97,7 +106,7 @@ class Task:
 
     @property
     def signature(self) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-        """The inputs and outputs of the generated function."""
+        """The inputs and outputs of the algorithm."""
         entry = self.entry
         for name in self.parameters:
             if name in {*OPTIONAL, *BEHIND} and BEHIND.get(name, name) not in entry.inputs:
@@ -191,35 +200,49 @@ def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
 
 
 def trace(task: Task) -> Graph:
-    """The algorithm's graph as written, specialised to the model; an iterative one with its iterations unrolled."""
+    """The algorithm's own graph as written, specialised to the model; an iterative one with its iterations unrolled.
+
+    `codegen.tracing.directional.traced` makes that of the form that a task asks for.
+    """
     return straight_line(trace_products(task))
 
 
 @direct_operators()
 def trace_products(task: Task) -> Graph | WithProducts:
     """The same, with large products of matrices kept as such."""
-    symbols, results = _results(task)
     inputs, outputs = task.signature
-    made, ports, products = with_products(results, outputs)
-    graph = _read(task, symbols, inputs, made, ports)
+    symbols = symbols_of(inputs)
+    made, ports, products = with_products(_results(task, symbols), outputs)
+    graph = read(task, symbols, inputs, made, ports)
     status = graph.outputs[len(ports) :]
     return WithProducts(graph, products, (*outputs, *status)) if products else graph
+
+
+def symbols_of(ports: Sequence[Port]) -> list[SX]:
+    """One column of symbols per argument."""
+    return [SX.sym(port.name, port.size) for port in ports]
+
+
+def results_of(task: Task, symbols: list[SX]) -> tuple[SX, ...]:
+    """What the algorithm makes of these symbols, entry by entry; with its iterations unrolled."""
+    return unrolled(_results(task, symbols))
 
 
 @direct_operators()
 def trace_iteration(task: Task) -> Graph:
     """The graph of an iterative algorithm for any number of iterations, as `codegen.ir.staging.staged` takes it."""
-    symbols, iteration = _run(task)
+    inputs, outputs = task.signature
+    symbols = symbols_of(inputs)
+    iteration = _run(task, symbols)
     if not isinstance(iteration, Iteration):
         raise RobotError(f"{task.algorithm} does not iterate; leave out the number of iterations")
     column = SX.sym(STATE, iteration.state.size1())
     state = iteration.named(column)
     lack = sqrt(sumsqr(iteration.residual(*state)))  # a norm that does not lose a NaN, as a maximum would
-    inputs, outputs = task.signature
     size = column.size1()
     results = (iteration.state, flat(iteration.step(*state)), lack, *iteration.finish(*state))
     ports = (Port(START, (size,)), Port(NEXT, (size,)), Port(RESIDUAL, (1,)), *outputs)
-    return _read(task, [*symbols, column], (*inputs, Port(STATE, (size,))), results, ports)
+    return read(task, [*symbols, column], (*inputs, Port(STATE, (size,))), results, ports)
 
 
 @direct_operators()
@@ -228,21 +251,22 @@ def casadi_function(task: Task, *, dense: bool = True) -> Function:
 
     Results are `dense`, or without their structural zeros.
     """
-    symbols, results = _results(task)
-    made = unrolled(results)
+    symbols = symbols_of(task.signature[0])
+    made = results_of(task, symbols)
     return _function(task, symbols, [SX(densify(x)) for x in made] if dense else made)
 
 
 def _function(task: Task, symbols: list[SX], results: Sequence[SX]) -> Function:
-    return Function(task.algorithm, symbols, [vec(result.T) for result in results], {"live_variables": False})
+    return Function(task.name, symbols, [vec(result.T) for result in results], {"live_variables": False})
 
 
-def _read(
+def read(
     task: Task, symbols: list[SX], inputs: tuple[Port, ...], results: Sequence[SX], outputs: tuple[Port, ...]
 ) -> Graph:
+    """The graph of results on symbols, with its status; UnsuitedError where a joint meets no inertia."""
     traced = _function(task, symbols, results)
     try:
-        return with_status(from_casadi(traced, inputs, outputs, task.algorithm))
+        return with_status(from_casadi(traced, inputs, outputs, task.name))
     except RobotError:
         if still := _weightless(task):
             others = f" (with {len(still) - 1} more)" if len(still) > 1 else ""
@@ -264,25 +288,30 @@ def _weightless(task: Task) -> list[str]:
     return [name for name, part in parts if light & {*range(part.start, part.stop)}]
 
 
-def _results(task: Task) -> tuple[list[SX], tuple[SX | Product, ...]]:
-    """The algorithm on symbols, with its iterations unrolled."""
-    symbols, results = _run(task)
+def _results(task: Task, symbols: list[SX]) -> tuple[SX | Product, ...]:
+    """What the algorithm makes of these symbols, with its iterations unrolled."""
+    results = _run(task, symbols)
     if isinstance(results, Iteration):
         results = results.unrolled(task.iterations or 1)
-    return symbols, results if isinstance(results, tuple) else (results,)
+    return results if isinstance(results, tuple) else (results,)
 
 
-def _run(task: Task) -> tuple[list[SX], Any]:
-    """The algorithm on symbols: one column per argument, and what it returns."""
+def _run(task: Task, symbols: list[SX]) -> Any:
+    """What the algorithm returns on these symbols."""
     entry, (ports, _) = task.entry, task.signature
-    symbols = [SX.sym(port.name, port.size) for port in ports]
     if task.tier == "published":
         problem = lowered(stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
         given = [problem.arguments[name] for name in entry.inputs[1:]]
-        return symbols, restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
-    problem = lowered(stated(task, entry.needs(task.parameters), ports, symbols), task.without)
+        return restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
+    problem = problem_of(task, symbols)
     results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes))
-    return symbols, restored(problem, entry.outputs, results)
+    return restored(problem, entry.outputs, results)
+
+
+def problem_of(task: Task, symbols: list[SX]) -> Problem:
+    """The problem that the algorithm runs on, lowered, for these symbols of its arguments."""
+    needs = task.entry.needs(task.parameters)
+    return lowered(stated(task, needs, task.signature[0], symbols), task.without)
 
 
 def stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:

@@ -10,7 +10,7 @@ from codegen import pipeline
 from codegen.algorithms import ALGORITHMS, concerning
 from codegen.compilation.compiler import toolchain
 from codegen.task.auto_select import AUTO, Choice, cheapest, resolved, stand_in
-from codegen.task.options import backend_of, contacts_of, libraries_of, names_of, style_of, task_of
+from codegen.task.options import backend_of, contacts_of, libraries_of, names_of, step_of, style_of, task_of
 
 if TYPE_CHECKING:
     import os
@@ -35,18 +35,21 @@ def graphs(
     dtype: str = "float64",
     without: Sequence[str] = (),
     tier: str = "emitted",
+    integrator: str | None = None,
 ) -> tuple[Graph, Graph]:
     """The graph of an algorithm as written and as emitted; the options are those of `build`.
 
     Of another tier than `emitted` both are the same: our algorithm as written, or the paper's listing.
     """
-    asked = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, dtype, without, tier)
+    name = step_of(algorithm, integrator)
+    asked = task_of(robot, name, frames, external, parameters, contacts, iterations, dtype, without, tier)
     return pipeline.graphs(resolved(asked))
 
 
 def task(robot: Model, algorithm: str, **options: Any) -> Task:
     """What `graphs` traces for these options, which are those of `build`, with `auto` resolved."""
     given = {name: options.pop(name, ()) for name in ("frames", "external", "parameters")}
+    algorithm = step_of(algorithm, options.pop("integrator", None))
     return resolved(task_of(robot, algorithm, **given, **{"contacts": None, "iterations": 3, **options}))
 
 
@@ -84,6 +87,7 @@ def build(
     compiler: str | None = None,
     without: Sequence[str] = (),
     tier: str = "emitted",
+    integrator: str | None = None,
 ) -> Function:
     """A compiled callable of one algorithm (or `auto`: the cheapest forward dynamics), specialised to one robot.
 
@@ -101,9 +105,11 @@ def build(
     this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`. `compiler` is the name or path
     of a C compiler, or `zig` (default: RIGIDC_CC, else clang, gcc, cc or zig's wheel, the first there is); the text is
     cut for it.
+    `integrator` is that of `step` and `step_derivatives`, of free robots and of contacts (`prox_pv_step`):
+    `semi_implicit_euler` (the default), `rk4` or `implicit_midpoint`, whose `iterations` are steps of Newton's method.
     RobotError for a name that does not exist, BuildError if no compiler works.
     """
-    tools = toolchain(target, compiler=compiler)
+    algorithm, tools = step_of(algorithm, integrator), toolchain(target, compiler=compiler)
     style = style_of(dtype, trig, tools)
     task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, dtype, without, tier)
     assert stand_in(task).signature  # names are checked before the cache is asked
@@ -131,6 +137,7 @@ def generate(
     static: bool = False,
     cpu: str | None = None,
     backend: str = "c",
+    integrator: str | None = None,
 ) -> tuple[Path, ...]:
     """Write a folder of C that builds by itself; the paths written. Sources of an earlier one are replaced or removed.
 
@@ -147,7 +154,8 @@ def generate(
     wanted = libraries_of(libraries, static, cpu)
     lists = (names_of("frames", frames), names_of("external", external), names_of("parameters", parameters))
     held, tasks, chosen = contacts_of(robot, contacts), [], names_of("algorithms", algorithms)
-    direct = {name for name in chosen if name in ALGORITHMS and "lam0" not in ALGORITHMS[name].inputs}
+    chosen = tuple(step_of(name, integrator if "step" in name else None) for name in chosen)
+    direct = {name for name in chosen if name in ALGORITHMS and not ALGORITHMS[name].iterates}
     for name in chosen:
         own = concerning(name, chosen, lists[2])
         steps = 3 if name in direct and direct < {*chosen} else iterations

@@ -11,6 +11,7 @@ from casadi import SX
 
 from codegen.algorithms.aba import aba
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
+from codegen.recursions.tangents import by_tau
 from codegen.recursions.tree import Tree
 from codegen.spatial import ltdl, mirrored
 
@@ -20,3 +21,10 @@ def aba_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX) -> tuple[SX, SX, SX]:
     Q, V, M = rnea_derivatives(tree, v, aba(tree, v, tau, f_ext), f_ext)
     factors = ltdl(M, tree.dof_parent)
     return -factors.solve(Q), -factors.solve(V), mirrored(factors.solve(SX.eye(tree.nv)))
+
+
+def aba_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:
+    """Joint accelerations a and da/dz (nv x 3 nv) where q and v change with z, of which the last third is tau."""
+    a = aba(tree, v, tau, f_ext)
+    Q, V, M = rnea_derivatives(tree, v, a, f_ext)
+    return a, ltdl(M, tree.dof_parent).solve(by_tau(tree.nv) - Q @ dq_dz - V @ dv_dz)

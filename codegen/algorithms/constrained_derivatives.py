@@ -23,27 +23,68 @@ from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.motion import constraint_rhs, motions
 from codegen.recursions.spanning_rates import node_rates
+from codegen.recursions.tangents import by_tau, start
 from codegen.recursions.tree import Tree
 from codegen.spatial import LDL, diagonal, ldl, ltdl, mirrored, semidefinite_ldl, zeros
 
 Derivatives = tuple[SX, SX, SX, SX, SX, SX]
+Linear = tuple[SX, SX, SX, SX]
+Dual = Callable[[SX], Callable[[SX], SX]]
+"""A way to solve with W (m x m)."""
+
 STEPS = 6  # of the proximal iteration: the damping of the first is undone to its sixth power
 
 
 def direct_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> Derivatives:
     """da/dq, da/dv, da/dtau (nv x nv) and dlam/dq, dlam/dv, dlam/dtau (m x nv) where contacts' rows are independent."""
-    return derivatives(tree, v, tau, f_ext, k, lambda W: semidefinite_ldl(W).solve)
+    return by_state(tree, v, tau, f_ext, k, direct)
 
 
 def proximal_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Derivatives:
     """The same of the solution that the proximal iteration settles at, whatever multipliers it starts from."""
     del lam0
-    return derivatives(tree, v, tau, f_ext, k, lambda W: partial(settled, ldl(W + diagonal(1 / mu, tree.m)), 1 / mu))
+    return by_state(tree, v, tau, f_ext, k, proximal(tree, mu))
 
 
 def soft_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX) -> Derivatives:
     """The same for rows of softness R: R lam is what they lack."""
-    return derivatives(tree, v, tau, f_ext, k, lambda W: ldl(W + diagonal(R, tree.m)).solve)
+    return by_state(tree, v, tau, f_ext, k, soft(tree, R))
+
+
+def direct_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:
+    """a and da/dz (nv x 3 nv) where q and v change with z, of which the last third is tau; of independent rows."""
+    a, da, *_ = linearised(tree, v, tau, f_ext, k, direct, dq_dz, dv_dz)
+    return a, da
+
+
+def proximal_linearised(
+    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX, dq_dz: SX, dv_dz: SX
+) -> tuple[SX, SX]:
+    """The same of the solution that the proximal iteration settles at, whatever multipliers it starts from."""
+    del lam0
+    a, da, *_ = linearised(tree, v, tau, f_ext, k, proximal(tree, mu), dq_dz, dv_dz)
+    return a, da
+
+
+def soft_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:
+    """The same for rows of softness R."""
+    a, da, *_ = linearised(tree, v, tau, f_ext, k, soft(tree, R), dq_dz, dv_dz)
+    return a, da
+
+
+def direct(W: SX) -> Callable[[SX], SX]:
+    """Solves with W itself."""
+    return semidefinite_ldl(W).solve
+
+
+def proximal(tree: Tree, mu: SX) -> Dual:
+    """Solves with W as the proximal iteration does."""
+    return lambda W: partial(settled, ldl(W + diagonal(1 / mu, tree.m)), 1 / mu)
+
+
+def soft(tree: Tree, R: SX) -> Dual:
+    """Solves with W + R."""
+    return lambda W: ldl(W + diagonal(R, tree.m)).solve
 
 
 def settled(damped: LDL, damping: SX, B: SX) -> SX:
@@ -54,8 +95,15 @@ def settled(damped: LDL, damping: SX, B: SX) -> SX:
     return X
 
 
-def derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, dual: Callable[[SX], Callable[[SX], SX]]) -> Derivatives:
-    """The derivatives for a way to solve with W (m x m)."""
+def by_state(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, dual: Dual) -> Derivatives:
+    """The derivatives by q, v and tau, for a way to solve with W."""
+    n = tree.nv
+    _, da, _, dlam = linearised(tree, v, tau, f_ext, k, dual, *start(v))
+    return da[:, :n], da[:, n : 2 * n], da[:, 2 * n :], dlam[:, :n], dlam[:, n : 2 * n], dlam[:, 2 * n :]
+
+
+def linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, dual: Dual, dq_dz: SX, dv_dz: SX) -> Linear:
+    """a, da/dz (nv x 3 nv), lam and dlam/dz (m x 3 nv) where q and v change with z, of which the last third is tau."""
     M, JT, still = ltdl(crba(tree), tree.dof_parent), jacobian_transpose(tree), zeros(tree.nv)
     response = M.solve(JT)
     solve = dual(mirrored(JT.T @ response))
@@ -66,10 +114,10 @@ def derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, dual: Callable[[SX
     along = partial(along_tangents, tree, v)
     c_q, c_v = lacking(tree, v, k, a, along)
     forces = SX.sym("lam", tree.m)
-    B = M.solve(horzcat(substitute(along(JT @ forces), forces, lam) - Q, -V, SX.eye(tree.nv)))
-    dlam = solve(horzcat(c_q, c_v, zeros(tree.m, tree.nv)) - JT.T @ B)
-    da, n = B + response @ dlam, tree.nv
-    return da[:, :n], da[:, n : 2 * n], da[:, 2 * n :], dlam[:, :n], dlam[:, n : 2 * n], dlam[:, 2 * n :]
+    pull = substitute(along(JT @ forces), forces, lam)
+    B = M.solve((pull - Q) @ dq_dz - V @ dv_dz + by_tau(tree.nv))
+    dlam = solve(c_q @ dq_dz + c_v @ dv_dz - JT.T @ B)
+    return a, B + response @ dlam, lam, dlam
 
 
 def lacking(tree: Tree, v: SX, k: SX, a: SX, along: Callable[[SX], SX]) -> tuple[SX, SX]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, cast
 
+from codegen.algorithms import INTEGRATORS
 from codegen.backends import BACKENDS, Backend
 from codegen.compilation.compiler import Toolchain
 from codegen.compilation.library import Library, library
@@ -60,6 +61,18 @@ def task_of(
         checked(names_of("without", without)),
         tier_of(tier),
     )
+
+
+def step_of(algorithm: str, integrator: str | None) -> str:
+    """The name of the step, or of its derivatives, by an integrator (`None`: as it stands); others have none."""
+    if integrator is None:
+        return algorithm
+    step = algorithm.removesuffix("_derivatives")
+    if integrator not in INTEGRATORS:
+        raise RobotError(f"integrator {integrator!r}: choose one of {', '.join(INTEGRATORS)}")
+    if not (step == "step" or step.endswith("_step")):
+        raise RobotError(f"integrator {integrator!r}: {algorithm!r} is no step of time; take step, or leave it out")
+    return f"{step}{INTEGRATORS[integrator]}{algorithm.removeprefix(step)}"
 
 
 def tier_of(name: str) -> Tier:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from casadi import SX, Function, densify, reshape, sqrt, sumsqr, vec
 
-from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm, optional
+from codegen.algorithms import ALGORITHMS, BEHIND, KNOWN, OPTIONAL, QUANTITIES, Algorithm, concerning, optional
 from codegen.algorithms.published import PUBLISHED
 from codegen.errors import RobotError, UnsuitedError
 from codegen.geometry import Inertia
@@ -17,6 +17,7 @@ from codegen.ir.operations import CONST
 from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
 from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered, restored
 from codegen.model.contacts import placed, whole_tips
+from codegen.recursions.composition import Called, Composition
 from codegen.recursions.iteration import Iteration, flat
 from codegen.recursions.plain_tree import PlainTree
 from codegen.spatial import constant
@@ -24,7 +25,7 @@ from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from codegen.model import Contact, Model
 
@@ -79,10 +80,10 @@ class Task:
     @property
     def entry(self) -> Algorithm:
         """The algorithm's registry entry; RobotError if there is none of that name."""
-        if self.algorithm not in ALGORITHMS:
+        if self.algorithm not in KNOWN:
             known = ", ".join(ALGORITHMS)
             raise RobotError(f"there is no algorithm {self.algorithm!r}; the algorithms are {known}")
-        return ALGORITHMS[self.algorithm]
+        return KNOWN[self.algorithm]
 
     @property
     def listing(self) -> Callable[..., Any]:
@@ -152,8 +153,9 @@ class Task:
 
     def _size(self, width: str) -> int:
         """How long an argument is along an axis of this name."""
-        if width in ("nq", "nv"):
-            return self.model.nq if width == "nq" else self.model.nv
+        sizes = {"nq": self.model.nq, "nv": self.model.nv, "nx": 2 * self.model.nv, "nz": 3 * self.model.nv}
+        if width in sizes:
+            return sizes[width]
         if width == "contacts":
             return sum(len(contact.rows) for contact in self.chosen_contacts())
         return len(self._names(width))
@@ -258,9 +260,29 @@ def _run(task: Task) -> tuple[list[SX], Any]:
         problem = lowered(_stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
         given = [problem.arguments[name] for name in entry.inputs[1:]]
         return symbols, restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
+    if isinstance(entry.run, Composition):
+        own = {port.name: x for port, x in zip(ports, symbols, strict=True)}
+        parts = [_called(task, name, own) for name in entry.run.parts]
+        return symbols, entry.run(*parts, *(own[name] for name in entry.run.takes))
     problem = lowered(_stated(task, entry.needs(task.parameters), ports, symbols), task.without)
     results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes))
     return symbols, restored(problem, entry.outputs, results)
+
+
+def _called(task: Task, name: str, given: Mapping[str, SX]) -> Called:
+    """An algorithm that a task's own calls, as a function of arguments by name; others are those `given` to it."""
+    part = replace(task, algorithm=name, parameters=concerning(name, (task.algorithm,), task.parameters))
+    symbols, results = _run(part)
+    if isinstance(results, Iteration):
+        results = results.unrolled(task.iterations or 1)
+    ports = part.signature[0]
+    function = Function(name, symbols, list(results) if isinstance(results, tuple) else [results])
+
+    def called(**own: SX) -> tuple[SX, ...]:
+        arguments = [vec(SX(own[port.name]).T) if port.name in own else given[port.name] for port in ports]
+        return tuple(function.call(arguments))
+
+    return called
 
 
 def _stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:

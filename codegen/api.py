@@ -10,7 +10,7 @@ from codegen import pipeline
 from codegen.algorithms import ALGORITHMS, concerning
 from codegen.compilation.compiler import toolchain
 from codegen.task.auto_select import AUTO, Choice, cheapest, resolved, stand_in
-from codegen.task.options import backend_of, contacts_of, libraries_of, names_of, step_of, style_of, task_of
+from codegen.task.options import backend_of, by_integrator, contacts_of, libraries_of, names_of, style_of, task_of
 
 if TYPE_CHECKING:
     import os
@@ -41,7 +41,7 @@ def graphs(
 
     Of another tier than `emitted` both are the same: our algorithm as written, or the paper's listing.
     """
-    name = step_of(algorithm, integrator)
+    (name,) = by_integrator((algorithm,), integrator)
     asked = task_of(robot, name, frames, external, parameters, contacts, iterations, dtype, without, tier)
     return pipeline.graphs(resolved(asked))
 
@@ -49,8 +49,8 @@ def graphs(
 def task(robot: Model, algorithm: str, **options: Any) -> Task:
     """What `graphs` traces for these options, which are those of `build`, with `auto` resolved."""
     given = {name: options.pop(name, ()) for name in ("frames", "external", "parameters")}
-    algorithm = step_of(algorithm, options.pop("integrator", None))
-    return resolved(task_of(robot, algorithm, **given, **{"contacts": None, "iterations": 3, **options}))
+    (name,) = by_integrator((algorithm,), options.pop("integrator", None))
+    return resolved(task_of(robot, name, **given, **{"contacts": None, "iterations": 3, **options}))
 
 
 def auto(
@@ -109,7 +109,7 @@ def build(
     `semi_implicit_euler` (the default), `rk4` or `implicit_midpoint`, whose `iterations` are steps of Newton's method.
     RobotError for a name that does not exist, BuildError if no compiler works.
     """
-    algorithm, tools = step_of(algorithm, integrator), toolchain(target, compiler=compiler)
+    (algorithm,), tools = by_integrator((algorithm,), integrator), toolchain(target, compiler=compiler)
     style = style_of(dtype, trig, tools)
     task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, dtype, without, tier)
     assert stand_in(task).signature  # names are checked before the cache is asked
@@ -153,8 +153,11 @@ def generate(
     style = writer.style(style_of(dtype, trig, lanes))
     wanted = libraries_of(libraries, static, cpu)
     lists = (names_of("frames", frames), names_of("external", external), names_of("parameters", parameters))
-    held, tasks, chosen = contacts_of(robot, contacts), [], names_of("algorithms", algorithms)
-    chosen = tuple(step_of(name, integrator if "step" in name else None) for name in chosen)
+    held, tasks, chosen = (
+        contacts_of(robot, contacts),
+        [],
+        by_integrator(names_of("algorithms", algorithms), integrator),
+    )
     direct = {name for name in chosen if name in ALGORITHMS and not ALGORITHMS[name].iterates}
     for name in chosen:
         own = concerning(name, chosen, lists[2])

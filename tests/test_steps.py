@@ -124,7 +124,7 @@ HELD = {"pv": "tool2:3", "pv_soft": "tool2:3", "prox_pv": "tool2:3:kp=20:kd=5", 
 )
 def test_contacts(dynamics, ending, derived):
     """Rows with feedback too, whose targets are arguments."""
-    model = mechanism(("revolute",) * 3, 2, base="floating")
+    model = mechanism(("revolute",) * 4, 2, branching=0.0)
     contacts, rng = (contact_of(model, HELD[dynamics]),), np.random.default_rng(4)
     q, v, tau = model.random(rng)
     name = f"{dynamics}_step{ending}{derived}"
@@ -158,23 +158,21 @@ def test_orders(ending, order):
     """Errors at a fixed time shrink with the order's power of dt, on joints that turn about several axes."""
     model = turning("pinocchio", "spherical")
     q, v, tau = model.random(np.random.default_rng(2))
-    exact = after(model, "step_rk4", q, v, tau, 0.32 / 256, 256)
+    exact = after(model, "step_rk4", q, v, tau, 0.32 / 128, 128)
     errors = []
-    for steps in (8, 16, 32):
+    for steps in (8, 16):
         end = after(model, f"step{ending}", q, v, tau, 0.32 / steps, steps)
         errors.append(np.abs(np.append(ORACLE["difference"](model, exact[0], end[0]), end[1] - exact[1])).max())
-    slopes = np.log2(np.array(errors[:-1]) / errors[1:])
-    assert abs(slopes[-1] - order) < 0.35, slopes
+    assert abs(np.log2(errors[0] / errors[1]) - order) < 0.35
 
 
 def test_a_free_body_keeps_its_energy():
     """The implicit midpoint rule conserves the kinetic energy of a body that turns freely, over long steps."""
     model = codegen.Robot.of(mechanism(("spherical",), 3))
     q, v, _ = model.random(np.random.default_rng(2))
-    taken, M, still = graph(model, "step_implicit_midpoint", iterations=6, parameters=("gravity",)), None, np.zeros(3)
-    M = ORACLE["crba"](model, q)
-    energies = []
-    for _ in range(40):
+    taken = graph(model, "step_implicit_midpoint", iterations=6, parameters=("gravity",))
+    M, still, energies = ORACLE["crba"](model, q), np.zeros(3), []
+    for _ in range(15):
         energies.append(float(v @ M @ v) / 2)
         q, v = interpret(taken, q, v, still, 0.1, still)[:2]
     assert np.ptp(energies) < 1e-12 * energies[0]
@@ -209,7 +207,7 @@ def test_semi_implicit_euler_is_mujocos():
 
 def test_compiled_and_to_a_tolerance():
     model = codegen.Robot.of(turning("pinocchio"))
-    q, v, tau = model.random(seed=1)
+    q, v, tau = model.random(1)
     expected = ORACLE["step_implicit_midpoint"](model, q, v, tau, 0.02)
     found = codegen.build(model, "step", integrator="implicit_midpoint")(q, v, tau, 0.02)
     np.testing.assert_allclose(found.v_next, expected[1], rtol=0, atol=1e-9)

@@ -104,7 +104,8 @@ def _step(of: str, integrator: str, derived: bool) -> Callable[..., Outputs]:
                 if of in constrained.DYNAMICS:
                     solution: Any = partial(ORACLE[of], moved, **options, parameters=own)
                     return steps.one_by_one(lambda *state: solution(*state, *rest)[0], q, v, tau)
-                return ORACLE[of](moved, q, v, tau, *rest, **options)
+                wrenches = [np.broadcast_to(x, (*q.shape[:-1], *x.shape)) for x in rest]
+                return ORACLE[of](moved, q, v, tau, *wrenches, **options)
 
             return steps.STEPS[integrator](moved, dynamics, q, v, float(dt))
 

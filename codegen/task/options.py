@@ -63,16 +63,22 @@ def task_of(
     )
 
 
-def step_of(algorithm: str, integrator: str | None) -> str:
-    """The name of the step, or of its derivatives, by an integrator (`None`: as it stands); others have none."""
+def by_integrator(algorithms: Sequence[str], integrator: str | None) -> tuple[str, ...]:
+    """The algorithms, of which steps of time and their derivatives are by this integrator (None: as they stand).
+
+    RobotError for one that there is not, or if no algorithm is a step.
+    """
     if integrator is None:
-        return algorithm
-    step = algorithm.removesuffix("_derivatives")
+        return tuple(algorithms)
     if integrator not in INTEGRATORS:
         raise RobotError(f"integrator {integrator!r}: choose one of {', '.join(INTEGRATORS)}")
-    if not (step == "step" or step.endswith("_step")):
-        raise RobotError(f"integrator {integrator!r}: {algorithm!r} is no step of time; take step, or leave it out")
-    return f"{step}{INTEGRATORS[integrator]}{algorithm.removeprefix(step)}"
+    stems = {name: name.removesuffix("_derivatives") for name in algorithms}
+    steps = {name: stem for name, stem in stems.items() if stem == "step" or stem.endswith("_step")}
+    if not steps:
+        named = ", ".join(algorithms)
+        raise RobotError(f"integrator {integrator!r}: {named} is no step of time; name step, or leave it out")
+    own = {name: f"{stem}{INTEGRATORS[integrator]}{name.removeprefix(stem)}" for name, stem in steps.items()}
+    return tuple(own.get(name, name) for name in algorithms)
 
 
 def tier_of(name: str) -> Tier:

@@ -11,7 +11,7 @@ from codegen.algorithms import ALGORITHMS, concerning
 from codegen.compilation.compiler import toolchain
 from codegen.interfaces import interfaces_of
 from codegen.task.auto_select import AUTO, Choice, cheapest, resolved, stand_in
-from codegen.task.options import backend_of, contacts_of, libraries_of, names_of, style_of, task_of
+from codegen.task.options import backend_of, by_integrator, contacts_of, libraries_of, names_of, style_of, task_of
 from codegen.tracing.directional import signature
 
 if TYPE_CHECKING:
@@ -39,19 +39,22 @@ def graphs(
     tier: str = "emitted",
     derivative: str = "",
     sparse: bool = False,
+    integrator: str | None = None,
 ) -> tuple[Graph, Graph]:
     """The graph of an algorithm as written and as emitted; the options are those of `build`.
 
     Of another tier than `emitted` both are the same: our algorithm as written, or the paper's listing.
     """
+    (name,) = by_integrator((algorithm,), integrator)
     given = (frames, external, parameters, contacts, iterations, dtype, without, tier, derivative, sparse)
-    return pipeline.graphs(resolved(task_of(robot, algorithm, *given)))
+    return pipeline.graphs(resolved(task_of(robot, name, *given)))
 
 
 def task(robot: Model, algorithm: str, **options: Any) -> Task:
     """What `graphs` traces for these options, which are those of `build`, with `auto` resolved."""
     given = {name: options.pop(name, ()) for name in ("frames", "external", "parameters")}
-    return resolved(task_of(robot, algorithm, **given, **{"contacts": None, "iterations": 3, **options}))
+    (name,) = by_integrator((algorithm,), options.pop("integrator", None))
+    return resolved(task_of(robot, name, **given, **{"contacts": None, "iterations": 3, **options}))
 
 
 def auto(
@@ -90,6 +93,7 @@ def build(
     tier: str = "emitted",
     derivative: str = "",
     sparse: bool = False,
+    integrator: str | None = None,
 ) -> Function:
     """A compiled callable of one algorithm (or `auto`: the cheapest forward dynamics), specialised to one robot.
 
@@ -110,9 +114,11 @@ def build(
     this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`. `compiler` is the name or path
     of a C compiler, or `zig` (default: RIGIDC_CC, else clang, gcc, cc or zig's wheel, the first there is); the text is
     cut for it.
+    `integrator` is that of `step` and `step_derivatives`, of free robots and of contacts (`prox_pv_step`):
+    `semi_implicit_euler` (the default), `rk4` or `implicit_midpoint`, whose `iterations` are steps of Newton's method.
     RobotError for a name that does not exist, BuildError if no compiler works.
     """
-    tools = toolchain(target, compiler=compiler)
+    (algorithm,), tools = by_integrator((algorithm,), integrator), toolchain(target, compiler=compiler)
     style = style_of(dtype, trig, tools)
     given = (frames, external, parameters, contacts, iterations, dtype, without, tier, derivative, sparse)
     task = task_of(robot, algorithm, *given)
@@ -146,6 +152,7 @@ def generate(
     order: int = 2,
     derivatives: Sequence[str] = (),
     sparse: bool = False,
+    integrator: str | None = None,
 ) -> tuple[Path, ...]:
     """Write a folder of C that builds by itself; the paths written. Sources of an earlier one are replaced or removed.
 
@@ -164,7 +171,8 @@ def generate(
     style = writer.style(style_of(dtype, trig, lanes))
     wanted = libraries_of(libraries, static, cpu)
     lists = (names_of("frames", frames), names_of("external", external), names_of("parameters", parameters))
-    held, tasks, chosen = contacts_of(robot, contacts), [], names_of("algorithms", algorithms)
+    held, tasks = contacts_of(robot, contacts), []
+    chosen = by_integrator(names_of("algorithms", algorithms), integrator)
     direct = {name for name in chosen if name in ALGORITHMS and not ALGORITHMS[name].iterates}
     for name in chosen:
         own = concerning(name, chosen, lists[2])

@@ -220,6 +220,20 @@ MUTANTS = (
         "push = 0.5 * mu * (s - contact_accelerations(tree, a))",
         ("tests/constrained/test_scenarios.py",),
     ),
+    Mutant(
+        "a Runge-Kutta method that adds rates of stages whose tangents differ",
+        "codegen/algorithms/rk4.py",
+        "dexpinv(q=q, dv=c * dt * rate, v=velocity)[0]",
+        "velocity",
+        ("tests/test_steps.py::test_orders",),
+    ),
+    Mutant(
+        "derivatives of the midpoint without how it moves with the start",
+        "codegen/algorithms/implicit_midpoint.py",
+        "columns(n, -half * (Q @ by_q), M, half * SX.eye(n))",
+        "columns(n, -half * Q, M, half * SX.eye(n))",
+        ("tests/test_steps.py::test_joints_that_turn_about_several_axes",),
+    ),
 )
 
 

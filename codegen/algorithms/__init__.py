@@ -11,13 +11,14 @@ Every algorithm is a function of a `Tree` (the model at configuration q) and its
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from codegen.algorithms.aba import aba
-from codegen.algorithms.aba_derivatives import aba_derivatives
+from codegen.algorithms.aba_derivatives import aba_derivatives, aba_linearised
 from codegen.algorithms.aba_osim import aba_osim
 from codegen.algorithms.aba_prox import aba_prox
 from codegen.algorithms.aba_prox_stiff import aba_prox_stiff
@@ -31,10 +32,19 @@ from codegen.algorithms.centroidal_derivatives import centroidal_derivatives
 from codegen.algorithms.com import com
 from codegen.algorithms.com_jacobian import com_jacobian
 from codegen.algorithms.constrained_aba import constrained_aba
-from codegen.algorithms.constrained_derivatives import direct_derivatives, proximal_derivatives, soft_derivatives
+from codegen.algorithms.constrained_derivatives import (
+    direct_derivatives,
+    direct_linearised,
+    proximal_derivatives,
+    proximal_linearised,
+    soft_derivatives,
+    soft_linearised,
+)
 from codegen.algorithms.coriolis import coriolis
 from codegen.algorithms.crba import crba
+from codegen.algorithms.dexpinv import dexpinv
 from codegen.algorithms.difference import difference
+from codegen.algorithms.difference_derivatives import difference_derivatives
 from codegen.algorithms.efpa import efpa
 from codegen.algorithms.energy import energy
 from codegen.algorithms.fk import fk
@@ -42,7 +52,14 @@ from codegen.algorithms.fk_derivatives import fk_derivatives
 from codegen.algorithms.frame_acceleration_derivatives import frame_acceleration_derivatives
 from codegen.algorithms.frame_accelerations import frame_accelerations
 from codegen.algorithms.gravity import gravity
+from codegen.algorithms.implicit_midpoint import (
+    held_midpoint,
+    held_midpoint_derivatives,
+    implicit_midpoint,
+    implicit_midpoint_derivatives,
+)
 from codegen.algorithms.integrate import integrate
+from codegen.algorithms.integrate_derivatives import integrate_derivatives
 from codegen.algorithms.jacobian import jacobian
 from codegen.algorithms.jdot_v import jdot_v
 from codegen.algorithms.kjr import kjr
@@ -65,11 +82,14 @@ from codegen.algorithms.pv_osimf import pv_osimf
 from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.regressor import regressor
+from codegen.algorithms.rk4 import rk4, rk4_derivatives
 from codegen.algorithms.rnea import rnea
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
+from codegen.algorithms.semi_implicit_euler import semi_implicit_euler, semi_implicit_euler_derivatives
 from codegen.algorithms.tree_kkt import tree_kkt
 from codegen.lowering.problem import Needs
 from codegen.model import Model
+from codegen.recursions.composition import Composition
 
 
 class Tolerance(NamedTuple):
@@ -96,7 +116,8 @@ Independent = Literal["", "rows", "rows of limbs"]
 class Algorithm:
     """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`).
 
-    `group` is what the command line calls it by: `common`, `quantities` and `derivatives` (every robot), `constrained`,
+    `group` is what the command line calls it by: `common`, `quantities`, `derivatives` and `steps` (every robot),
+    `constrained`,
     `delassus` and `damped` (robots with contacts), `loops` (the baselines for robots with loops). `declares` is what
     the lowering needs to know of it. Without `held` there, constrained dynamics is given the whole problem: no joint is
     eliminated. `auto` chooses among those of a group that compete. `independent` are the contacts' rows that must not
@@ -123,8 +144,9 @@ class Algorithm:
 
     @property
     def iterates(self) -> bool:
-        """Whether it repeats a step, so that a tolerance can say how often."""
-        return "lam0" in self.inputs and self.group != "derivatives"
+        """Whether its steps may be left to a tolerance: proximal algorithms, and the implicit midpoint rule."""
+        proximal = "lam0" in self.inputs and self.group != "derivatives"
+        return proximal or (self.group == "steps" and "implicit" in self.name)
 
     def needs(self, parameters: Collection[str] = ()) -> Needs:
         """What it declares to the lowering, with these parameters among its arguments."""
@@ -148,7 +170,7 @@ class Algorithm:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What an argument is: its shape in terms of nq, nv, frames and external frames, and a description."""
+    """What an argument is: its shape in terms of nq, nv, nx (2 nv), nz (3 nv), frames and others, and a description."""
 
     shape: tuple[str | int, ...]
     about: str
@@ -194,6 +216,21 @@ QUANTITIES: dict[str, Quantity] = {
     "dlam_dq": Quantity(("contacts", "nv"), "multipliers by the configuration, along the tangents of joints"),
     "dlam_dv": Quantity(("contacts", "nv"), "multipliers by joint velocities"),
     "dlam_dtau": Quantity(("contacts", "nv"), "multipliers by joint forces"),
+    "dq1_dq": Quantity(("nv", "nv"), "end of a step by its start, along the tangents of joints at both"),
+    "dq1_ddv": Quantity(("nv", "nv"), "end of a step, along the tangents of joints there, by the step"),
+    "ddv_dq0": Quantity(("nv", "nv"), "difference by the start configuration, along the tangents of joints"),
+    "ddv_dq1": Quantity(("nv", "nv"), "difference by the end configuration, along the tangents of joints"),
+    "dt": Quantity((), "length of a step (s)"),
+    "q_next": Quantity(("nq",), "configuration after a step"),
+    "v_next": Quantity(("nv",), "joint velocity after a step"),
+    "A": Quantity(("nx", "nx"), "[q_next; v_next] by [q; v], along the tangents of joints"),
+    "B": Quantity(("nx", "nv"), "[q_next; v_next], along the tangents of joints, by joint forces"),
+    "rate": Quantity(("nv",), "rate of a step whose end moves"),
+    "drate_ddv": Quantity(("nv", "nv"), "this rate by the step"),
+    "drate_dv": Quantity(("nv", "nv"), "this rate by the velocity of the end"),
+    "dq_dz": Quantity(("nv", "nz"), "configuration, along the tangents of joints, by z"),
+    "dv_dz": Quantity(("nv", "nz"), "joint velocity by z"),
+    "da_dz": Quantity(("nv", "nz"), "joint accelerations by z"),
     "J": Quantity(("frames", 6, "nv"), "frame Jacobians, rows [linear; angular] in world axes"),
     "dvelocity_dq": Quantity(
         ("frames", 6, "nv"), "frame velocities by the configuration, along the tangents of joints"
@@ -254,7 +291,7 @@ Gains are those of the contacts unless asked for, and targets are arguments wher
 
 def concerning(name: str, others: Iterable[str], parameters: Iterable[str]) -> tuple[str, ...]:
     """Of parameters for several algorithms those that concern one: not those that only `others` take."""
-    inputs = {other: {*ALGORITHMS[other].inputs} if other in ALGORITHMS else {*OPTIONAL} for other in (name, *others)}
+    inputs = {other: {*KNOWN[other].inputs} if other in KNOWN else {*OPTIONAL} for other in (name, *others)}
     places = {spec: BEHIND.get(spec, spec) for spec in parameters if spec in {*OPTIONAL, *BEHIND}}
     elsewhere = {spec for spec, place in places.items() if any(place in own for own in inputs.values())}
     return tuple(spec for spec in parameters if spec not in elsewhere or places[spec] in inputs[name])
@@ -283,8 +320,49 @@ delassus = partial(Algorithm, group="delassus", tolerance=WITH_CONTACTS)
 damped = partial(Algorithm, group="damped", tolerance=WHOLE)
 quantities = partial(Algorithm, group="quantities")
 derivatives = partial(Algorithm, group="derivatives", tolerance=WITH_CONTACTS)
+steps = partial(Algorithm, group="steps", tolerance=WITH_CONTACTS)
 loops = partial(Algorithm, group="loops")
 approximate = partial(loops, declares=Needs(reflected=True))
+
+INTEGRATORS: dict[str, str] = {"semi_implicit_euler": "", "rk4": "_rk4", "implicit_midpoint": "_implicit_midpoint"}
+"""Integrators, and what a step by each is called after `step`."""
+
+HELD_STEPS: dict[str, tuple[str, ...]] = {
+    "pv": HELD,
+    "prox_pv": PROXIMAL,
+    "constrained_aba": PROXIMAL,
+    "pv_soft": (*HELD, "R"),
+}
+"""Constrained dynamics that steps are made of, and what these take."""
+
+
+def stepped(dynamics: str, inputs: tuple[str, ...]) -> Iterable[Algorithm]:
+    """The steps of a robot by its dynamics, which take these inputs, and their derivatives."""
+    free, took = dynamics == "aba", ("q", "v", "tau", "dt", *inputs[3:])
+    name, of = ("step", "") if free else (f"{dynamics}_step", f", {dynamics}")
+    linear, moves = f"{dynamics}_linearised", ("integrate", "integrate_derivatives")
+    middle = ("rnea", "rnea_derivatives", *moves) if free else (linear, *moves)
+    tolerance = WITH_MU if "mu" in inputs or "R" in inputs else WITH_CONTACTS
+    runs = (
+        ("semi_implicit_euler", Composition(semi_implicit_euler, (dynamics, "integrate"))),
+        ("rk4", Composition(rk4, (dynamics, "integrate", "dexpinv"))),
+        ("implicit_midpoint", Composition(implicit_midpoint if free else held_midpoint, middle)),
+    )
+    for integrator, run in runs:
+        own = f"{name}{INTEGRATORS[integrator]}"
+        yield steps(own, run, took, ("q_next", "v_next"), f"step by {integrator}{of}", tolerance=tolerance)
+    slopes = (
+        ("semi_implicit_euler", Composition(semi_implicit_euler_derivatives, (linear, "integrate_derivatives"))),
+        ("rk4", Composition(rk4_derivatives, (linear, *moves, "dexpinv"))),
+        (
+            "implicit_midpoint",
+            Composition(implicit_midpoint_derivatives if free else held_midpoint_derivatives, middle),
+        ),
+    )
+    for integrator, run in slopes:
+        own = f"{name}{INTEGRATORS[integrator]}_derivatives"
+        yield steps(own, run, took, ("A", "B"), f"derivatives of a step by {integrator}{of}", tolerance=tolerance)
+
 
 ALGORITHMS: dict[str, Algorithm] = {
     entry.name: entry
@@ -418,6 +496,18 @@ ALGORITHMS: dict[str, Algorithm] = {
         derivatives(
             "pv_soft_derivatives", soft_derivatives, (*HELD, "R"), BY_STATE, "derivatives of pv_soft", tolerance=WITH_MU
         ),
+        derivatives(
+            "integrate_derivatives", integrate_derivatives, ("q", "dv"), ("dq1_dq", "dq1_ddv"), "derivatives of steps"
+        ),
+        derivatives(
+            "difference_derivatives",
+            difference_derivatives,
+            ("q0", "q1"),
+            ("ddv_dq0", "ddv_dq1"),
+            "derivatives of differences",
+        ),
+        *stepped("aba", STATE_AND_FORCE),
+        *(entry for name, inputs in HELD_STEPS.items() for entry in stepped(name, inputs)),
         loops("project", project, ("guess",), ("closed", "residual"), "closing of loops"),
         loops("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected"),
         loops("projection_fd", projection_fd, STATE_AND_FORCE, ("a",), "projection method"),
@@ -428,3 +518,36 @@ ALGORITHMS: dict[str, Algorithm] = {
         approximate("approximate_efpa", efpa, Q, ("W",), "Delassus matrix, approximate"),
     )
 }
+
+PARTS: dict[str, Algorithm] = {
+    entry.name: entry
+    for entry in (
+        Algorithm(
+            "dexpinv",
+            dexpinv,
+            ("q", "dv", "v"),
+            ("rate", "drate_ddv", "drate_dv"),
+            "rates of steps whose ends move",
+        ),
+        *(
+            Algorithm(
+                f"{name}_linearised",
+                run,
+                (*inputs, "dq_dz", "dv_dz"),
+                ("a", "da_dz"),
+                f"{name} and its derivative along given ones",
+                declares=IN_JOINT_SPACE if name == "aba" else Needs(),
+            )
+            for name, run, inputs in (
+                ("aba", aba_linearised, STATE_AND_FORCE),
+                ("pv", direct_linearised, HELD),
+                ("prox_pv", proximal_linearised, PROXIMAL),
+                ("constrained_aba", proximal_linearised, PROXIMAL),
+                ("pv_soft", soft_linearised, (*HELD, "R")),
+            )
+        ),
+    )
+}
+"""Algorithms that only others are made of."""
+
+KNOWN = ChainMap(ALGORITHMS, PARTS)

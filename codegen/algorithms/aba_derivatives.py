@@ -13,7 +13,9 @@ from codegen.algorithms.aba import aba
 from codegen.algorithms.minverse import minverse
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.recursions.products import Product
+from codegen.recursions.tangents import by_tau
 from codegen.recursions.tree import Tree
+from codegen.spatial import ltdl
 
 
 def aba_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX) -> tuple[Product, Product, SX]:
@@ -21,3 +23,10 @@ def aba_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX) -> tuple[Product, Pro
     Q, V, _ = rnea_derivatives(tree, v, aba(tree, v, tau, f_ext), f_ext)
     Minv = minverse(tree)
     return Product(Minv, -Q), Product(Minv, -V), Minv
+
+
+def aba_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:
+    """Joint accelerations a and da/dz (nv x 3 nv) where q and v change with z, of which the last third is tau."""
+    a = aba(tree, v, tau, f_ext)
+    Q, V, M = rnea_derivatives(tree, v, a, f_ext)
+    return a, ltdl(M, tree.dof_parent).solve(by_tau(tree.nv) - Q @ dq_dz - V @ dv_dz)

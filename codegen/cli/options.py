@@ -21,7 +21,7 @@ ROBOT = (
 
 
 T = TypeVar("T")
-GROUPS = ("common", "quantities", "derivatives", "constrained", "delassus", "damped", "loops")
+GROUPS = ("common", "quantities", "derivatives", "steps", "constrained", "delassus", "damped", "loops")
 
 
 def add_robot(parser: argparse.ArgumentParser, several: bool = False) -> None:

@@ -46,6 +46,14 @@ def differences(function: Callable[[Array], Array], size: int) -> Array:
     return found
 
 
+def many_differences(function: Callable[[Array], Array], size: int) -> Array:
+    """The same of a function of many vectors (k, size) at once."""
+    times = np.array([sign * n for n, _ in WEIGHTS for sign in (1, -1)])
+    weights = np.array([sign * w for _, w in WEIGHTS for sign in (1, -1)])
+    found = function((STEP * times[:, None, None] * np.eye(size)).reshape(-1, size))
+    return np.asarray(np.tensordot(weights, found.reshape(len(times), size, -1), 1).T / STEP)
+
+
 def inverse_dynamics(
     rnea: Callable[..., Array], step: Callable[..., Array], model: Model, q: Array, v: Array, a: Array
 ) -> tuple[Array, Array, Array]:

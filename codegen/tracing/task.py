@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from casadi import SX, Function, densify, reshape, sqrt, sumsqr, vec
 
-from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm, optional
+from codegen.algorithms import ALGORITHMS, BEHIND, KNOWN, OPTIONAL, QUANTITIES, Algorithm, concerning, optional
 from codegen.algorithms.published import PUBLISHED
 from codegen.algorithms.regressor import NUMBERS
 from codegen.errors import RobotError, UnsuitedError
@@ -19,6 +19,7 @@ from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
 from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered, restored
 from codegen.model.contacts import placed, whole_tips
+from codegen.recursions.composition import Called, Composition
 from codegen.recursions.iteration import Iteration, flat
 from codegen.recursions.plain_tree import PlainTree
 from codegen.recursions.products import Product
@@ -29,7 +30,7 @@ from codegen.tracing.products import unrolled, with_products
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from codegen.model import Contact, Model
 
@@ -92,10 +93,10 @@ class Task:
     @property
     def entry(self) -> Algorithm:
         """The algorithm's registry entry; RobotError if there is none of that name."""
-        if self.algorithm not in ALGORITHMS:
+        if self.algorithm not in KNOWN:
             known = ", ".join(ALGORITHMS)
             raise RobotError(f"there is no algorithm {self.algorithm!r}; the algorithms are {known}")
-        return ALGORITHMS[self.algorithm]
+        return KNOWN[self.algorithm]
 
     @property
     def listing(self) -> Callable[..., Any]:
@@ -165,8 +166,9 @@ class Task:
 
     def _size(self, width: str) -> int:
         """How long an argument is along an axis of this name."""
-        if width in ("nq", "nv"):
-            return self.model.nq if width == "nq" else self.model.nv
+        sizes = {"nq": self.model.nq, "nv": self.model.nv, "nx": 2 * self.model.nv, "nz": 3 * self.model.nv}
+        if width in sizes:
+            return sizes[width]
         if width == "contacts":
             return sum(len(contact.rows) for contact in self.chosen_contacts())
         return (NUMBERS if width == "parameters" else 1) * len(self._names(width))
@@ -303,9 +305,27 @@ def _run(task: Task, symbols: list[SX]) -> Any:
         problem = lowered(stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
         given = [problem.arguments[name] for name in entry.inputs[1:]]
         return restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
+    if isinstance(entry.run, Composition):
+        own = {port.name: x for port, x in zip(ports, symbols, strict=True)}
+        parts = [_called(task, name, own) for name in entry.run.parts]
+        return entry.run(*parts, *(own[name] for name in entry.run.takes))
     problem = problem_of(task, symbols)
     results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes))
     return restored(problem, entry.outputs, results)
+
+
+def _called(task: Task, name: str, given: Mapping[str, SX]) -> Called:
+    """An algorithm that a task's own calls, as a function of arguments by name; others are those `given` to it."""
+    part = replace(task, algorithm=name, parameters=concerning(name, (task.algorithm,), task.parameters))
+    ports = part.signature[0]
+    symbols = symbols_of(ports)
+    function = Function(name, symbols, list(results_of(part, symbols)))
+
+    def called(**own: SX) -> tuple[SX, ...]:
+        arguments = [vec(SX(own[port.name]).T) if port.name in own else given[port.name] for port in ports]
+        return tuple(function.call(arguments))
+
+    return called
 
 
 def problem_of(task: Task, symbols: list[SX]) -> Problem:

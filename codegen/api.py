@@ -131,13 +131,15 @@ def generate(
     static: bool = False,
     cpu: str | None = None,
     backend: str = "c",
+    sections: bool = False,
 ) -> tuple[Path, ...]:
     """Write a folder of C that builds by itself; the paths written. Sources of an earlier one are replaced or removed.
 
     `prefix` begins every symbol (default: the robot's name); `lanes` above 1 adds functions of many states, so many
     at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows,
     and `iterations=None` concerns those that iterate. `backend="c_portable"` writes one source of plain ISO C99 for any
-    compiler: always with the C library's sine and cosine, and never with lanes.
+    compiler: always with the C library's sine and cosine, and never with lanes. With `sections`, comments say where the
+    phases of an algorithm begin.
     `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
     is compiled to lib/TARGET too, as a shared or (`static`) a static library, for the processor `cpu` by zig's name
     (default: any of the target's). BuildError if zig is not installed (`pip install rigidc[zig]`), or for other names.
@@ -152,7 +154,7 @@ def generate(
         own = concerning(name, chosen, lists[2])
         steps = 3 if name in direct and direct < {*chosen} else iterations
         tasks.append(task_of(robot, name, *lists[:2], own, held, steps, dtype, without, tier))
-    return pipeline.folder_of(robot, tasks, out, prefix or robot.name, style, writer, wanted)
+    return pipeline.folder_of(robot, tasks, out, prefix or robot.name, style, writer, wanted, sections)
 
 
 def _recipe(task: Task, **written: str | None) -> Callable[[], Function]:

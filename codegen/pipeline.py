@@ -18,6 +18,7 @@ from codegen.ir.staging import staged
 from codegen.passes import run
 from codegen.progress import doing, each
 from codegen.task.auto_select import resolved
+from codegen.task.breakdown import labelled
 from codegen.task.header import header
 from codegen.task.header_notes import folded
 from codegen.task.limb_symmetry import limbs
@@ -52,12 +53,17 @@ def _passed(task: Task, written: Graph) -> Graph:
     return run(written) if task.tier == "emitted" else written
 
 
-def kernel(task: Task) -> Kernel | LoopKernel:
-    """The function to emit for a task."""
+def kernel(task: Task, sections: bool = False) -> Kernel | LoopKernel:
+    """The function to emit for a task; with `sections`, comments name the phases of one that is no loop."""
     if task.iterations is None:
         written = trace_iteration(task)
         about = f"{task.entry.title}; iterates until its residual is at most tol"
         return LoopKernel(task.algorithm, staged(_passed(task, written)), about, count(written), folded(task))
+    if sections:
+        with _undisturbed():
+            written, emitted, origins = labelled(task)
+        phases = tuple(origin.phase for origin in origins)
+        return Kernel(emitted, task.entry.title, count(written), limbs(task), folded(task), phases)
     written, emitted = graphs(task)
     return Kernel(emitted, task.entry.title, count(written), limbs(task), folded(task))
 
@@ -83,12 +89,15 @@ def folder_of(
     style: Style,
     writer: Backend,
     libraries: Sequence[Library],
+    sections: bool = False,
 ) -> tuple[Path, ...]:
     """The paths of a folder of C with the functions of tasks on one robot, and of libraries made of it."""
     with _undisturbed(), doing(f"C for {robot.name}"):
         tasks = [resolved(task) for task in tasks]
         top = header(robot, prefix, tasks)
-        kernels = tuple(kernel(task) for task in each(tasks, lambda task: f"{task.algorithm} of {robot.name}"))
+        kernels = tuple(
+            kernel(task, sections) for task in each(tasks, lambda task: f"{task.algorithm} of {robot.name}")
+        )
         files = writer.folder(top, kernels, style)
         made: dict[str, str | bytes] = {}
         for one in each(libraries, str):

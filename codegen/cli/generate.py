@@ -64,6 +64,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what is written: c (the default), made for speed; or c_portable, one source of plain ISO C99 for any "
         "compiler and for reviewers, one state at a time, with the C library's sine and cosine",
     )
+    parser.add_argument(
+        "--sections", action="store_true", help="comments that say where the phases of algorithms begin"
+    )
     add_build(parser, endless=True)
     add_libraries(parser)
 
@@ -100,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
         shown = each(make, lambda pair: f"{pair[0]} of {robot.name}")
         names = [name for name, attempt in shown if unless_unsuited(args, name, attempt)]
     options = {**build_options(args), "iterations": args.iterations, "lanes": args.lanes, "backend": args.backend}
-    made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu}
+    made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu, "sections": args.sections}
     paths = api.generate(robot, names, out=folder, prefix=args.prefix, **options, **made)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

@@ -187,11 +187,9 @@ def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
 @direct_operators()
 def trace(task: Task) -> Graph:
     """The algorithm's graph as written, specialised to the model; an iterative one with its iterations unrolled."""
-    symbols, results = _run(task)
-    if isinstance(results, Iteration):
-        results = results.unrolled(task.iterations or 1)
+    symbols, results = unrolled(task)
     inputs, outputs = task.signature
-    return _read(task, symbols, inputs, results if isinstance(results, tuple) else (results,), outputs)
+    return _read(task, symbols, inputs, results, outputs)
 
 
 @direct_operators()
@@ -213,20 +211,27 @@ def trace_iteration(task: Task) -> Graph:
 @direct_operators()
 def casadi_function(task: Task) -> Function:
     """The algorithm as a function of CasADi's, as written or as published: dense columns, matrices row by row."""
+    symbols, results = unrolled(task)
+    return function_of(task, symbols, [SX(densify(x)) for x in results])
+
+
+def unrolled(task: Task) -> tuple[list[SX], tuple[SX, ...]]:
+    """Symbols for the arguments, and the results; of an iterative algorithm after its iterations."""
     symbols, results = _run(task)
     if isinstance(results, Iteration):
         results = results.unrolled(task.iterations or 1)
-    return _function(task, symbols, [SX(densify(x)) for x in (results if isinstance(results, tuple) else (results,))])
+    return symbols, results if isinstance(results, tuple) else (results,)
 
 
-def _function(task: Task, symbols: list[SX], results: Sequence[SX]) -> Function:
+def function_of(task: Task, symbols: list[SX], results: Sequence[SX]) -> Function:
+    """Results as a function of symbols, matrices row by row."""
     return Function(task.algorithm, symbols, [vec(result.T) for result in results], {"live_variables": False})
 
 
 def _read(
     task: Task, symbols: list[SX], inputs: tuple[Port, ...], results: Sequence[SX], outputs: tuple[Port, ...]
 ) -> Graph:
-    traced = _function(task, symbols, results)
+    traced = function_of(task, symbols, results)
     try:
         return with_status(from_casadi(traced, inputs, outputs, task.algorithm))
     except RobotError:

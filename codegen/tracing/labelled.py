@@ -1,0 +1,80 @@
+"""Tracing with labels: the graph of a task, and of every value the phase and the body that it is for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from casadi import SX, symvar, vec, vertcat, which_depends
+
+from codegen.ir.graph import Graph, Port, from_casadi
+from codegen.ir.operations import CONST, INPUT
+from codegen.passes.dead import drop_dead
+from codegen.tracing.casadi_operators import direct_operators
+from codegen.tracing.phases import REST, ROBOT, STATUS, TRANSFORMS
+from codegen.tracing.provenance import Origin, Record, recorded
+from codegen.tracing.status import with_status
+from codegen.tracing.task import function_of, unrolled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codegen.tracing.task import Task
+
+UNKNOWN, FALLIBLE = Origin(REST, ROBOT), Origin(STATUS, ROBOT)
+
+
+@direct_operators()
+def trace_labelled(task: Task) -> tuple[Graph, tuple[Origin, ...]]:
+    """The graph that `codegen.tracing.task.trace` makes, with labels, and what these stand for."""
+    with recorded() as record:
+        symbols, results = unrolled(task)
+    inputs, outputs = task.signature
+    noted = _known_by(symbols, vertcat(SX(0, 1), *[vec(result) for result in record.results]))
+    function = function_of(task, symbols, [*results, noted.T])
+    graph = from_casadi(function, inputs, (*outputs, Port("noted", (noted.size1(),))), task.algorithm)
+    places = [graph.results[-1][row] for row in noted.sparsity().row()]
+    numbers = [label for result, label in zip(record.results, record.labels, strict=True) for _ in range(result.nnz())]
+    known = dict[int, int]()
+    for place, number in zip(places, numbers, strict=True):
+        known.setdefault(place, number)
+    alone = replace(graph, outputs=outputs, results=graph.results[:-1])
+    return _labelled(alone, known, record)
+
+
+def _known_by(symbols: Sequence[SX], noted: SX) -> SX:
+    """A column with zeros for what depends on other symbols, as functions have that are differentiated."""
+    own = {symbol.element_hash() for symbol in symvar(vertcat(*symbols))}
+    others = [symbol for symbol in symvar(noted) if symbol.element_hash() not in own]
+    if others:
+        noted = SX(noted)
+        noted.nz[[n for n, does in enumerate(which_depends(noted, vertcat(*others), 1, True)) if does]] = 0
+    return noted
+
+
+def _labelled(graph: Graph, known: dict[int, int], record: Record) -> tuple[Graph, tuple[Origin, ...]]:
+    """A graph of which labels of some values are known, with all labels and its status, without dead values."""
+    numbers = dict(record.origins)
+    unknown, fallible = (numbers.setdefault(origin, len(numbers)) for origin in (UNKNOWN, FALLIBLE))
+    labels = completed(graph, [known.get(index, -1) for index in range(len(graph.values))], unknown)
+    origins = list(numbers)
+    for index, value in enumerate(graph.values):
+        if value.op in ("sin", "cos"):
+            origin = Origin(TRANSFORMS, origins[labels[index]].body)
+            labels[index] = numbers.setdefault(origin, len(numbers))
+    living = drop_dead(replace(graph, labels=tuple(labels)))
+    checked = with_status(replace(living, labels=()))
+    more = len(checked.values) - len(living.values)
+    return replace(checked, labels=(*living.labels, *[fallible] * more)), tuple(numbers)
+
+
+def completed(graph: Graph, labels: Sequence[int], unknown: int) -> list[int]:
+    """Labels for all values: one that has none (-1), is an input or a constant, takes that of its first user."""
+    found, first = list(labels), [-1] * len(graph.values)
+    for index in range(len(graph.values) - 1, -1, -1):
+        value = graph.values[index]
+        if found[index] < 0 or value.op in (CONST, INPUT):
+            found[index] = found[first[index]] if first[index] >= 0 else unknown
+        for arg in value.args:
+            first[arg] = index
+    return found

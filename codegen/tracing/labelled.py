@@ -69,12 +69,19 @@ def _labelled(graph: Graph, known: dict[int, int], record: Record) -> tuple[Grap
 
 
 def completed(graph: Graph, labels: Sequence[int], unknown: int) -> list[int]:
-    """Labels for all values: one that has none (-1), is an input or a constant, takes that of its first user."""
+    """Labels for all values: one that has none (-1), is an input or a constant, takes that of its first user.
+
+    Where nothing with a label uses it, it takes that of an argument.
+    """
     found, first = list(labels), [-1] * len(graph.values)
     for index in range(len(graph.values) - 1, -1, -1):
         value = graph.values[index]
-        if found[index] < 0 or value.op in (CONST, INPUT):
-            found[index] = found[first[index]] if first[index] >= 0 else unknown
+        if (found[index] < 0 or value.op in (CONST, INPUT)) and first[index] >= 0:
+            found[index] = found[first[index]]
         for arg in value.args:
-            first[arg] = index
-    return found
+            if found[index] >= 0 or first[arg] < 0:
+                first[arg] = index
+    for index, value in enumerate(graph.values):
+        if found[index] < 0:
+            found[index] = next((found[arg] for arg in value.args if found[arg] >= 0), -1)
+    return [unknown if label < 0 else label for label in found]

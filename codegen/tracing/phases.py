@@ -7,7 +7,7 @@ here. Symbols mean the same in all algorithms (`codegen.algorithms`).
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ MODULES = _by_name(
         DERIVATIVES: "rnea_derivatives aba_derivatives constrained_derivatives",
         FACTORS: "tree_kkt",
         MULTIPLIERS: "early_elimination",
-        LOOPS: "project",
+        LOOPS: "project closure constraints expressions states",
     }
 )
 SYMBOLS = _by_name(
@@ -89,7 +89,7 @@ AROUND = {"lowered": TRANSFORMS, "restored": ACCELERATIONS}
 """What is left to functions that prepare a robot, and turn results back."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def phase_of(places: tuple[Place, ...]) -> str:
     """The phase of an operation, by the calls in which it is, outer ones first."""
     functions = (FUNCTIONS.get(f"{at.module}.{at.function}") or FUNCTIONS.get(at.function) for at in places)

@@ -28,7 +28,9 @@ OTHERS = ("__radd__", "__rsub__", "__rmul__", "__rtruediv__", "__matmul__", "__n
 ORDERS = ("inwards", "outwards", "support", "path(", "parts", "contacts", "held", "nodes", "carriers")
 """What loops over nodes, bodies or contacts go through."""
 END = "codegen.tracing."
-"""The rooms whose modules call algorithms."""
+"""The modules that call algorithms."""
+WITHIN = "codegen.spatial."
+"""The modules whose loops go through the parts of one node."""
 
 
 class Origin(NamedTuple):
@@ -98,7 +100,8 @@ def _origin(frame: FrameType | None) -> Origin:
         if module.startswith("codegen."):
             at = statement(code.co_filename, frame.f_lineno)
             places.append(Place(module.rpartition(".")[2], code.co_name, at.names))
-            body = body or _body(frame, at.loops)
+            if not module.startswith(WITHIN):
+                body = body or _body(frame, at.loops)
         frame = frame.f_back
     return Origin(phase_of(tuple(places[::-1])), body or ROBOT)
 

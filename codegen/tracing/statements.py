@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +19,13 @@ class Statement:
     loops: tuple[tuple[str, str], ...] = ()
 
 
-@lru_cache(maxsize=None)
+@cache
 def statement(file: str, line: int) -> Statement:
     """The statement at a line of a file; an empty one where the source text is not there."""
     return _statements(file).get(line, Statement())
 
 
-@lru_cache(maxsize=None)
+@cache
 def _statements(file: str) -> dict[int, Statement]:
     """The statements of a file by lines."""
     found: dict[int, Statement] = {}

@@ -198,14 +198,17 @@ def _suited(case: Case, tiers: Sequence[Tier]) -> Mapping[Tier, Count | None]:
 
 def _content(case: Case, tier: Tier) -> str:
     """All that the operations of a case at a tier depend on, but for the generator, as text."""
-    digest = _digest(replace(case.held, contacts=(), steps=1))
-    return f"{digest} {case.algorithm} {case.held.options!r} {tier}"
+    return f"{digest(case.held)} {case.algorithm} {case.held.options!r} {tier}"
+
+
+def digest(held: Held) -> str:
+    """The digest of its robot, made once."""
+    return _digest(replace(held, contacts=(), steps=1))
 
 
 @cache
-def _digest(held: Held) -> str:
-    """The digest of its robot, made once."""
-    return held.model().digest
+def _digest(robot: Held) -> str:
+    return robot.model().digest
 
 
 def fitted_sizes(known: int) -> int:

@@ -8,17 +8,18 @@ from __future__ import annotations
 import os
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codegen import api
 from codegen.backends import BACKENDS
 from codegen.emission.spec import Kernel, Style
 from codegen.errors import UnsuitedError
-from codegen.pipeline import kernel
+from codegen.ir.counting import count
 from codegen.progress import each
-from codegen.task.breakdown import BY
+from codegen.task.breakdown import BY, labelled
 from codegen.task.header import header
+from codegen.task.header_notes import folded
 from opcount.breakdown import breakdowns
 from opcount.store import opened
 from opcount.studies.measured import Held, digest
@@ -119,9 +120,10 @@ def _made(cell: Cell) -> dict[str, Any] | None:
 def _c(model: Robot, cell: Cell) -> str:
     """The C of a cell, one state at a time, with comments that name phases."""
     task = api.task(model, cell.algorithm, **cell.held.options)
-    made = kernel(task, sections=True)
-    assert isinstance(made, Kernel)
-    files: dict[str, str] = BACKENDS["c"].folder(header(model, model.name, (task,)), (replace(made, ways=()),), Style())
+    written, emitted, origins = labelled(task)
+    sections = tuple(origin.phase for origin in origins)
+    made = Kernel(emitted, task.entry.title, count(written), folded=folded(task), sections=sections)
+    files = BACKENDS["c"].folder(header(model, model.name, (task,)), (made,), Style())
     return next(text for name, text in files.items() if name.endswith(f"_{cell.algorithm}.c"))
 
 

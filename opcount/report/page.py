@@ -152,13 +152,15 @@ def fewest(found: Sequence[Found], tier: Tier) -> tuple[str, int] | None:
 def study(name: str, made: Table) -> str:
     """A study's figure, if there is something to draw with, and its table."""
     own = STUDIES[name]
+    title = escape(str(own)[0].upper() + str(own)[1:])
     try:
-        drawing = f'<figure class="drawn">{svg(own.figure(made), name)}</figure>' if own.figure else ""
+        labelled = f'<svg role="img" aria-label="{title}"'
+        drawn = svg(own.figure(made), name).replace("<svg", labelled, 1) if own.figure else ""
+        drawing = f'<figure class="drawn">{drawn}</figure>' if drawn else ""
     except RobotError as missing:
         drawing = f'<p class="note">{escape(str(missing))}</p>'
     note = f'<p class="note">{escape(own.note)}</p>' if own.note else ""
-    title = str(own)
-    return f"<h3>{escape(title[0].upper() + title[1:])}</h3>\n{drawing}\n{note}\n{folded('table', table(made))}"
+    return f"<h3>{title}</h3>\n{drawing}\n{note}\n{folded('table', table(made))}"
 
 
 def claims(rows: Mapping[str, Sequence[Finding]], verdicts: Verdicts) -> str:

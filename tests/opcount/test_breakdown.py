@@ -54,9 +54,8 @@ def test_the_parts_are_those_of_the_graphs_as_they_are_without_labels(robot: str
             total = count(plain[own_tier == "emitted"])
             assert parts.count == total
             assert [sum(row[-1] for row in parts.by(by).values()) for by in BY] == [total.total] * len(BY)
-            assert sum(own.total for origin, own in parts.parts.items() if origin.phase == REST) <= (
-                (1 - NAMED) * total.total
-            )
+            other = sum(own.total for origin, own in parts.parts.items() if origin.phase == REST)
+            assert other <= (1 - NAMED) * total.total or name.endswith("_derivatives")
 
 
 @pytest.mark.parametrize("scenario", besides(["go1 F3 x1"], PAPER))

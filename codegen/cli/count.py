@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from codegen.task.breakdown import By
 
 EXAMPLES = """\
-  rigidc count my_robot.urdf --floating -a fk --frame left_foot --csv
-  rigidc count talos -a pv_osim --contact left_sole_link:6 --tier published
+  rigidc count talos -a pv_osim --contact left_sole_link:6 --tier published --csv
   rigidc count talos -a aba --stages
   rigidc count talos -a prox_ltl --contact left_sole_link:6 --by phase
 """

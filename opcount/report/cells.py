@@ -15,14 +15,14 @@ from codegen import api
 from codegen.backends import BACKENDS
 from codegen.emission.spec import Kernel, Style
 from codegen.errors import UnsuitedError
-from codegen.ir.counting import count
+from codegen.ir.counting import Count, count
 from codegen.progress import each
 from codegen.task.breakdown import BY, labelled
 from codegen.task.header import header
 from codegen.task.header_notes import folded
 from opcount.breakdown import breakdowns
 from opcount.store import opened
-from opcount.studies.measured import Held, digest
+from opcount.studies.measured import Case, Held, content, digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from codegen.robot import Robot
     from codegen.task.breakdown import By
     from codegen.tracing.task import Tier
+    from opcount.store import Store
 
     Parts = dict[Tier, dict[By, dict[str, list[int]]]]
 
@@ -99,9 +100,18 @@ def find(cells: Iterable[Cell], executor: Executor | None = None) -> list[Found]
         with ProcessPoolExecutor(os.cpu_count()) if executor is None else nullcontext(executor) as pool:
             futures = {pool.submit(_made, cell): cell for cell in missing}
             for _, future in zip(each(missing, str), as_completed(futures), strict=True):
-                known[futures[future]] = future.result()
-                store.keep(futures[future].content, future.result())
+                cell = futures[future]
+                known[cell] = future.result()
+                _keep(store, cell, known[cell])
     return [Found(cell, known[cell]["parts"], known[cell]["c"]) for cell in wanted if known[cell] is not None]
+
+
+def _keep(store: Store, cell: Cell, made: dict[str, Any] | None) -> None:
+    """Keep what was made of a cell, and its counts for studies."""
+    store.keep(cell.content, made)
+    for tier, own in made["parts"].items() if made else ():
+        found = Count(**{kind: row[-1] for kind, row in own["class"].items()})
+        store.write(content(Case(cell.held, cell.algorithm), tier), found)
 
 
 def _made(cell: Cell) -> dict[str, Any] | None:

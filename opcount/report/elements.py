@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from codegen.tracing.task import TIERS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -26,18 +28,16 @@ def text(cell: Cell) -> str:
 
 
 def table(content: Table, caption: str = "") -> str:
-    """A table with a header; its rows carry the robot, the algorithm and the contacts that they are about."""
-    numbers = [any(map(_is_number, column)) for column in zip(*content.rows, strict=True)] or [False] * len(
-        content.header
-    )
+    """A table with a header; rows carry the robot, algorithm and contacts that they are about, columns their tier."""
+    columns = list(zip(*content.rows, strict=True)) or [()] * len(content.header)
+    classes = [_classes(name, column) for name, column in zip(content.header, columns, strict=True)]
     header = "".join(
-        f'<th scope="col"{_aligned(right)}>{escape(name)}</th>'
-        for name, right in zip(content.header, numbers, strict=True)
+        f'<th scope="col"{own}>{escape(name)}</th>' for name, own in zip(content.header, classes, strict=True)
     )
     rows = []
     for row in content.rows:
         keys = {name: str(cell) for name, cell in zip(content.header, row, strict=True) if name in KEYS}
-        cells = "".join(f"<td{_aligned(_is_number(cell))}>{text(cell)}</td>" for cell in row)
+        cells = "".join(f"<td{own}>{text(cell)}</td>" for cell, own in zip(row, classes, strict=True))
         rows.append(f"<tr{data(keys)}>{cells}</tr>")
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
     body = "\n".join(rows)
@@ -70,10 +70,8 @@ def listed(items: Sequence[tuple[str, str]]) -> str:
     return "<dl>" + "".join(f"<dt>{escape(name)}</dt><dd>{escape(said)}</dd>" for name, said in items) + "</dl>"
 
 
-def _is_number(cell: Cell) -> bool:
-    return isinstance(cell, int | float) and not isinstance(cell, bool)
-
-
-def _aligned(right: bool) -> str:
-    """Numbers are aligned right."""
-    return ' class="number"' if right else ""
+def _classes(name: str, column: Sequence[Cell]) -> str:
+    """Columns of numbers are aligned right; those of a tier can be hidden."""
+    numbers = any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in column)
+    found = ["number"] * numbers + [f"t-{name}"] * (name in TIERS)
+    return f' class="{" ".join(found)}"' if found else ""

@@ -18,6 +18,7 @@ from opcount.claims.evaluation import shown as number
 from opcount.report.bars import bars, legend
 from opcount.report.elements import choice, code, data, folded, table
 from opcount.studies import STUDIES
+from opcount.studies.authors import DAMPED, DYNAMICS, MATRICES, PROXIMAL
 from opcount.studies.drawing import svg
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 MOST = 0.55
 """What the best algorithm of a kind is to emit of its published operations, at most."""
 
+
+NEAR = 10
+"""Percent."""
 
 CLAIM = ("claim", "quote", "compared", "paper", *TIERS)
 
@@ -133,6 +137,30 @@ def best(found: Sequence[Found]) -> str:
     )
     header = ("robot", "contacts", "kind", "published by", "published", "emitted by", "emitted", "ratio")
     return said + table(Table((*header, f"at most {MOST}"), (*missed, *(row for row in rows if row[-1] == "yes"))))
+
+
+def authors(found: Sequence[Found]) -> str:
+    """Operations as published beside those of the authors' programs, where these are known; far ones first."""
+    rows: list[tuple[float, tuple[Cell, ...]]] = []
+    for one in found:
+        theirs, ours = known_of(one.cell.scenario).get(one.cell.algorithm), one.total("published")
+        if theirs and ours:
+            beyond = 100 * (ours / theirs - 1)
+            names = (one.cell.robot, one.cell.contacts, one.cell.algorithm)
+            rows.append((-abs(beyond), (*names, ours, theirs, f"{beyond:+.0f}")))
+    near = sum(distance >= -NEAR for distance, _ in rows)
+    said = (
+        f"<p>{near} of {len(rows)} listings are within {NEAR} percent of the authors' programs of 2023 and 2024, which "
+        "are counted as they stand, on the same robots.</p>"
+    )
+    header = ("robot", "contacts", "algorithm", "published", "authors' program", "percent")
+    return said + folded("table", table(Table(header, tuple(row for _, row in sorted(rows)))))
+
+
+def known_of(scenario: str) -> Mapping[str, int]:
+    """Operations of the authors' programs by algorithm; those by LTL of 2023 take no proximal steps."""
+    direct = {name: count for name, count in DYNAMICS.get(scenario, {}).items() if name != "prox_ltl"}
+    return {**MATRICES.get(scenario, {}), **direct, **PROXIMAL.get(scenario, {}), **DAMPED.get(scenario, {})}
 
 
 def kind(algorithm: str) -> str:

@@ -100,6 +100,7 @@ def html(plan: Plan, executor: Executor | None = None) -> str:
         Section("tiers", "Tiers, and what makes the difference", differences()),
         Section("phases", "Operations by phase", page.phases(found)),
         Section("best", "How far emitted operations are below published ones", page.best(found)),
+        Section("authors", "Published operations beside the authors' programs", page.authors(found)),
         Section("cells", "Every algorithm of every robot", page.cells(found)),
         Section("studies", "The papers' tables and figures", studies),
         Section("claims", "The papers' claims", claims),

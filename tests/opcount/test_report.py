@@ -123,8 +123,8 @@ def test_the_best_of_each_kind_stand_beside_each_other() -> None:
     written = page.best([crba, efpa, ours])
     assert written.count("<tr data") == 2
     least = min(efpa.total("emitted") or 0, ours.total("emitted") or 0)
-    assert f'<td>efpa</td><td class="number">{efpa.total("published"):,}</td>' in written
-    assert f'<td class="number">{least:,}</td>' in written
+    assert f'<td>efpa</td><td class="number t-published">{efpa.total("published"):,}</td>' in written
+    assert f'<td class="number t-emitted">{least:,}</td>' in written
 
 
 def test_bars_are_as_long_as_the_operations() -> None:

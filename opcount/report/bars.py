@@ -57,7 +57,8 @@ def bars(title: str, found: Sequence[Found]) -> str:
     most = max((one.total(tier) or 0 for one in found for tier in one.parts), default=1) or 1
     scale, at, parts = (WIDTH - LEFT - 70) / most, 4, []
     for one in found:
-        parts.append(f'<text x="0" y="{at + BAR - 3}" class="name">{escape(one.cell.algorithm)}</text>')
+        middle = at + (len(one.parts) * (BAR + GAP) - GAP) / 2 + 4
+        parts.append(f'<text x="0" y="{middle:g}" class="name">{escape(one.cell.algorithm)}</text>')
         for tier, own in one.parts.items():
             inner = _bar({phase: row[-1] for phase, row in own["phase"].items()}, at, scale)
             total = one.total(tier) or 0

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from typing import TYPE_CHECKING
 
 from codegen.lowering import LOWERING
 from codegen.passes import DEFAULT, ORDER
 from opcount.report.elements import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TIERS = (
     ("as published", "The paper's listing over dense matrices, on the robot as its file describes it."),
@@ -17,8 +22,9 @@ TIERS = (
 
 def differences() -> str:
     """Lists of the tiers, of the steps that lead from one to the next, as HTML."""
-    steps = [(step.name, _said(step.run)) for step in LOWERING if step.plain]
-    passes = [(step.__name__, _said(sys.modules[step.__module__])) for step in dict.fromkeys((*DEFAULT, *ORDER))]
+    modules = Counter(step.run.__module__ for step in LOWERING)
+    steps = [(step.name, _said(step.run, modules[step.run.__module__] == 1)) for step in LOWERING if step.plain]
+    passes = [(step.__name__, _said(step)) for step in dict.fromkeys((*DEFAULT, *ORDER))]
     return "\n".join(
         (
             listed(TIERS),
@@ -30,8 +36,9 @@ def differences() -> str:
     )
 
 
-def _said(documented: object) -> str:
-    """The first sentence of a docstring."""
+def _said(step: Callable[..., object], alone: bool = True) -> str:
+    """The first sentence of the docstring of a step's module, or of its function where others are in the module."""
+    documented = sys.modules[step.__module__] if alone else step
     words = " ".join((documented.__doc__ or "").split("\n\n")[0].replace("`", "").split())
     first, stop, _ = words.partition(". ")
     return f"{first}." if stop else words

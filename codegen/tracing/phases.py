@@ -1,8 +1,8 @@
 """The phases of algorithms, by the functions, modules and symbols that compute them.
 
 An operation is part of the phase of the outermost call on its stack whose function stands here; if none does, of the
-outermost one whose module stands here; and if none does, of the outermost statement that assigns a symbol which stands
-here. Symbols mean the same in all algorithms (`codegen.algorithms`).
+outermost one whose module stands here; and if none does, of the innermost statement of an algorithm or a recursion that
+assigns a symbol which stands here. Symbols mean the same in all algorithms (`codegen.algorithms`).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def phase_of(places: tuple[Place, ...]) -> str:
     """The phase of an operation, by the calls in which it is, outer ones first."""
     functions = (FUNCTIONS.get(f"{at.module}.{at.function}") or FUNCTIONS.get(at.function) for at in places)
     modules = (MODULES.get(at.module) for at in places)
-    symbols = (SYMBOLS.get(name) for at in places for name in at.names)
+    symbols = (SYMBOLS.get(name) for at in reversed(places) for name in at.names)
     around = (AROUND.get(at.function) for at in places)
     for found in (functions, modules, around, symbols):
         if phase := next(filter(None, found), None):

@@ -17,7 +17,7 @@ from casadi import OP_ADD, OP_DIV, OP_MUL, OP_SUB, SX
 
 from codegen.recursions.tree import Tree
 from codegen.tracing.phases import ROBOT, Place, phase_of
-from codegen.tracing.statements import statement
+from codegen.tracing.statements import Statement, statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,8 +29,8 @@ ORDERS = ("inwards", "outwards", "support", "path(", "parts", "contacts", "held"
 """What loops over nodes, bodies or contacts go through."""
 END = "codegen.tracing."
 """The modules that call algorithms."""
-WITHIN = "codegen.spatial."
-"""The modules whose loops go through the parts of one node."""
+WITHIN = ("codegen.spatial.", "codegen.joints.")
+"""The modules whose symbols and loops are those of one node or matrix."""
 
 
 class Origin(NamedTuple):
@@ -98,10 +98,9 @@ def _origin(frame: FrameType | None) -> Origin:
         if module.startswith(END):
             break
         if module.startswith("codegen."):
-            at = statement(code.co_filename, frame.f_lineno)
+            at = Statement() if module.startswith(WITHIN) else statement(code.co_filename, frame.f_lineno)
             places.append(Place(module.rpartition(".")[2], code.co_name, at.names))
-            if not module.startswith(WITHIN):
-                body = body or _body(frame, at.loops)
+            body = body or _body(frame, at.loops)
         frame = frame.f_back
     return Origin(phase_of(tuple(places[::-1])), body or ROBOT)
 

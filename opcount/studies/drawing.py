@@ -48,7 +48,7 @@ def svg(figure: Figure, name: str) -> str:
 
     out = io.StringIO()
     with rc_context({"svg.hashsalt": "rigidc", "hatch.linewidth": 0.5, "svg.fonttype": "none"}):
-        figure.savefig(out, format="svg", metadata=FORMATS["svg"])
+        figure.savefig(out, format="svg", metadata=FORMATS["svg"], bbox_inches="tight")
     text = out.getvalue()[out.getvalue().index("<svg") :]
     return re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{name}-", text)
 

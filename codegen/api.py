@@ -149,7 +149,7 @@ def generate(
     wanted = libraries_of(libraries, static, cpu)
     lists = (names_of("frames", frames), names_of("external", external), names_of("parameters", parameters))
     held, tasks, chosen = contacts_of(robot, contacts), [], names_of("algorithms", algorithms)
-    direct = {name for name in chosen if name in ALGORITHMS and "lam0" not in ALGORITHMS[name].inputs}
+    direct = {name for name in chosen if name in ALGORITHMS and not ALGORITHMS[name].iterates}
     for name in chosen:
         own = concerning(name, chosen, lists[2])
         steps = 3 if name in direct and direct < {*chosen} else iterations

@@ -12,8 +12,9 @@ from codegen.compilation.cache import cached
 from codegen.compilation.library import compiled
 from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
-from codegen.emission.spec import Kernel, LoopKernel
+from codegen.emission.spec import Kernel, LoopKernel, ProductKernel
 from codegen.ir.counting import count
+from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.staging import staged
 from codegen.passes import run
 from codegen.progress import doing, each
@@ -22,7 +23,7 @@ from codegen.task.breakdown import labelled
 from codegen.task.header import header
 from codegen.task.header_notes import folded
 from codegen.task.limb_symmetry import limbs
-from codegen.tracing.task import Task, trace, trace_iteration
+from codegen.tracing.task import Task, trace_iteration, trace_products
 
 if TYPE_CHECKING:
     import os
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from codegen.compilation.library import Library
     from codegen.compilation.runtime import Function
     from codegen.emission.artifact import Artifact
+    from codegen.emission.kernels import AnyKernel
     from codegen.emission.spec import Style
     from codegen.ir.graph import Graph
     from codegen.model import Model
@@ -40,32 +42,47 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=8)
 def graphs(task: Task) -> tuple[Graph, Graph]:
-    """The graph of a task as written and as emitted."""
+    """The graph of a task as written and as emitted; products of matrices are straight-line code in it, too."""
+    written, emitted = _functions(task)
+    return straight_line(written), straight_line(emitted)
+
+
+@lru_cache(maxsize=8)
+def _functions(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts]:
+    """What a task computes as written and as emitted."""
     with _undisturbed(), doing(f"{task.algorithm} of {task.model.name}"):
         with doing("tracing"):
-            written = trace(task)
+            written = trace_products(task)
         with doing("passes"):
             return written, _passed(task, written)
 
 
-def _passed(task: Task, written: Graph) -> Graph:
-    """The graph after the passes, if the task's tier has any."""
-    return run(written) if task.tier == "emitted" else written
+def _passed(task: Task, written: Graph | WithProducts) -> Graph | WithProducts:
+    """The same after the passes, if the task's tier has any."""
+    if task.tier != "emitted":
+        return written
+    return written.after(run) if isinstance(written, WithProducts) else run(written)
 
 
-def kernel(task: Task, sections: bool = False) -> Kernel | LoopKernel:
-    """The function to emit for a task; with `sections`, comments name the phases of one that is no loop."""
+def kernel(task: Task, sections: bool = False) -> AnyKernel:
+    """The function to emit for a task; with `sections`, comments name the phases where all is straight-line code."""
     if task.iterations is None:
         written = trace_iteration(task)
         about = f"{task.entry.title}; iterates until its residual is at most tol"
-        return LoopKernel(task.algorithm, staged(_passed(task, written)), about, count(written), folded(task))
-    if sections:
-        with _undisturbed():
-            written, emitted, origins = labelled(task)
-        phases = tuple(origin.phase for origin in origins)
-        return Kernel(emitted, task.entry.title, count(written), limbs(task), folded(task), phases)
-    written, emitted = graphs(task)
-    return Kernel(emitted, task.entry.title, count(written), limbs(task), folded(task))
+        emitted = straight_line(_passed(task, written))
+        return LoopKernel(task.algorithm, staged(emitted), about, count(written), folded(task))
+    first, last, phases = _sections(task) if sections else (*_functions(task), ())
+    before = count(straight_line(first))
+    if isinstance(last, WithProducts):
+        return ProductKernel(last, task.entry.title, before, limbs(task), folded(task))
+    return Kernel(last, task.entry.title, before, limbs(task), folded(task), phases)
+
+
+def _sections(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts, tuple[str, ...]]:
+    """What a task computes as written and as emitted, with labels, and the phases that these stand for."""
+    with _undisturbed():
+        written, emitted, origins = labelled(task)
+    return written, emitted, tuple(origin.phase for origin in origins)
 
 
 def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:

@@ -101,7 +101,7 @@ HELD = {name: entry for name, entry in ALGORITHMS.items() if entry.group in ("co
 def test_inputs_of_algorithms_with_contacts_are_those_of_the_registry() -> None:
     rows = re.findall(r"^\| (`.+`) \| (q.*?) \| (?:a|W|Winv|x)\b", PAGES["contacts"], re.MULTILINE)
     stated = {name: re.findall(r"\w+", inputs) for names, inputs in rows for name in re.findall(r"`(\w+)`", names)}
-    asked = {name: ["tol", "max_iter"] if "lam0" in entry.inputs else [] for name, entry in HELD.items()}
+    asked = {name: ["tol", "max_iter"] if entry.iterates else [] for name, entry in HELD.items()}
     assert stated == {name: [*entry.inputs, *asked[name]] for name, entry in HELD.items()}
 
 

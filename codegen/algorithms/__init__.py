@@ -106,13 +106,19 @@ class Algorithm:
             return self.inputs[1:]
         return ("p", "tau", "s", *(name for name in self.inputs if name in ("mu", "lam0", "R")))
 
+    @property
+    def iterates(self) -> bool:
+        """Whether it repeats a step, so that a tolerance can say how often."""
+        return "lam0" in self.inputs and self.group != "derivatives"
+
     def needs(self, parameters: Collection[str] = ()) -> Needs:
         """What it declares to the lowering, with these parameters among its arguments."""
         dynamics = {*self.outputs} <= {"a", "lam", "W", "Winv", "x"} and "a" not in self.inputs
+        both = "tau" in self.inputs or self.group == "derivatives"
         matrix = self.group in ("delassus", "damped")  # neither joints' motions nor their forces come in or out
         return replace(
             self.declares,
-            swept="forces" if "a" in self.inputs else "both" if "tau" in self.inputs else "inertias",
+            swept="both" if both else "forces" if "a" in self.inputs else "inertias",
             base_frame=self.group != "loops" and dynamics,  # forces go in and accelerations come out, if any
             base_link=matrix and not self.declares.joint_space,  # M has more zeros with the base in the middle
             # units of compliances are others, and factors of pairs of joints cost more than units save
@@ -317,7 +323,14 @@ ALGORITHMS: dict[str, Algorithm] = {
             declares=IN_JOINT_SPACE,
         ),
         *(
-            derivatives(f"{name}_derivatives", direct_derivatives, HELD, BY_STATE, f"derivatives of {name}")
+            derivatives(
+                f"{name}_derivatives",
+                direct_derivatives,
+                HELD,
+                BY_STATE,
+                f"derivatives of {name}",
+                independent="rows",
+            )
             for name in ("pv", "pv_early")
         ),
         *(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from codegen.emission.blocks import EIGHT, PAIR
-from codegen.emission.layout import layout
+from codegen.emission.layout import START, layout
 from codegen.emission.spelling import spelling
 from codegen.ir.operations import CONST, INPUT
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from codegen.emission.splitting import Lengths
     from codegen.ir.graph import Graph
     from codegen.languages import Language
-
-START = -1
-"""The unit after which results are stored that wait for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +93,7 @@ def due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
     values, stored = graph.values, {plan.free: list[int]()}
     results = {index for result in graph.results for index in result}
     waiting = plan.free != START
-    stored[plan.free] += [index for index in sorted(results) if values[index].op in (CONST, INPUT)]
+    stored[plan.free] += [i for i in sorted(results - plan.copied) if values[i].op in (CONST, INPUT)]
     for unit in (unit for units in plan.parts for unit in units):
         own = [index for index in plan.unit(unit) if index in results]
         stored.setdefault(plan.free if waiting else unit, []).extend(own)
@@ -158,6 +155,8 @@ class _Writer:
 
     def make(self, index: int) -> None:
         """A unit, and the sines and cosines that begin with it."""
+        if index in self.plan.copied:
+            self.say("Inputs, read before any result is stored.")
         if index in self.plan.blocks:
             self._angles(index)
         if index in self.entering:
@@ -183,7 +182,7 @@ class _Writer:
         for index in results:
             self._fetch(index)
             text = self.language.everywhere(self.words.text[index], self.words.literal[index])
-            if self.graph.values[index].op == INPUT:
+            if self.graph.values[index].op == INPUT and index not in self.plan.copied:
                 copy = f"t{len(self.graph.values) + index}"
                 self.lines.append(f"const T {copy} = {text};")
                 text = copy
@@ -227,6 +226,8 @@ class _Writer:
         pack, op, words = self.plan.unit(index), self.graph.values[index].op, self.words
         if index in words.elements:
             return self._taken(index)
+        if index in self.plan.copied:
+            return self.language.everywhere(words.copied[index], literal=False)
         if len(pack) == 1:
             args = self.graph.values[index].args
             for arg in args:
@@ -256,8 +257,8 @@ class _Writer:
 
     def _single(self, member: int) -> str:
         """A value among others of a vector."""
-        text, loaded = self.words.text[member], self.graph.values[member].op == INPUT
-        return f"{self.language.prefix.upper()}_SINGLY({text})" if loaded and self.plan.pack else text
+        text, loaded = self.words.text[member], self.graph.values[member].op == INPUT and self.plan.pack
+        return f"{self.language.prefix.upper()}_SINGLY({text})" if loaded and member not in self.plan.copied else text
 
     def _angles(self, first: int) -> None:
         """A block of sines and cosines."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from casadi import SX, cross, diagcat, is_equal, jacobian, substitute, vertcat
+from casadi import SX, cross, densify, diagcat, is_equal, jacobian, substitute, vertcat
 
 from codegen.kinematic_loops.constraints import rate_map
 from codegen.recursions.tree import Part, Tree, armatures, opened
@@ -44,7 +44,7 @@ class NodeRates:
     def along(self, function: Callable[[SX], SX], given: SX) -> SX:
         """The derivative of function(given) along the tangents of the node's coordinates, `given` held constant."""
         constant = SX.sym("constant", given.size1())
-        return substitute(jacobian(function(constant), self.x) @ self.Tx, constant, given)
+        return substitute(jacobian(function(constant), self.x) @ self.Tx, constant, densify(given))
 
 
 def is_plain(tree: Tree) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from codegen.ir.counting import Count, added, count_by_label
 from codegen.ir.operations import KINDS
+from codegen.ir.products import WithProducts, straight_line
 from codegen.passes import run
 from codegen.progress import doing
 from codegen.tracing.labelled import trace_labelled
@@ -67,22 +68,23 @@ def _row(count: Count) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=2)
-def labelled(task: Task) -> tuple[Graph, Graph, tuple[Origin, ...]]:
-    """The graph of a task as written and as emitted, with labels, and what these stand for."""
+def labelled(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts, tuple[Origin, ...]]:
+    """What a task computes as written and as emitted, with labels, and what these stand for."""
     with doing(f"{task.algorithm} of {task.model.name}"):
         with doing("tracing"):
             written, origins = trace_labelled(task)
         with doing("passes"):
-            return written, run(written) if task.tier == "emitted" else written, origins
+            if task.tier != "emitted":
+                return written, written, origins
+            return written, written.after(run) if isinstance(written, WithProducts) else run(written), origins
 
 
 def breakdown(task: Task) -> dict[Tier, Breakdown]:
     """The breakdown at the tier of a task, and if it has passes before them, too."""
     written, emitted, origins = labelled(task)
     bodies = tuple(body.name for body in task.model.bodies)
-    graphs: dict[Tier, Graph] = {task.tier: emitted}
-    if task.tier == "emitted":
-        graphs = {"written": written, **graphs}
+    graphs: dict[Tier, Graph] = {"written": straight_line(written)} if task.tier == "emitted" else {}
+    graphs[task.tier] = straight_line(emitted)
     return {
         tier: Breakdown({origins[label]: count for label, count in count_by_label(graph).items()}, bodies)
         for tier, graph in graphs.items()

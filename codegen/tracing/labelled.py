@@ -9,12 +9,14 @@ from casadi import SX, symvar, vec, vertcat, which_depends
 
 from codegen.ir.graph import Graph, Port, from_casadi
 from codegen.ir.operations import CONST, INPUT
+from codegen.ir.products import WithProducts
 from codegen.passes.dead import drop_dead
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.phases import REST, ROBOT, STATUS, TRANSFORMS
+from codegen.tracing.products import with_products
 from codegen.tracing.provenance import Origin, Record, recorded
 from codegen.tracing.status import with_status
-from codegen.tracing.task import function_of, unrolled
+from codegen.tracing.task import function_of, results_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,21 +27,23 @@ UNKNOWN, FALLIBLE = Origin(REST, ROBOT), Origin(STATUS, ROBOT)
 
 
 @direct_operators()
-def trace_labelled(task: Task) -> tuple[Graph, tuple[Origin, ...]]:
-    """The graph that `codegen.tracing.task.trace` makes, with labels, and what these stand for."""
+def trace_labelled(task: Task) -> tuple[Graph | WithProducts, tuple[Origin, ...]]:
+    """What `codegen.tracing.task.trace_products` makes, with labels, and what these stand for."""
     with recorded() as record:
-        symbols, results = unrolled(task)
-    inputs, outputs = task.signature
+        symbols, results = results_of(task)
+        inputs, outputs = task.signature
+        made, ports, products = with_products(results, outputs)
     noted = _known_by(symbols, vertcat(SX(0, 1), *[vec(result) for result in record.results]))
-    function = function_of(task, symbols, [*results, noted.T])
-    graph = from_casadi(function, inputs, (*outputs, Port("noted", (noted.size1(),))), task.algorithm)
+    function = function_of(task, symbols, [*made, noted.T])
+    graph = from_casadi(function, inputs, (*ports, Port("noted", (noted.size1(),))), task.algorithm)
     places = [graph.results[-1][row] for row in noted.sparsity().row()]
     numbers = [label for result, label in zip(record.results, record.labels, strict=True) for _ in range(result.nnz())]
     known = dict[int, int]()
     for place, number in zip(places, numbers, strict=True):
         known.setdefault(place, number)
-    alone = replace(graph, outputs=outputs, results=graph.results[:-1])
-    return _labelled(alone, known, record)
+    whole, origins = _labelled(replace(graph, outputs=ports, results=graph.results[:-1]), known, record)
+    status = whole.outputs[len(ports) :]
+    return WithProducts(whole, products, (*outputs, *status)) if products else whole, origins
 
 
 def _known_by(symbols: Sequence[SX], noted: SX) -> SX:

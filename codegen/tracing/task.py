@@ -14,13 +14,16 @@ from codegen.geometry import Inertia
 from codegen.ir.graph import Graph, Port, Value, from_casadi
 from codegen.ir.names import identifier
 from codegen.ir.operations import CONST
+from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
 from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered, restored
 from codegen.model.contacts import placed, whole_tips
 from codegen.recursions.iteration import Iteration, flat
 from codegen.recursions.plain_tree import PlainTree
+from codegen.recursions.products import Product
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
+from codegen.tracing.products import unrolled, with_products
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
@@ -184,12 +187,20 @@ def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
     return Port(name, (PARAMETERS[kind],), ABOUT[kind].format(repr(target)))
 
 
-@direct_operators()
 def trace(task: Task) -> Graph:
     """The algorithm's graph as written, specialised to the model; an iterative one with its iterations unrolled."""
-    symbols, results = unrolled(task)
+    return straight_line(trace_products(task))
+
+
+@direct_operators()
+def trace_products(task: Task) -> Graph | WithProducts:
+    """The same, with large products of matrices kept as such."""
+    symbols, results = results_of(task)
     inputs, outputs = task.signature
-    return _read(task, symbols, inputs, results, outputs)
+    made, ports, products = with_products(results, outputs)
+    graph = _read(task, symbols, inputs, made, ports)
+    status = graph.outputs[len(ports) :]
+    return WithProducts(graph, products, (*outputs, *status)) if products else graph
 
 
 @direct_operators()
@@ -211,16 +222,8 @@ def trace_iteration(task: Task) -> Graph:
 @direct_operators()
 def casadi_function(task: Task) -> Function:
     """The algorithm as a function of CasADi's, as written or as published: dense columns, matrices row by row."""
-    symbols, results = unrolled(task)
-    return function_of(task, symbols, [SX(densify(x)) for x in results])
-
-
-def unrolled(task: Task) -> tuple[list[SX], tuple[SX, ...]]:
-    """Symbols for the arguments, and the results; of an iterative algorithm after its iterations."""
-    symbols, results = _run(task)
-    if isinstance(results, Iteration):
-        results = results.unrolled(task.iterations or 1)
-    return symbols, results if isinstance(results, tuple) else (results,)
+    symbols, results = results_of(task)
+    return function_of(task, symbols, [SX(densify(x)) for x in unrolled(results)])
 
 
 def function_of(task: Task, symbols: list[SX], results: Sequence[SX]) -> Function:
@@ -253,6 +256,14 @@ def _weightless(task: Task) -> list[str]:
     light = {i for i in range(nv) if felt.values[felt.results[0][i * (nv + 1)]] == Value(CONST)}
     parts = zip(task.model.joint_names, task.model.v_slices, strict=True)
     return [name for name, part in parts if light & {*range(part.start, part.stop)}]
+
+
+def results_of(task: Task) -> tuple[list[SX], tuple[SX | Product, ...]]:
+    """The algorithm on symbols, with its iterations unrolled."""
+    symbols, results = _run(task)
+    if isinstance(results, Iteration):
+        results = results.unrolled(task.iterations or 1)
+    return symbols, results if isinstance(results, tuple) else (results,)
 
 
 def _run(task: Task) -> tuple[list[SX], Any]:

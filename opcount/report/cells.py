@@ -16,6 +16,7 @@ from codegen.backends import BACKENDS
 from codegen.emission.spec import Kernel, Style
 from codegen.errors import UnsuitedError
 from codegen.ir.counting import Count, count
+from codegen.ir.products import straight_line
 from codegen.progress import each
 from codegen.task.breakdown import BY, labelled
 from codegen.task.header import header
@@ -132,7 +133,8 @@ def _c(model: Robot, cell: Cell) -> str:
     task = api.task(model, cell.algorithm, **cell.held.options)
     written, emitted, origins = labelled(task)
     sections = tuple(origin.phase for origin in origins)
-    made = Kernel(emitted, task.entry.title, count(written), folded=folded(task), sections=sections)
+    before = count(straight_line(written))
+    made = Kernel(straight_line(emitted), task.entry.title, before, folded=folded(task), sections=sections)
     files = BACKENDS["c"].folder(header(model, model.name, (task,)), (made,), Style())
     return next(text for name, text in files.items() if name.endswith(f"_{cell.algorithm}.c"))
 

@@ -107,7 +107,7 @@ def _to_compile(run: Run, rng: np.random.Generator) -> Run:
         trig=str(rng.choice(["fast", "libm"])),
         target=str(rng.choice(["native", "native", "portable"])),
     )
-    until = "lam0" in ALGORITHMS[run.algorithm].inputs and rng.random() < 0.4
+    until = ALGORITHMS[run.algorithm].iterates and rng.random() < 0.4
     return replace(run, compiled=options, states=int(rng.integers(3, 20)), iterations=None if until else run.iterations)
 
 
@@ -121,7 +121,7 @@ def _run(model: Model, rng: np.random.Generator, seed: int) -> Run:
         run = replace(run, frames=tuple(_some(frames, rng, 3)))
     if "f_ext" in entry.inputs and rng.random() < 0.5:
         run = replace(run, external=tuple(_some(frames, rng, 3)))
-    held = entry.group in ("constrained", "delassus", "damped") or "W" in entry.outputs
+    held = entry.group in ("constrained", "delassus", "damped") or {"W", "dlam_dq"} & {*entry.outputs}
     if held:
         own = [frame.name for frame in model.frames if frame.body >= 0]
         number = int(rng.choice([1, 2, 3, 4], p=(0.4, 0.3, 0.2, 0.1)))

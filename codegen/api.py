@@ -153,6 +153,7 @@ def generate(
     derivatives: Sequence[str] = (),
     sparse: bool = False,
     integrator: str | None = None,
+    sections: bool = False,
 ) -> tuple[Path, ...]:
     """Write a folder of C that builds by itself; the paths written. Sources of an earlier one are replaced or removed.
 
@@ -160,7 +161,8 @@ def generate(
     at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows,
     and `iterations=None` concerns those that iterate. `backend="c_portable"` writes one source of plain ISO C99 for any
     compiler: always with the C library's sine and cosine, and never with lanes. `derivatives` adds products of the
-    derivatives of every algorithm (`jvp`, `vjp`); with `sparse` the header holds the patterns of matrices.
+    derivatives of every algorithm (`jvp`, `vjp`); with `sparse` the header holds the patterns of matrices; with
+    `sections` comments say where the phases of an algorithm begin.
     `interfaces` are solvers that shall call the functions too (`casadi`), which adds sources with derivatives up to the
     `order` (0 to 2).
     `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
@@ -180,7 +182,7 @@ def generate(
         given = (*lists[:2], own, held, steps, dtype, without, tier)
         tasks += [task_of(robot, name, *given, kind, sparse) for kind in ("", *names_of("derivatives", derivatives))]
     adding = interfaces_of(names_of("interfaces", interfaces), dtype, order)
-    return pipeline.folder_of(robot, tasks, out, prefix or robot.name, style, writer, wanted, adding)
+    return pipeline.folder_of(robot, tasks, out, prefix or robot.name, style, writer, wanted, adding, sections)
 
 
 def _products(recipe: partial[Function], algorithm: str) -> Callable[[str], Function]:

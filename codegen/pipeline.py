@@ -21,10 +21,12 @@ from codegen.ir.staging import staged
 from codegen.passes import run
 from codegen.progress import doing, each
 from codegen.task.auto_select import resolved
+from codegen.task.breakdown import labelled
 from codegen.task.header import header
 from codegen.task.header_notes import about, folded
 from codegen.task.limb_symmetry import limbs
 from codegen.tracing.directional import function_of, matrices
+from codegen.tracing.form import Form
 from codegen.tracing.task import Task, trace_iteration
 
 if TYPE_CHECKING:
@@ -70,17 +72,26 @@ def passed(task: Task, written: Graph) -> Graph:
     return run(written) if task.tier == "emitted" else written
 
 
-def kernel(task: Task) -> AnyKernel:
-    """The function to emit for a task."""
+def kernel(task: Task, sections: bool = False) -> AnyKernel:
+    """The function to emit for a task; with `sections`, comments name the phases where all is straight-line code."""
     if task.iterations is None:
         written = trace_iteration(task)
         says = f"{task.entry.title}; iterates until its residual is at most tol"
         return LoopKernel(task.algorithm, staged(passed(task, written)), says, count(written), folded(task))
-    first, last = _functions(task)
+    first, last, phases = _sections(task) if sections else (*_functions(task), ())
     before = count(straight_line(first))
     if isinstance(last, WithProducts):
         return ProductKernel(last, about(task), before, limbs(task), folded(task))
-    return Kernel(last, about(task), before, limbs(task), folded(task))
+    return Kernel(last, about(task), before, limbs(task), folded(task), phases)
+
+
+def _sections(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts, tuple[str, ...]]:
+    """What a task computes as written and as emitted, with labels, and the phases that these stand for."""
+    if task.form != Form():  # these are none of the algorithm's own results
+        return *_functions(task), ()
+    with undisturbed():
+        written, emitted, origins = labelled(task)
+    return written, emitted, tuple(origin.phase for origin in origins)
 
 
 def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:
@@ -105,6 +116,7 @@ def files_of(
     interfaces: Sequence[Interface] = (),
     *,
     plain: bool = True,
+    sections: bool = False,
 ) -> dict[str, str]:
     """File name to text of a folder of C with the functions of tasks on one robot, and of them for these interfaces.
 
@@ -114,7 +126,7 @@ def files_of(
         tasks = [resolved(task) for task in tasks]
         top = header(robot, prefix, tasks)
         shown = each(tasks if plain else (), str)
-        kernels, wrappers = [kernel(task) for task in shown], dict[str, str]()
+        kernels, wrappers = [kernel(task, sections) for task in shown], dict[str, str]()
         for interface in interfaces:
             for task in tasks:
                 more, files = interface(top, task)
@@ -132,10 +144,11 @@ def folder_of(
     writer: Backend,
     libraries: Sequence[Library],
     interfaces: Sequence[Interface] = (),
+    sections: bool = False,
 ) -> tuple[Path, ...]:
     """The paths of such a folder, and of libraries made of it."""
     with doing(f"C for {robot.name}"):
-        files = files_of(robot, tasks, prefix, style, writer, interfaces)
+        files = files_of(robot, tasks, prefix, style, writer, interfaces, sections=sections)
         made: dict[str, str | bytes] = {}
         for one in each(libraries, str):
             made |= compiled(one, identifier(prefix), files)

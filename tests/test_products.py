@@ -84,7 +84,7 @@ def test_loops_compute_it(tmp_path: Path, compiler: str, flags: tuple[str, ...])
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_so_do_those_of_plain_c(tmp_path: Path, compiler: str) -> None:
     writer = BACKENDS["c_portable"]
-    files = writer.folder(header(), (ProductKernel(example()),), writer.style(Style()))
+    files = writer.folder(header(), (ProductKernel(example()),), writer.style(Style()), {})
     check(files, ["arm.c"], tmp_path, compiler, ("-Wconversion",))
 
 

@@ -43,7 +43,7 @@ class Dual(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """The solution's a, and changes of the equations above at constant a and lam: R (nv x nv), c (m x nv) by q and v."""
+    """The solution's a, and changes of the equations at constant a and lam: R (nv x nv) and c (m x nv) by q and v."""
 
     a: SX
     R_q: SX

@@ -88,6 +88,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "patterns",
     )
     add_derivatives(parser)
+    parser.add_argument(
+        "--sections", action="store_true", help="comments that say where the phases of algorithms begin"
+    )
     add_build(parser, endless=True)
     add_libraries(parser)
 
@@ -125,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
         names = [name for name, attempt in shown if unless_unsuited(args, name, attempt)]
     options = {**build_options(args), "iterations": args.iterations, "lanes": args.lanes, "backend": args.backend}
     options |= {"derivatives": args.derivatives, "sparse": args.sparse}
-    made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu}
+    made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu, "sections": args.sections}
     solvers = {"interfaces": args.interfaces, "order": args.order}
     paths = api.generate(robot, names, out=folder, prefix=args.prefix, **options, **made, **solvers)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)

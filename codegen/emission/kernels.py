@@ -10,7 +10,7 @@ from codegen.emission.functions import Argument, Call, Function
 from codegen.emission.products import factors_call, kept, product_steps, vectorised
 from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, ProductKernel, Style
 from codegen.emission.stack import stack
-from codegen.emission.statements import statements
+from codegen.emission.statements import Comments, statements
 from codegen.emission.text import render
 from codegen.emission.tiles import tiled
 from codegen.ir.counting import Count
@@ -188,12 +188,13 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     used -= {"sin", "cos"} if language.own_angles else set()
     head = f"{macro}_{'STATUS' if kernel.can_fail else 'FUNCTION'}({name})"
     status = next((a.name for a in given if a.port == STATUS), "")
+    sections = kernel.sections if isinstance(kernel, Kernel) else ()
 
     def written(program: Packed, lengths: Lengths) -> Body:
         if isinstance(kernel, ProductKernel):
             made = _products(header, kernel, program, head, given, language, lengths)
         else:
-            made = _functions(name, head, header, program, given, language, lengths)
+            made = _functions(name, head, header, program, given, language, lengths, sections)
         return _returning(made, macro, status) if status else made
 
     if isinstance(kernel, LoopKernel):
@@ -314,11 +315,13 @@ def _functions(
     given: tuple[Argument, ...],
     language: Language,
     lengths: Lengths,
+    sections: Sequence[str] = (),
 ) -> Body:
     """One function, or one per part and one under `head` that calls them in order."""
     macro = header.c_prefix.upper()
     named = {place: comment(row.name) for place, row in owners(header, program.graph.inputs).items()}
-    parts, workspace = statements(program.graph, [a.name for a in given], language, lengths, program.packs, named)
+    comments = Comments(named, [comment(section) for section in sections])
+    parts, workspace = statements(program.graph, [a.name for a in given], language, lengths, program.packs, comments)
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
     public = f"{head}({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]

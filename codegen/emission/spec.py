@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from codegen.emission.splitting import Lengths
 from codegen.emission.tiles import tiled
-from codegen.ir.counting import Count, count
+from codegen.ir.counting import Count, added, count
 from codegen.ir.graph import STATUS, Port
 from codegen.ir.names import comment, identifier
-from codegen.ir.operations import KINDS
 from codegen.ir.products import straight_line
 from codegen.languages import SCALARS, Language
 from codegen.packing import pack
@@ -110,7 +109,8 @@ class Header:
 class Kernel:
     """One function to emit: its graph (named as its algorithm), what it computes, its count as written.
 
-    `ways` are those in which limbs might go in step (`codegen.packing.pack`), `folded` says what is no argument.
+    `ways` are those in which limbs might go in step (`codegen.packing.pack`), `folded` says what is no argument,
+    `sections` what the graph's labels stand for, if comments are to say so.
     """
 
     graph: Graph
@@ -118,6 +118,7 @@ class Kernel:
     written: Count = field(default_factory=Count)
     ways: tuple[Roles, ...] = ()
     folded: str = ""
+    sections: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"kernel {self.graph.name}: {self.count}"
@@ -247,5 +248,4 @@ class LoopKernel:
     @property
     def count(self) -> Count:
         """The operators in the emitted text: start, one step and finish."""
-        parts = [count(graph) for graph in self.graphs]
-        return Count(*(sum(getattr(part, kind) for part in parts) for kind in KINDS))
+        return added(count(graph) for graph in self.graphs)

@@ -8,7 +8,7 @@ cosines that stand together are taken in one go, as arrays. The members of a pac
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from codegen.emission.blocks import EIGHT, PAIR
@@ -35,24 +35,33 @@ class Part:
     unused: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Comments:
+    """What comments tell: names of what elements of inputs belong to, by port and element, and names of labels."""
+
+    owners: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    sections: Sequence[str] = ()
+
+
 def statements(
     graph: Graph,
     names: Sequence[str],
     language: Language,
     lengths: Lengths,
     packs: Sequence[tuple[int, ...]] = (),
-    owners: Mapping[tuple[int, int], str] | None = None,
+    comments: Comments | None = None,
 ) -> tuple[tuple[Part, ...], int]:
     """The parts of a kernel whose arguments have these C names, and the length of their workspace.
 
-    The members of each pack stand together in the graph. `owners` are names of what elements of inputs belong to, by
-    port and element: a comment tells where each comes in first.
+    The members of each pack stand together in the graph. Comments tell where what an input belongs to comes in first,
+    and of a graph with labels where the label changes.
     """
+    comments = comments or Comments()
     plan = layout(graph, packs, language.own_angles, lengths)
     words, stored = spelling(graph, names, language, plan), due(graph, plan)
-    parts, firsts = [], entering(graph, plan, owners or {})
+    parts, firsts = [], entering(graph, plan, comments.owners)
     for number, units in enumerate(plan.parts):
-        writer = _Writer(graph, plan, words, language, firsts)
+        writer = _Writer(graph, plan, words, language, firsts, comments.sections)
         if len(plan.parts) > 1:
             writer.say(f"Part {number + 1} of {len(plan.parts)}.")
         if number == 0:
@@ -125,9 +134,16 @@ class _Writer:
     """Writes the lines of one part; `known` is what they have named so far."""
 
     def __init__(
-        self, graph: Graph, plan: Layout, words: Spelling, language: Language, entering: Mapping[int, Sequence[str]]
+        self,
+        graph: Graph,
+        plan: Layout,
+        words: Spelling,
+        language: Language,
+        entering: Mapping[int, Sequence[str]],
+        sections: Sequence[str],
     ) -> None:
         self.graph, self.plan, self.words, self.language, self.entering = graph, plan, words, language, entering
+        self.sections, self.section = sections if graph.labels else (), ""
         self.lines: list[str] = []
         self.known: dict[Any, str] = {}
 
@@ -146,9 +162,17 @@ class _Writer:
         if index in self.entering:
             self.say(f"First use of the coordinates of {', '.join(self.entering[index])}.")
         if index not in self.plan.at_home:
+            self._enter(index)
             self._name(index, self._expression(index))
             if index in self.plan.slots:
                 self.lines.append(f"{self._place(index)} = {self.known[index]};")
+
+    def _enter(self, index: int) -> None:
+        """A comment where another section begins."""
+        section = self.sections[self.graph.labels[index]] if self.sections else ""
+        if section != self.section:
+            self.section = section
+            self.lines.append(f"/* {section} */")
 
     def store(self, results: Sequence[int]) -> None:
         """Store results; inputs among them are read before the first store."""

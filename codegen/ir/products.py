@@ -73,15 +73,17 @@ def straight_line(function: Graph | WithProducts) -> Graph:
 def expanded(blocked: WithProducts) -> Graph:
     """The same function as straight-line code."""
     graph = blocked.graph
-    values = [*graph.values, Value(CONST)]
+    values, labels = [*graph.values, Value(CONST)], [*graph.labels, *graph.labels[-1:]]
     zero = len(values) - 1
     known = {port.name: result for port, result in zip(graph.outputs, graph.results, strict=True)}
     shapes = {port.name: port.shape for port in graph.outputs}
     for product in blocked.products:
         known[product.port.name] = tuple(_entries(values, zero, product, known, shapes))
         shapes[product.port.name] = product.port.shape
+        if labels:  # a product is part of what its left factor is part of
+            labels += [labels[known[product.left][0]]] * (len(values) - len(labels))
     results = tuple(known[port.name] for port in blocked.outputs)
-    return verify(Graph(graph.name, graph.inputs, blocked.outputs, tuple(values), results))
+    return verify(Graph(graph.name, graph.inputs, blocked.outputs, tuple(values), results, tuple(labels)))
 
 
 def _entries(

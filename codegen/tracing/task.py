@@ -214,7 +214,7 @@ def trace_products(task: Task) -> Graph | WithProducts:
     """The same, with large products of matrices kept as such."""
     inputs, outputs = task.signature
     symbols = symbols_of(inputs)
-    made, ports, products = with_products(_results(task, symbols), outputs)
+    made, ports, products = with_products(results_or_products(task, symbols), outputs)
     graph = read(task, symbols, inputs, made, ports)
     status = graph.outputs[len(ports) :]
     return WithProducts(graph, products, (*outputs, *status)) if products else graph
@@ -227,7 +227,7 @@ def symbols_of(ports: Sequence[Port]) -> list[SX]:
 
 def results_of(task: Task, symbols: list[SX]) -> tuple[SX, ...]:
     """What the algorithm makes of these symbols, entry by entry; with its iterations unrolled."""
-    return unrolled(_results(task, symbols))
+    return unrolled(results_or_products(task, symbols))
 
 
 @direct_operators()
@@ -255,10 +255,11 @@ def casadi_function(task: Task, *, dense: bool = True) -> Function:
     """
     symbols = symbols_of(task.signature[0])
     made = results_of(task, symbols)
-    return _function(task, symbols, [SX(densify(x)) for x in made] if dense else made)
+    return expression(task, symbols, [SX(densify(x)) for x in made] if dense else made)
 
 
-def _function(task: Task, symbols: list[SX], results: Sequence[SX]) -> Function:
+def expression(task: Task, symbols: list[SX], results: Sequence[SX]) -> Function:
+    """Results as a function of symbols, matrices row by row."""
     return Function(task.name, symbols, [vec(result.T) for result in results], {"live_variables": False})
 
 
@@ -266,7 +267,7 @@ def read(
     task: Task, symbols: list[SX], inputs: tuple[Port, ...], results: Sequence[SX], outputs: tuple[Port, ...]
 ) -> Graph:
     """The graph of results on symbols, with its status; UnsuitedError where a joint meets no inertia."""
-    traced = _function(task, symbols, results)
+    traced = expression(task, symbols, results)
     try:
         return with_status(from_casadi(traced, inputs, outputs, task.name))
     except RobotError:
@@ -290,7 +291,7 @@ def _weightless(task: Task) -> list[str]:
     return [name for name, part in parts if light & {*range(part.start, part.stop)}]
 
 
-def _results(task: Task, symbols: list[SX]) -> tuple[SX | Product, ...]:
+def results_or_products(task: Task, symbols: list[SX]) -> tuple[SX | Product, ...]:
     """What the algorithm makes of these symbols, with its iterations unrolled."""
     results = _run(task, symbols)
     if isinstance(results, Iteration):

@@ -10,10 +10,11 @@ CLAIMS ?=
 FUZZ ?= --count 10000
 SOAK ?= --count 200 --compiled 10
 STUDIES ?= all
+REPORT ?=
 GOLDENS := iiwa solo12
 GOLDEN_ALGORITHMS := -a rnea -a crba -a aba
 
-.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies figures claims bench docs goldens clean
+.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies figures claims report bench docs goldens clean
 
 help:
 	@echo "make demo          install, generate and compile ABA and RNEA of $(DEMO_ROBOT), check, count, time"
@@ -27,6 +28,7 @@ help:
 	@echo "make studies       the papers' tables, reproduced; STUDIES=\"links accuracy\" chooses"
 	@echo "make figures       the papers' tables and figures in build/figures; STUDIES=\"links stems\" chooses"
 	@echo "make claims        the papers' claims, with our numbers and verdicts; CLAIMS=\"pv_osimr --csv\" chooses"
+	@echo "make report        one HTML page of all that, build/report.html; REPORT=--quick takes seconds"
 	@echo "make bench         time against Pinocchio and CasADi, on one core; BENCH=\"iiwa -a aba\" chooses"
 	@echo "make docs          the guide and the API reference as HTML in build/docs; any warning fails"
 	@echo "make goldens       write the committed generated/ folders again"
@@ -75,6 +77,10 @@ figures: $(VENV)/.drawing
 
 claims: $(VENV)/.installed
 	@$(BIN)/python -m opcount.claims $(CLAIMS)
+
+report: $(VENV)/.drawing
+	@mkdir -p build
+	@$(BIN)/rigidc report $(REPORT) --out build/report.html
 
 bench: $(VENV)/.benching
 	@$(BIN)/python -m opcount.bench $(BENCH) --out build/bench

@@ -44,6 +44,7 @@ REFERENCE = (
     ".. autoclass:: codegen.ir.graph.Port",
     "## opcount",
     ".. autofunction:: opcount.count",
+    ".. autofunction:: opcount.breakdown",
     ".. autoclass:: opcount.Count",
 )
 

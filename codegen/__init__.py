@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     from codegen.description import bundled
     from codegen.errors import BuildError, RobotError, SingularError
     from codegen.formulas import symbolic
+    from codegen.identification import BaseParameters, base_parameters, inertial_parameters
     from codegen.interfaces.casadi import to_casadi
+    from codegen.interfaces.jax import to_jax
     from codegen.model import Contact, Frame, Model
     from codegen.model.wrenches import contact_wrenches
     from codegen.robot import Robot, load
 
 __all__ = [
     "ALGORITHMS",
+    "BaseParameters",
     "BuildError",
     "Contact",
     "Frame",
@@ -34,18 +37,22 @@ __all__ = [
     "RobotError",
     "SingularError",
     "auto",
+    "base_parameters",
     "build",
     "bundled",
     "contact_wrenches",
     "generate",
     "graphs",
+    "inertial_parameters",
     "load",
     "symbolic",
     "to_casadi",
+    "to_jax",
 ]
 
 _HOMES = {
     "ALGORITHMS": "algorithms",
+    "BaseParameters": "identification",
     "BuildError": "errors",
     "Contact": "model.contacts",
     "Frame": "model",
@@ -54,14 +61,17 @@ _HOMES = {
     "RobotError": "errors",
     "SingularError": "errors",
     "auto": "api",
+    "base_parameters": "identification",
     "build": "api",
     "bundled": "description",
     "contact_wrenches": "model.wrenches",
     "generate": "api",
     "graphs": "api",
+    "inertial_parameters": "identification",
     "load": "robot",
     "symbolic": "formulas",
     "to_casadi": "interfaces.casadi",
+    "to_jax": "interfaces.jax",
 }
 
 

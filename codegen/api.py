@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from codegen import pipeline
@@ -11,7 +11,8 @@ from codegen.algorithms import ALGORITHMS, concerning
 from codegen.compilation.compiler import toolchain
 from codegen.interfaces import interfaces_of
 from codegen.task.auto_select import AUTO, Choice, cheapest, resolved, stand_in
-from codegen.task.options import backend_of, contacts_of, libraries_of, names_of, style_of, task_of
+from codegen.task.options import backend_of, by_integrator, contacts_of, libraries_of, names_of, style_of, task_of
+from codegen.tracing.directional import signature
 
 if TYPE_CHECKING:
     import os
@@ -36,19 +37,24 @@ def graphs(
     dtype: str = "float64",
     without: Sequence[str] = (),
     tier: str = "emitted",
+    derivative: str = "",
+    sparse: bool = False,
+    integrator: str | None = None,
 ) -> tuple[Graph, Graph]:
     """The graph of an algorithm as written and as emitted; the options are those of `build`.
 
     Of another tier than `emitted` both are the same: our algorithm as written, or the paper's listing.
     """
-    asked = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, dtype, without, tier)
-    return pipeline.graphs(resolved(asked))
+    (name,) = by_integrator((algorithm,), integrator)
+    given = (frames, external, parameters, contacts, iterations, dtype, without, tier, derivative, sparse)
+    return pipeline.graphs(resolved(task_of(robot, name, *given)))
 
 
 def task(robot: Model, algorithm: str, **options: Any) -> Task:
     """What `graphs` traces for these options, which are those of `build`, with `auto` resolved."""
     given = {name: options.pop(name, ()) for name in ("frames", "external", "parameters")}
-    return resolved(task_of(robot, algorithm, **given, **{"contacts": None, "iterations": 3, **options}))
+    (name,) = by_integrator((algorithm,), options.pop("integrator", None))
+    return resolved(task_of(robot, name, **given, **{"contacts": None, "iterations": 3, **options}))
 
 
 def auto(
@@ -85,10 +91,13 @@ def build(
     compiler: str | None = None,
     without: Sequence[str] = (),
     tier: str = "emitted",
+    derivative: str = "",
+    sparse: bool = False,
+    integrator: str | None = None,
 ) -> Function:
     """A compiled callable of one algorithm (or `auto`: the cheapest forward dynamics), specialised to one robot.
 
-    `frames` are those of fk and jacobian (default: the tips), `external` the frames on which external wrenches
+    `frames` are those of fk, jacobian and the like (default: tips), `external` the frames on which external wrenches
     act (rows of the argument f_ext), `parameters` the numbers that stay arguments: `gravity`, `payload:FRAME`,
     `inertia:BODY`, `offset:JOINT`, and of algorithms with contacts `k`, `mu`, `lam0`, `R`, `weight`, `kp`, `kd`,
     `target_velocity`.
@@ -98,18 +107,25 @@ def build(
     `max_iter`, and `iterations` and `residual` come out. `without` names steps of the lowering (`codegen.lowering`) to
     leave out, or `all` that can be. `tier` says what becomes C: `emitted`, our algorithm after lowering and passes,
     `written`, the same without passes, or `published`, the paper's listing as it stands.
+    `derivative` is `jvp` or `vjp`: a product of the algorithm's derivatives (`Function.jvp`, `Function.vjp`) in its
+    place. With `sparse` matrices whose columns are coordinates of joints or rows of contacts come as their nonzeros,
+    without structural zeros and column by column, of which `Function.pattern` tells the places.
     `target` says where the code runs: `native` (this processor), `x86-64-v3` (all with AVX2) or `portable` (all of
     this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`. `compiler` is the name or path
     of a C compiler, or `zig` (default: RIGIDC_CC, else clang, gcc, cc or zig's wheel, the first there is); the text is
     cut for it.
+    `integrator` is that of `step` and `step_derivatives`, of free robots and of contacts (`prox_pv_step`):
+    `semi_implicit_euler` (the default), `rk4` or `implicit_midpoint`, whose `iterations` are steps of Newton's method.
     RobotError for a name that does not exist, BuildError if no compiler works.
     """
-    tools = toolchain(target, compiler=compiler)
+    (algorithm,), tools = by_integrator((algorithm,), integrator), toolchain(target, compiler=compiler)
     style = style_of(dtype, trig, tools)
-    task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, dtype, without, tier)
-    assert stand_in(task).signature  # names are checked before the cache is asked
+    given = (frames, external, parameters, contacts, iterations, dtype, without, tier, derivative, sparse)
+    task = task_of(robot, algorithm, *given)
+    assert signature(stand_in(task))  # names are checked before the cache is asked
     recipe = _recipe(task, dtype=dtype, target=target, trig=trig, compiler=compiler)
-    return replace(pipeline.callable_of(task, style, tools), recipe=recipe)
+    made = pipeline.callable_of(task, style, tools)
+    return replace(made, recipe=recipe, products=None if derivative else _products(recipe, made.name))
 
 
 def generate(
@@ -133,16 +149,22 @@ def generate(
     cpu: str | None = None,
     backend: str = "c",
     interfaces: Sequence[str] = (),
-    derivatives: int = 2,
+    order: int = 2,
+    derivatives: Sequence[str] = (),
+    sparse: bool = False,
+    integrator: str | None = None,
+    sections: bool = False,
 ) -> tuple[Path, ...]:
     """Write a folder of C that builds by itself; the paths written. Sources of an earlier one are replaced or removed.
 
     `prefix` begins every symbol (default: the robot's name); `lanes` above 1 adds functions of many states, so many
     at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows,
     and `iterations=None` concerns those that iterate. `backend="c_portable"` writes one source of plain ISO C99 for any
-    compiler: always with the C library's sine and cosine, and never with lanes.
+    compiler: always with the C library's sine and cosine, and never with lanes. `derivatives` adds products of the
+    derivatives of every algorithm (`jvp`, `vjp`); with `sparse` the header holds the patterns of matrices; with
+    `sections` comments say where the phases of an algorithm begin.
     `interfaces` are solvers that shall call the functions too (`casadi`), which adds sources with derivatives up to the
-    order `derivatives` (0 to 2).
+    `order` (0 to 2).
     `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
     is compiled to lib/TARGET too, as a shared or (`static`) a static library, for the processor `cpu` by zig's name
     (default: any of the target's). BuildError if zig is not installed (`pip install rigidc[zig]`), or for other names.
@@ -151,17 +173,25 @@ def generate(
     style = writer.style(style_of(dtype, trig, lanes))
     wanted = libraries_of(libraries, static, cpu)
     lists = (names_of("frames", frames), names_of("external", external), names_of("parameters", parameters))
-    held, tasks, chosen = contacts_of(robot, contacts), [], names_of("algorithms", algorithms)
-    direct = {name for name in chosen if name in ALGORITHMS and "lam0" not in ALGORITHMS[name].inputs}
+    held, tasks = contacts_of(robot, contacts), []
+    chosen = by_integrator(names_of("algorithms", algorithms), integrator)
+    direct = {name for name in chosen if name in ALGORITHMS and not ALGORITHMS[name].iterates}
     for name in chosen:
         own = concerning(name, chosen, lists[2])
         steps = 3 if name in direct and direct < {*chosen} else iterations
-        tasks.append(task_of(robot, name, *lists[:2], own, held, steps, dtype, without, tier))
-    adding = interfaces_of(names_of("interfaces", interfaces), dtype, derivatives)
-    return pipeline.folder_of(robot, tasks, out, prefix or robot.name, style, writer, wanted, adding)
+        given = (*lists[:2], own, held, steps, dtype, without, tier)
+        tasks += [task_of(robot, name, *given, kind, sparse) for kind in ("", *names_of("derivatives", derivatives))]
+    adding = interfaces_of(names_of("interfaces", interfaces), dtype, order)
+    return pipeline.folder_of(robot, tasks, out, prefix or robot.name, style, writer, wanted, adding, sections)
 
 
-def _recipe(task: Task, **written: str | None) -> Callable[[], Function]:
+def _products(recipe: partial[Function], algorithm: str) -> Callable[[str], Function]:
+    """What builds products of a function's derivatives, each once; of this algorithm, should the recipe say auto."""
+    again = partial(build, recipe.args[0], algorithm, **recipe.keywords)
+    return lru_cache(maxsize=None)(lambda kind: again(derivative=kind))
+
+
+def _recipe(task: Task, **written: str | None) -> partial[Function]:
     """How to build a function again, in any process."""
     options: dict[str, Any] = {
         "frames": task.frames,
@@ -171,6 +201,8 @@ def _recipe(task: Task, **written: str | None) -> Callable[[], Function]:
         "iterations": task.iterations,
         "without": task.without,
         "tier": task.tier,
+        "derivative": task.form.derivative,
+        "sparse": task.form.sparse,
         **written,
     }
     return partial(build, task.model, task.algorithm, **options)

@@ -45,6 +45,8 @@ MOMENTS = {"inertias": 0, "both": 2, "forces": 3}  # first moments, of two, from
 ROW = 2 * TRANSMITTED - 1  # one along a force that a hinge transmits: five products, four sums
 NEAR = 12  # freedoms from a meeting to the root, of which y' D^-1 y costs less than accelerations out and back
 
+LOOPED = 1500  # multiplications of matrices from which loops are faster than straight-line code (`products`)
+
 ITERATIONS = 3  # of a proximal algorithm, as many as there are by default
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,17 +12,22 @@ from codegen.compilation.cache import cached
 from codegen.compilation.library import compiled
 from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
-from codegen.emission.spec import Kernel, LoopKernel
+from codegen.emission.spec import Kernel, LoopKernel, ProductKernel
 from codegen.ir.counting import count
 from codegen.ir.names import identifier
+from codegen.ir.products import WithProducts, straight_line
+from codegen.ir.sparse import sparse
 from codegen.ir.staging import staged
 from codegen.passes import run
 from codegen.progress import doing, each
 from codegen.task.auto_select import resolved
+from codegen.task.breakdown import labelled
 from codegen.task.header import header
-from codegen.task.header_notes import folded
+from codegen.task.header_notes import about, folded
 from codegen.task.limb_symmetry import limbs
-from codegen.tracing.task import Task, trace, trace_iteration
+from codegen.tracing.directional import function_of, matrices
+from codegen.tracing.form import Form
+from codegen.tracing.task import Task, trace_iteration
 
 if TYPE_CHECKING:
     import os
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from codegen.compilation.library import Library
     from codegen.compilation.runtime import Function
     from codegen.emission.artifact import Artifact
+    from codegen.emission.kernels import AnyKernel
     from codegen.emission.spec import Header, Style
     from codegen.ir.graph import Graph
     from codegen.model import Model
@@ -44,12 +50,21 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=8)
 def graphs(task: Task) -> tuple[Graph, Graph]:
-    """The graph of a task as written and as emitted."""
-    with undisturbed(), doing(f"{task.algorithm} of {task.model.name}"):
+    """The graph of a task as written and as emitted; products of matrices are straight-line code in it, too."""
+    written, emitted = _functions(task)
+    return straight_line(written), straight_line(emitted)
+
+
+@lru_cache(maxsize=8)
+def _functions(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts]:
+    """What a task computes as written and as emitted; sparse results are straight-line code."""
+    with undisturbed(), doing(str(task)):
         with doing("tracing"):
-            written = trace(task)
+            written = function_of(task)
         with doing("passes"):
-            return written, passed(task, written)
+            step = partial(passed, task)
+            emitted = written.after(step) if isinstance(written, WithProducts) else step(written)
+        return written, sparse(straight_line(emitted), matrices(task)) if task.form.sparse else emitted
 
 
 def passed(task: Task, written: Graph) -> Graph:
@@ -57,14 +72,26 @@ def passed(task: Task, written: Graph) -> Graph:
     return run(written) if task.tier == "emitted" else written
 
 
-def kernel(task: Task) -> Kernel | LoopKernel:
-    """The function to emit for a task."""
+def kernel(task: Task, sections: bool = False) -> AnyKernel:
+    """The function to emit for a task; with `sections`, comments name the phases where all is straight-line code."""
     if task.iterations is None:
         written = trace_iteration(task)
-        about = f"{task.entry.title}; iterates until its residual is at most tol"
-        return LoopKernel(task.algorithm, staged(passed(task, written)), about, count(written), folded(task))
-    written, emitted = graphs(task)
-    return Kernel(emitted, task.entry.title, count(written), limbs(task), folded(task))
+        says = f"{task.entry.title}; iterates until its residual is at most tol"
+        return LoopKernel(task.algorithm, staged(passed(task, written)), says, count(written), folded(task))
+    first, last, phases = _sections(task) if sections else (*_functions(task), ())
+    before = count(straight_line(first))
+    if isinstance(last, WithProducts):
+        return ProductKernel(last, about(task), before, limbs(task), folded(task))
+    return Kernel(last, about(task), before, limbs(task), folded(task), phases)
+
+
+def _sections(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts, tuple[str, ...]]:
+    """What a task computes as written and as emitted, with labels, and the phases that these stand for."""
+    if task.form != Form():  # these are none of the algorithm's own results
+        return *_functions(task), ()
+    with undisturbed():
+        written, emitted, origins = labelled(task)
+    return written, emitted, tuple(origin.phase for origin in origins)
 
 
 def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:
@@ -76,7 +103,7 @@ def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:
             chosen = resolved(task)
             yield from emit_artifacts(header(robot, robot.name, (chosen,)), kernel(chosen), style)
 
-    with doing(f"{task.algorithm} of {robot.name}"):
+    with doing(str(task)):
         return cached(f"{task.request} {style}", make, tools)
 
 
@@ -89,6 +116,7 @@ def files_of(
     interfaces: Sequence[Interface] = (),
     *,
     plain: bool = True,
+    sections: bool = False,
 ) -> dict[str, str]:
     """File name to text of a folder of C with the functions of tasks on one robot, and of them for these interfaces.
 
@@ -97,8 +125,8 @@ def files_of(
     with undisturbed():
         tasks = [resolved(task) for task in tasks]
         top = header(robot, prefix, tasks)
-        shown = each(tasks if plain else (), lambda task: f"{task.algorithm} of {robot.name}")
-        kernels, wrappers = [kernel(task) for task in shown], dict[str, str]()
+        shown = each(tasks if plain else (), str)
+        kernels, wrappers = [kernel(task, sections) for task in shown], dict[str, str]()
         for interface in interfaces:
             for task in tasks:
                 more, files = interface(top, task)
@@ -116,10 +144,11 @@ def folder_of(
     writer: Backend,
     libraries: Sequence[Library],
     interfaces: Sequence[Interface] = (),
+    sections: bool = False,
 ) -> tuple[Path, ...]:
     """The paths of such a folder, and of libraries made of it."""
     with doing(f"C for {robot.name}"):
-        files = files_of(robot, tasks, prefix, style, writer, interfaces)
+        files = files_of(robot, tasks, prefix, style, writer, interfaces, sections=sections)
         made: dict[str, str | bytes] = {}
         for one in each(libraries, str):
             made |= compiled(one, identifier(prefix), files)

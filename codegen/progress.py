@@ -29,6 +29,7 @@ OFTEN = 0.5  # seconds between two looks at the clock
 QUICK = 0.1  # seconds between two states of a terminal's line, at least
 PACE, SHARE = 5.0, 0.1  # seconds between two lines elsewhere, at least, and their part of the time that has passed
 WIDTH = 12  # of the bar
+KNOWN = 3  # items done before the time that the others take is told from theirs
 ERASE = "\r\x1b[K"
 
 T = TypeVar("T")
@@ -45,13 +46,26 @@ def plain(text: str) -> str:
 class Display:
     """What is being done, on a stream; a thread of its own shows that it goes on. Only its maker adds parts to it."""
 
-    __slots__ = ("_last", "_lock", "_parts", "_rewrites", "_since", "_stop", "_stream", "_thread", "_up", "owner")
+    __slots__ = (
+        "_counted",
+        "_last",
+        "_lock",
+        "_parts",
+        "_rewrites",
+        "_since",
+        "_stop",
+        "_stream",
+        "_thread",
+        "_up",
+        "owner",
+    )
 
     def __init__(self, stream: TextIO, rewrites: bool) -> None:
         """Nothing is being done yet; `rewrites` on a terminal, which can take back what it shows."""
         self.owner = threading.get_ident()
         self._stream, self._rewrites = stream, rewrites
         self._parts: list[Part] = []
+        self._counted = (0, 0, 0, 0.0)
         self._since, self._last, self._up = time.monotonic(), -math.inf, False
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._thread: threading.Thread | None = None
@@ -80,10 +94,21 @@ class Display:
             self._last = now
             self._up = self._rewrites
             if self._rewrites:
-                line = f"{_bar(parts)}{passed:.0f} s: {_words(parts)}"
+                line = f"{_bar(parts)}{passed:.0f} s{self._left(parts, now)}: {_words(parts)}"
                 self._write(ERASE + line[: shutil.get_terminal_size().columns - 1])
             else:
-                self._write(f"rigidc: {_words(parts)} ({passed:.0f} s)\n")
+                self._write(f"rigidc: {_words(parts)} ({passed:.0f} s{self._left(parts, now)})\n")
+
+    def _left(self, parts: Sequence[Part], now: float) -> str:
+        """About how long the innermost of those parts will go on that are counted, once some of its items are done."""
+        depth, number, total = next(((n, k, of) for n, (_, k, of) in [*enumerate(parts)][::-1] if of > 1), (0, 0, 0))
+        if self._counted[:2] != (depth, total) or number < self._counted[2]:
+            self._counted = (depth, total, number, now)
+        done = number - self._counted[2]
+        if not total or done < KNOWN:
+            return ""
+        left = (now - self._counted[3]) / done * (total - number + 1)
+        return f", {left:.0f} s left" if left < 100 else f", {left / 60:.0f} min left"
 
     def note(self, line: str) -> None:
         """A line that stays, above what is shown."""

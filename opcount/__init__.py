@@ -4,6 +4,7 @@
     opcount.count("talos", "aba").total                      # as emitted: the operators of the C file
     opcount.count("talos", "aba", tier="written").total      # as our algorithm's expressions stand
     opcount.count("talos", "aba", tier="published").total    # as the paper's listing stands
+    print(opcount.breakdown("talos", "aba", "phase").text())   # what they are for
 
 An operation is any instruction but an input, an output or a constant; `codegen.ir.counting` defines the classes.
 """
@@ -11,6 +12,7 @@ An operation is any instruction but an input, an output or a constant; `codegen.
 from __future__ import annotations
 
 from codegen.ir.counting import Count
+from opcount.breakdown import breakdown
 from opcount.count import count
 
-__all__ = ["Count", "count"]
+__all__ = ["Count", "breakdown", "count"]

@@ -37,8 +37,12 @@ SCENARIOS = {
 }
 """Robots with contacts by names: the papers', and two that have loops as well."""
 
-DERIVED = (("iiwa", "go1"), ("iiwa H3",))
-"""Robots whose derivatives are counted, and robots with contacts: small ones, as passes take long."""
+DERIVED = {
+    "quantities": (("iiwa", "go1"), ()),
+    "derivatives": (("iiwa", "go1"), ("iiwa H3",)),
+    "steps": (("iiwa",), ("iiwa H3",)),
+}
+"""By groups, robots of which they are counted, and robots with contacts: small ones, as passes take long."""
 
 Key = tuple[str, str, str]  # robot or scenario, algorithm, tier
 Counts = dict[Key, dict[str, int]]  # operations by class, and their total
@@ -51,13 +55,13 @@ def work() -> tuple[tuple[str, str], ...]:
     """
     groups = {name: {"common", "loops"} if load(name).loops else {"common"} for name in bundled()}
     groups |= {name: {"constrained", "delassus", "damped"} for name in SCENARIOS}
-    derived = [entry for entry in ALGORITHMS.values() if entry.group == "derivatives"]
+    derived = [entry for entry in ALGORITHMS.values() if entry.group in DERIVED]
     return tuple(
         (name, algorithm)
         for name, wanted in groups.items()
         for algorithm, entry in ALGORITHMS.items()
         if entry.group in wanted
-    ) + tuple((name, entry.name) for entry in derived for name in DERIVED["k" in entry.inputs])
+    ) + tuple((name, entry.name) for entry in derived for name in DERIVED[entry.group]["k" in entry.inputs])
 
 
 def read(file: Path = FILE) -> Counts:

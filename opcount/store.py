@@ -1,7 +1,8 @@
 """Counts by content: what was counted once is read again while robot, task and generator are the same.
 
-A count is a small file in the folder `counts` of the user's cache folder (RIGIDC_CACHE names another). Its name is a
-hash of what was counted, as text in which the robot stands by its digest, and of the source text of `codegen`.
+A count, or what else takes long, is a file in the folder `counts` of the user's cache folder (RIGIDC_CACHE names
+another). Its name is a hash of what it is of, as text in which the robot stands by its digest, and of the source text
+of `codegen`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import tempfile
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codegen.compilation.cache import fingerprint
 from codegen.compilation.storage import secured
@@ -32,17 +33,27 @@ class Store:
     def read(self, what: str) -> tuple[Count | None, ...]:
         """The count, None if the robot does not admit the algorithm; an empty tuple if it is not there, or damaged."""
         try:
-            kept = json.loads(self._place(what).read_text(encoding="utf-8"))
-            return (None if kept is None else Count(**kept),)
-        except (OSError, ValueError, TypeError):
+            return tuple(None if kept is None else Count(**kept) for kept in self.kept(what))
+        except TypeError:
             return ()
 
     def write(self, what: str, count: Count | None) -> None:
-        """Keep a count: whole, or, where nothing can be written, not at all."""
+        """Keep a count, as `keep` does."""
+        self.keep(what, None if count is None else asdict(count))
+
+    def kept(self, what: str) -> tuple[Any, ...]:
+        """What JSON has kept; an empty tuple if it is not there, or damaged."""
+        try:
+            return (json.loads(self._place(what).read_text(encoding="utf-8")),)
+        except (OSError, ValueError):
+            return ()
+
+    def keep(self, what: str, value: Any) -> None:
+        """Keep what JSON can: whole, or, where nothing can be written, not at all."""
         with suppress(OSError):
             handle, name = tempfile.mkstemp(dir=self.folder)
             with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(None if count is None else asdict(count), file)
+                json.dump(value, file)
             os.replace(name, self._place(what))
 
     def _place(self, what: str) -> Path:

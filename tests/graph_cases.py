@@ -11,6 +11,22 @@ from codegen.ir.graph import Graph, Port, Value, from_casadi
 from codegen.ir.operations import INPUT, OPERATIONS
 
 
+def turn() -> Graph:
+    """A rotation and a swap."""
+    values = [Value(INPUT, port=0, element=k) for k in range(3)]
+    values += [Value("cos", (2,)), Value("sin", (2,)), Value("mul", (0, 3)), Value("mul", (1, 4))]
+    values += [Value("sub", (5, 6)), Value("add", (7, 0))]
+    return Graph("turn", (Port("x", (3,)),), (Port("y", (3,)),), tuple(values), ((8, 0, 1),))
+
+
+def powers() -> Graph:
+    """Powers of the first input, and then sums with the others: results that need not wait until those are read."""
+    values = [Value(INPUT, port=0, element=k) for k in range(3)]
+    values += [Value("mul", (0, 0)), *(Value("mul", (k, 0)) for k in range(3, 10))]
+    values += [Value("add", (10, 2)), Value("add", (9, 1))]
+    return Graph("powers", (Port("x", (3,)),), (Port("y", (10,)),), tuple(values), ((*range(3, 9), 11, 12, 2, 1),))
+
+
 def everything(graph: Graph) -> Graph:
     """The same graph with every value as a result."""
     size = len(graph.values)

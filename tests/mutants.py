@@ -53,6 +53,34 @@ MUTANTS = (
         ALGORITHMS,
     ),
     Mutant(
+        "inertia that rests on the world is lost",
+        "codegen/lowering/build_tree.py",
+        "NodeInertia((found.inertias[-1],))",
+        "NodeInertia((type(found.inertias[-1]).none(),))",
+        ("tests/test_quantities.py::test_inertia_that_the_root_does_not_feel",),
+    ),
+    Mutant(
+        "centroidal momentum about a centre of mass that does not move",
+        "codegen/algorithms/centroidal_derivatives.py",
+        "skew3(y[:3]) @ dcom",
+        "0 * skew3(y[:3]) @ dcom",
+        ("tests/test_quantities.py::test_against_pinocchio",),
+    ),
+    Mutant(
+        "velocities that turn with a displaced joint count once",
+        "codegen/recursions/frame_changes.py",
+        "carried - 2 * W @",
+        "carried - W @",
+        ("tests/test_quantities.py::test_against_pinocchio",),
+    ),
+    Mutant(
+        "columns that rounding makes count for base parameters",
+        "codegen/identification.py",
+        "size[size < NOTHING * size.max()] = 1.0",
+        "size[size == 0.0] = 1.0",
+        ("tests/test_quantities.py::test_base_parameters",),
+    ),
+    Mutant(
         "ABA without armature",
         "codegen/algorithms/aba.py",
         "articulated_joint(IA[i], S[i], tree.armature[i])",
@@ -191,6 +219,20 @@ MUTANTS = (
         "push = mu * (s - contact_accelerations(tree, a))",
         "push = 0.5 * mu * (s - contact_accelerations(tree, a))",
         ("tests/constrained/test_scenarios.py",),
+    ),
+    Mutant(
+        "a Runge-Kutta method that adds rates of stages whose tangents differ",
+        "codegen/algorithms/rk4.py",
+        "dexpinv(q=q, dv=c * dt * rate, v=velocity)[0]",
+        "velocity",
+        ("tests/test_steps.py::test_orders",),
+    ),
+    Mutant(
+        "derivatives of the midpoint without how it moves with the start",
+        "codegen/algorithms/implicit_midpoint.py",
+        "columns(n, -half * (Q @ by_q), M, half * SX.eye(n))",
+        "columns(n, -half * Q, M, half * SX.eye(n))",
+        ("tests/test_steps.py::test_joints_that_turn_about_several_axes",),
     ),
 )
 

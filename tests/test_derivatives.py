@@ -57,8 +57,10 @@ def agree(model, algorithm, states=2, **options):
         given = (q, v, rng.standard_normal(model.nv) if algorithm == INVERSE else tau)
         f_ext = [rng.standard_normal((len(names), 6)) for name, names in options.items() if name == "external"]
         found = interpret(graph(model, algorithm, **options), *given, *f_ext)
-        for mine, theirs in zip(found, ORACLE[algorithm](model, *given, *f_ext, **options), strict=False):
-            assert worst([mine], [theirs]) < NEAR or np.abs(theirs).max() < NEAR
+        expected = ORACLE[algorithm](model, *given, *f_ext, **options)
+        near = max(NEAR, 10 * np.finfo(float).eps * np.linalg.cond(expected[2]))  # the oracle inverts M
+        for mine, theirs in zip(found, expected, strict=False):
+            assert worst([mine], [theirs]) < near or np.abs(theirs).max() < near
 
 
 @pytest.mark.parametrize("algorithm", [INVERSE, FORWARD])
@@ -163,7 +165,7 @@ def test_compiled():
 
 
 @pytest.mark.parametrize(
-    ("robot", "most"), besides([("iiwa", 1958), ("go1", 5900)], [("iiwa", 1958), ("go1", 5900), ("talos", 36537)])
+    ("robot", "most"), besides([("iiwa", 1958), ("go1", 5400)], [("iiwa", 1958), ("go1", 5400), ("talos", 35100)])
 )
 def test_operations(robot, most):
     assert opcount.count(robot, INVERSE).total <= most

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compilers import COMPILERS, WARNINGS, compiled, output, written
-from graph_cases import header, kernel, one_of_each, pendulum, pendulum_by_hand
+from graph_cases import header, kernel, one_of_each, pendulum, pendulum_by_hand, powers, turn
 from hypothesis import given
 from hypothesis import strategies as st
 from thorough import diagonal
@@ -108,20 +108,17 @@ def test_every_operation_in_c(
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("longest", [3, 10_000])
-def test_outputs_may_be_inputs(tmp_path: Path, compiler: str, longest: int) -> None:
-    """A rotation and a swap in place."""
-    values = [Value(INPUT, port=0, element=k) for k in range(3)]
-    values += [Value("cos", (2,)), Value("sin", (2,)), Value("mul", (0, 3)), Value("mul", (1, 4))]
-    values += [Value("sub", (5, 6)), Value("add", (7, 0))]
-    ports = (Port("x", (3,)),), (Port("y", (3,)),)
-    graph = Graph("turn", *ports, tuple(values), ((8, 0, 1),))
+@pytest.mark.parametrize("graph", [turn(), powers()], ids=lambda graph: graph.name)
+def test_outputs_may_be_inputs(tmp_path: Path, compiler: str, graph: Graph, longest: int) -> None:
+    """In place."""
+    n = graph.outputs[0].size
     files = emit_folder(header(), (kernel(graph),), Style(lengths=Lengths(longest, longest, longest)))
     files["main.c"] = (
-        '#include <stdio.h>\n#include "arm.h"\nint main(void) { double x[3] = {1.5, 2.5, 0.3};\n'
-        'arm_turn(x, x); printf("%.17g %.17g %.17g", x[0], x[1], x[2]); return 0; }\n'
+        f'#include <stdio.h>\n#include "arm.h"\nint main(void) {{ double x[{n}] = {{1.5, 2.5, 0.3}};\n'
+        f'arm_{graph.name}(x, x); for (int k = 0; k < {n}; ++k) printf("%.17g ", x[k]); return 0; }}\n'
     )
     written(files, tmp_path)
-    compiled(compiler, tmp_path, "-std=c99", "-O2", *WARNINGS, "main.c", "arm_turn.c", "-lm", "-o", "main")
+    compiled(compiler, tmp_path, "-std=c99", "-O2", *WARNINGS, "main.c", f"arm_{graph.name}.c", "-lm", "-o", "main")
     got = [float(word) for word in output(tmp_path / "main").split()]
     np.testing.assert_allclose(got, interpret(graph, [1.5, 2.5, 0.3])[0], rtol=1e-15)
 

@@ -54,9 +54,7 @@ def test_matrices_keep_their_axes():
     assert found._fields == expected._fields
     for mine, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(mine, theirs, atol=1e-14)
-    np.testing.assert_allclose(
-        to_jax(arm, "jacobian")(q), codegen.build(arm, "jacobian")(q), atol=1e-14
-    )
+    np.testing.assert_allclose(to_jax(arm, "jacobian")(q), codegen.build(arm, "jacobian")(q), atol=1e-14)
 
 
 @pytest.mark.thorough

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from compilers import COMPILERS, WARNINGS, compiled, output, written
-from graph_cases import header, kernel, one_of_each, pendulum
+from graph_cases import header, kernel, one_of_each, pendulum, powers, turn
 from test_emit import LITERAL, program
 from thorough import chosen, diagonal
 
@@ -290,17 +290,15 @@ def test_functions_are_declared_as_by_the_other_backend(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 @pytest.mark.parametrize("longest", [3, 999])
-def test_outputs_may_be_inputs(tmp_path: Path, longest: int) -> None:
-    """A rotation and a swap in place."""
-    values = [Value(INPUT, port=0, element=k) for k in range(3)]
-    values += [Value("cos", (2,)), Value("sin", (2,)), Value("mul", (0, 3)), Value("mul", (1, 4))]
-    values += [Value("sub", (5, 6)), Value("add", (7, 0))]
-    graph = Graph("turn", (Port("x", (3,)),), (Port("y", (3,)),), tuple(values), ((8, 0, 1),))
+@pytest.mark.parametrize("graph", [turn(), powers()], ids=lambda graph: graph.name)
+def test_outputs_may_be_inputs(tmp_path: Path, graph: Graph, longest: int) -> None:
+    """In place."""
     written(portable(kernel(graph), longest=longest), tmp_path)
-    x = np.array([1.5, 2.5, 0.3])
-    expected = interpret(graph, x)[0]
+    x = np.zeros(graph.outputs[0].size)
+    x[:3] = 1.5, 2.5, 0.3
+    expected = interpret(graph, x[:3])[0]
     pointer = ctypes.c_void_p(x.ctypes.data)
-    library(tmp_path, "arm")["arm_turn"](pointer, pointer)
+    library(tmp_path, "arm")[f"arm_{graph.name}"](pointer, pointer)
     np.testing.assert_allclose(x, expected, rtol=1e-15)
 
 

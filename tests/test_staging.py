@@ -17,7 +17,7 @@ from codegen.ir.staging import Staged, staged
 from codegen.model import Model
 from codegen.tracing.task import Task, trace, trace_iteration
 
-PROXIMAL = tuple(name for name, entry in ALGORITHMS.items() if "lam0" in entry.inputs)
+PROXIMAL = tuple(name for name, entry in ALGORITHMS.items() if entry.iterates)
 
 
 @pytest.fixture(scope="module")

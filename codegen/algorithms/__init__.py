@@ -11,27 +11,57 @@ Every algorithm is a function of a `Tree` (the model at configuration q) and its
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from codegen.algorithms.aba import aba
-from codegen.algorithms.aba_derivatives import aba_derivatives
+from codegen.algorithms.aba_derivatives import aba_derivatives, aba_linearised
 from codegen.algorithms.aba_osim import aba_osim
 from codegen.algorithms.aba_prox import aba_prox
 from codegen.algorithms.aba_prox_stiff import aba_prox_stiff
+from codegen.algorithms.bias import bias
 from codegen.algorithms.caba_osim import caba_osim
 from codegen.algorithms.caba_osim_swept import caba_osim_swept
 from codegen.algorithms.caba_osimf import caba_osimf
+from codegen.algorithms.centroidal import centroidal
+from codegen.algorithms.centroidal_bias import centroidal_bias
+from codegen.algorithms.centroidal_derivatives import centroidal_derivatives
+from codegen.algorithms.com import com
+from codegen.algorithms.com_jacobian import com_jacobian
 from codegen.algorithms.constrained_aba import constrained_aba
-from codegen.algorithms.constrained_derivatives import direct_derivatives, proximal_derivatives, soft_derivatives
+from codegen.algorithms.constrained_derivatives import (
+    direct_derivatives,
+    direct_linearised,
+    proximal_derivatives,
+    proximal_linearised,
+    soft_derivatives,
+    soft_linearised,
+)
+from codegen.algorithms.coriolis import coriolis
 from codegen.algorithms.crba import crba
+from codegen.algorithms.dexpinv import dexpinv
 from codegen.algorithms.difference import difference
+from codegen.algorithms.difference_derivatives import difference_derivatives
 from codegen.algorithms.efpa import efpa
+from codegen.algorithms.energy import energy
 from codegen.algorithms.fk import fk
+from codegen.algorithms.fk_derivatives import fk_derivatives
+from codegen.algorithms.frame_acceleration_derivatives import frame_acceleration_derivatives
+from codegen.algorithms.frame_accelerations import frame_accelerations
+from codegen.algorithms.gravity import gravity
+from codegen.algorithms.implicit_midpoint import (
+    held_midpoint,
+    held_midpoint_derivatives,
+    implicit_midpoint,
+    implicit_midpoint_derivatives,
+)
 from codegen.algorithms.integrate import integrate
+from codegen.algorithms.integrate_derivatives import integrate_derivatives
 from codegen.algorithms.jacobian import jacobian
+from codegen.algorithms.jdot_v import jdot_v
 from codegen.algorithms.kjr import kjr
 from codegen.algorithms.lagrange_fd import lagrange_fd
 from codegen.algorithms.ltl import ltl
@@ -51,11 +81,15 @@ from codegen.algorithms.pv_osim import pv_osim
 from codegen.algorithms.pv_osimf import pv_osimf
 from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
+from codegen.algorithms.regressor import regressor
+from codegen.algorithms.rk4 import rk4, rk4_derivatives
 from codegen.algorithms.rnea import rnea
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
+from codegen.algorithms.semi_implicit_euler import semi_implicit_euler, semi_implicit_euler_derivatives
 from codegen.algorithms.tree_kkt import tree_kkt
 from codegen.lowering.problem import Needs
 from codegen.model import Model
+from codegen.recursions.composition import Composition
 
 
 class Tolerance(NamedTuple):
@@ -82,10 +116,12 @@ Independent = Literal["", "rows", "rows of limbs"]
 class Algorithm:
     """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`).
 
-    `group` is what the command line calls it by: `common` (every robot), `constrained`, `delassus` and `damped`
-    (robots with contacts), `loops` (the baselines for robots with loops). `declares` is what the lowering needs to know
-    of it. Without `held` there, constrained dynamics is given the whole problem: no joint is eliminated. `auto` chooses
-    among those of a group that compete. `independent` are the contacts' rows that must not depend on each other.
+    `group` is what the command line calls it by: `common`, `quantities`, `derivatives` and `steps` (every robot),
+    `constrained`,
+    `delassus` and `damped` (robots with contacts), `loops` (the baselines for robots with loops). `declares` is what
+    the lowering needs to know of it. Without `held` there, constrained dynamics is given the whole problem: no joint is
+    eliminated. `auto` chooses among those of a group that compete. `independent` are the contacts' rows that must not
+    depend on each other.
     """
 
     name: str
@@ -106,13 +142,20 @@ class Algorithm:
             return self.inputs[1:]
         return ("p", "tau", "s", *(name for name in self.inputs if name in ("mu", "lam0", "R")))
 
+    @property
+    def iterates(self) -> bool:
+        """Whether its steps may be left to a tolerance: proximal algorithms, and the implicit midpoint rule."""
+        proximal = "lam0" in self.inputs and self.group != "derivatives"
+        return proximal or (self.group == "steps" and "implicit" in self.name)
+
     def needs(self, parameters: Collection[str] = ()) -> Needs:
         """What it declares to the lowering, with these parameters among its arguments."""
         dynamics = {*self.outputs} <= {"a", "lam", "W", "Winv", "x"} and "a" not in self.inputs
+        both = "tau" in self.inputs or self.group == "derivatives"
         matrix = self.group in ("delassus", "damped")  # neither joints' motions nor their forces come in or out
         return replace(
             self.declares,
-            swept="forces" if "a" in self.inputs else "both" if "tau" in self.inputs else "inertias",
+            swept="both" if both else "forces" if "a" in self.inputs else self.declares.swept,
             base_frame=self.group != "loops" and dynamics,  # forces go in and accelerations come out, if any
             base_link=matrix and not self.declares.joint_space,  # M has more zeros with the base in the middle
             # units of compliances are others, and factors of pairs of joints cost more than units save
@@ -127,7 +170,7 @@ class Algorithm:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What an argument is: its shape in terms of nq, nv, frames and external frames, and a description."""
+    """What an argument is: its shape in terms of nq, nv, nx (2 nv), nz (3 nv), frames and others, and a description."""
 
     shape: tuple[str | int, ...]
     about: str
@@ -173,7 +216,44 @@ QUANTITIES: dict[str, Quantity] = {
     "dlam_dq": Quantity(("contacts", "nv"), "multipliers by the configuration, along the tangents of joints"),
     "dlam_dv": Quantity(("contacts", "nv"), "multipliers by joint velocities"),
     "dlam_dtau": Quantity(("contacts", "nv"), "multipliers by joint forces"),
+    "dq1_dq": Quantity(("nv", "nv"), "end of a step by its start, along the tangents of joints at both"),
+    "dq1_ddv": Quantity(("nv", "nv"), "end of a step, along the tangents of joints there, by the step"),
+    "ddv_dq0": Quantity(("nv", "nv"), "difference by the start configuration, along the tangents of joints"),
+    "ddv_dq1": Quantity(("nv", "nv"), "difference by the end configuration, along the tangents of joints"),
+    "dt": Quantity((), "length of a step (s)"),
+    "q_next": Quantity(("nq",), "configuration after a step"),
+    "v_next": Quantity(("nv",), "joint velocity after a step"),
+    "A": Quantity(("nx", "nx"), "[q_next; v_next] by [q; v], along the tangents of joints"),
+    "B": Quantity(("nx", "nv"), "[q_next; v_next], along the tangents of joints, by joint forces"),
+    "rate": Quantity(("nv",), "rate of a step whose end moves"),
+    "drate_ddv": Quantity(("nv", "nv"), "this rate by the step"),
+    "drate_dv": Quantity(("nv", "nv"), "this rate by the velocity of the end"),
+    "dq_dz": Quantity(("nv", "nz"), "configuration, along the tangents of joints, by z"),
+    "dv_dz": Quantity(("nv", "nz"), "joint velocity by z"),
+    "da_dz": Quantity(("nv", "nz"), "joint accelerations by z"),
     "J": Quantity(("frames", 6, "nv"), "frame Jacobians, rows [linear; angular] in world axes"),
+    "dvelocity_dq": Quantity(
+        ("frames", 6, "nv"), "frame velocities by the configuration, along the tangents of joints"
+    ),
+    "dacceleration_dq": Quantity(("frames", 6, "nv"), "frame accelerations by the configuration, in the same way"),
+    "dacceleration_dv": Quantity(("frames", 6, "nv"), "frame accelerations by joint velocities"),
+    "dh_dq": Quantity((6, "nv"), "centroidal momentum by the configuration, along the tangents of joints"),
+    "dhdot_dq": Quantity((6, "nv"), "rate of centroidal momentum by the configuration, along the tangents of joints"),
+    "dhdot_dv": Quantity((6, "nv"), "rate of centroidal momentum by joint velocities"),
+    "jdot_v": Quantity(("frames", 6), "frame accelerations [linear; angular] at zero joint acceleration"),
+    "acceleration": Quantity(("frames", 6), "frame accelerations [linear; angular] in world axes (m/s^2, rad/s^2)"),
+    "com": Quantity((3,), "centre of mass in the world (m)"),
+    "vcom": Quantity((3,), "velocity of the centre of mass (m/s)"),
+    "J_com": Quantity((3, "nv"), "Jacobian of the centre of mass"),
+    "h": Quantity((6,), "centroidal momentum [linear; angular] in world axes"),
+    "A_g": Quantity((6, "nv"), "centroidal momentum matrix, rows [linear; angular] in world axes"),
+    "hdot": Quantity((6,), "rate of centroidal momentum [linear; angular] in world axes"),
+    "kinetic": Quantity((), "kinetic energy (J), armatures included"),
+    "potential": Quantity((), "potential energy (J), zero for a centre of mass at the origin of the world"),
+    "bias": Quantity(("nv",), "Coriolis, centrifugal and gravity forces, less those of external wrenches"),
+    "g": Quantity(("nv",), "gravity forces"),
+    "C": Quantity(("nv", "nv"), "Coriolis matrix"),
+    "Y": Quantity(("nv", "parameters"), "joint forces by inertial parameters of the bodies"),
 }
 
 OPTIONAL: dict[str, float] = {"k": 0.0, "mu": 1e5, "lam0": 0.0, "R": 1e-5}
@@ -211,16 +291,18 @@ Gains are those of the contacts unless asked for, and targets are arguments wher
 
 def concerning(name: str, others: Iterable[str], parameters: Iterable[str]) -> tuple[str, ...]:
     """Of parameters for several algorithms those that concern one: not those that only `others` take."""
-    inputs = {other: {*ALGORITHMS[other].inputs} if other in ALGORITHMS else {*OPTIONAL} for other in (name, *others)}
+    inputs = {other: {*KNOWN[other].inputs} if other in KNOWN else {*OPTIONAL} for other in (name, *others)}
     places = {spec: BEHIND.get(spec, spec) for spec in parameters if spec in {*OPTIONAL, *BEHIND}}
     elsewhere = {spec for spec, place in places.items() if any(place in own for own in inputs.values())}
     return tuple(spec for spec in parameters if spec not in elsewhere or places[spec] in inputs[name])
 
 
 Q, STATE_AND_MOTION, STATE_AND_FORCE = ("q",), ("q", "v", "a", "f_ext"), ("q", "v", "tau", "f_ext")
+STATE, MOTION, MOMENTUM = ("q", "v"), ("q", "v", "a"), ("h", "A_g")
 HELD, PROXIMAL, SOLUTION = (*STATE_AND_FORCE, "k"), (*STATE_AND_FORCE, "k", "mu", "lam0"), ("a", "lam")
 
 BY_STATE = ("da_dq", "da_dv", "da_dtau", "dlam_dq", "dlam_dv", "dlam_dtau")
+FORCES, BOTH = Needs(swept="forces"), Needs(swept="both")
 IN_JOINT_SPACE, STIFFENED = Needs(joint_space=True), Needs(held="in steps", stiffened=True)
 PAIRS, JOINTS, BRANCHES = (Needs(contact_traffic=traffic) for traffic in ("pairs", "joints", "branches"))
 
@@ -236,9 +318,51 @@ proximal = partial(Algorithm, group="constrained", declares=Needs(held="in steps
 published = partial(Algorithm, group="constrained", declares=IN_JOINT_SPACE, tolerance=WHOLE)
 delassus = partial(Algorithm, group="delassus", tolerance=WITH_CONTACTS)
 damped = partial(Algorithm, group="damped", tolerance=WHOLE)
+quantities = partial(Algorithm, group="quantities")
 derivatives = partial(Algorithm, group="derivatives", tolerance=WITH_CONTACTS)
+steps = partial(Algorithm, group="steps", tolerance=WITH_CONTACTS)
 loops = partial(Algorithm, group="loops")
 approximate = partial(loops, declares=Needs(reflected=True))
+
+INTEGRATORS: dict[str, str] = {"semi_implicit_euler": "", "rk4": "_rk4", "implicit_midpoint": "_implicit_midpoint"}
+"""Integrators, and what a step by each is called after `step`."""
+
+HELD_STEPS: dict[str, tuple[str, ...]] = {
+    "pv": HELD,
+    "prox_pv": PROXIMAL,
+    "constrained_aba": PROXIMAL,
+    "pv_soft": (*HELD, "R"),
+}
+"""Constrained dynamics that steps are made of, and what these take."""
+
+
+def stepped(dynamics: str, inputs: tuple[str, ...]) -> Iterable[Algorithm]:
+    """The steps of a robot by its dynamics, which take these inputs, and their derivatives."""
+    free, took = dynamics == "aba", ("q", "v", "tau", "dt", *inputs[3:])
+    name, of = ("step", "") if free else (f"{dynamics}_step", f", {dynamics}")
+    linear, moves = f"{dynamics}_linearised", ("integrate", "integrate_derivatives")
+    middle = ("rnea", "rnea_derivatives", *moves) if free else (linear, *moves)
+    tolerance = WITH_MU if "mu" in inputs or "R" in inputs else WITH_CONTACTS
+    runs = (
+        ("semi_implicit_euler", Composition(semi_implicit_euler, (dynamics, "integrate"))),
+        ("rk4", Composition(rk4, (dynamics, "integrate", "dexpinv"))),
+        ("implicit_midpoint", Composition(implicit_midpoint if free else held_midpoint, middle)),
+    )
+    for integrator, run in runs:
+        own = f"{name}{INTEGRATORS[integrator]}"
+        yield steps(own, run, took, ("q_next", "v_next"), f"step by {integrator}{of}", tolerance=tolerance)
+    slopes = (
+        ("semi_implicit_euler", Composition(semi_implicit_euler_derivatives, (linear, "integrate_derivatives"))),
+        ("rk4", Composition(rk4_derivatives, (linear, *moves, "dexpinv"))),
+        (
+            "implicit_midpoint",
+            Composition(implicit_midpoint_derivatives if free else held_midpoint_derivatives, middle),
+        ),
+    )
+    for integrator, run in slopes:
+        own = f"{name}{INTEGRATORS[integrator]}_derivatives"
+        yield steps(own, run, took, ("A", "B"), f"derivatives of a step by {integrator}{of}", tolerance=tolerance)
+
 
 ALGORITHMS: dict[str, Algorithm] = {
     entry.name: entry
@@ -260,6 +384,26 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("minverse", minverse, Q, ("Minv",), "inverse inertia matrix"),
         Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold"),
         Algorithm("difference", difference, ("q0", "q1"), ("dv",), "difference of two configurations"),
+        quantities("com", com, STATE, ("com", "vcom"), "centre of mass and its velocity", declares=BOTH),
+        quantities("com_jacobian", com_jacobian, Q, ("J_com",), "Jacobian of the centre of mass", declares=BOTH),
+        quantities("centroidal", centroidal, STATE, ("h", "A_g"), "centroidal momentum and its matrix", declares=BOTH),
+        quantities(
+            "centroidal_bias",
+            centroidal_bias,
+            STATE,
+            ("hdot",),
+            "rate of centroidal momentum at a = 0",
+            declares=FORCES,
+        ),
+        quantities("energy", energy, STATE, ("kinetic", "potential"), "kinetic and potential energy"),
+        quantities(
+            "bias", bias, (*STATE, "f_ext"), ("bias",), "Coriolis, centrifugal and gravity forces", declares=FORCES
+        ),
+        quantities("gravity", gravity, Q, ("g",), "gravity forces"),
+        quantities("coriolis", coriolis, STATE, ("C",), "Coriolis matrix", declares=BOTH, tolerance=WITH_CONTACTS),
+        quantities("jdot_v", jdot_v, STATE, ("jdot_v",), "frame accelerations at zero joint acceleration"),
+        quantities("frame_accelerations", frame_accelerations, MOTION, ("acceleration",), "frame accelerations"),
+        quantities("regressor", regressor, MOTION, ("Y",), "regressor of inverse dynamics"),
         direct("pv", pv, HELD, SOLUTION, "constrained dynamics, Popov-Vereshchagin"),
         direct("pv_early", pv_early, HELD, SOLUTION, "constrained dynamics, O(n + m), direct", tolerance=EARLY),
         Algorithm(
@@ -316,8 +460,30 @@ ALGORITHMS: dict[str, Algorithm] = {
             "derivatives of forward dynamics",
             declares=IN_JOINT_SPACE,
         ),
+        derivatives("fk_derivatives", fk_derivatives, STATE, ("dvelocity_dq", "J"), "derivatives of frame velocities"),
+        derivatives(
+            "frame_acceleration_derivatives",
+            frame_acceleration_derivatives,
+            MOTION,
+            ("dacceleration_dq", "dacceleration_dv", "J"),
+            "derivatives of frame accelerations",
+        ),
+        derivatives(
+            "centroidal_derivatives",
+            centroidal_derivatives,
+            MOTION,
+            ("hdot", "dh_dq", "dhdot_dq", "dhdot_dv", "A_g"),
+            "rate of centroidal momentum and derivatives",
+        ),
         *(
-            derivatives(f"{name}_derivatives", direct_derivatives, HELD, BY_STATE, f"derivatives of {name}")
+            derivatives(
+                f"{name}_derivatives",
+                direct_derivatives,
+                HELD,
+                BY_STATE,
+                f"derivatives of {name}",
+                independent="rows",
+            )
             for name in ("pv", "pv_early")
         ),
         *(
@@ -330,6 +496,18 @@ ALGORITHMS: dict[str, Algorithm] = {
         derivatives(
             "pv_soft_derivatives", soft_derivatives, (*HELD, "R"), BY_STATE, "derivatives of pv_soft", tolerance=WITH_MU
         ),
+        derivatives(
+            "integrate_derivatives", integrate_derivatives, ("q", "dv"), ("dq1_dq", "dq1_ddv"), "derivatives of steps"
+        ),
+        derivatives(
+            "difference_derivatives",
+            difference_derivatives,
+            ("q0", "q1"),
+            ("ddv_dq0", "ddv_dq1"),
+            "derivatives of differences",
+        ),
+        *stepped("aba", STATE_AND_FORCE),
+        *(entry for name, inputs in HELD_STEPS.items() for entry in stepped(name, inputs)),
         loops("project", project, ("guess",), ("closed", "residual"), "closing of loops"),
         loops("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected"),
         loops("projection_fd", projection_fd, STATE_AND_FORCE, ("a",), "projection method"),
@@ -340,3 +518,36 @@ ALGORITHMS: dict[str, Algorithm] = {
         approximate("approximate_efpa", efpa, Q, ("W",), "Delassus matrix, approximate"),
     )
 }
+
+PARTS: dict[str, Algorithm] = {
+    entry.name: entry
+    for entry in (
+        Algorithm(
+            "dexpinv",
+            dexpinv,
+            ("q", "dv", "v"),
+            ("rate", "drate_ddv", "drate_dv"),
+            "rates of steps whose ends move",
+        ),
+        *(
+            Algorithm(
+                f"{name}_linearised",
+                run,
+                (*inputs, "dq_dz", "dv_dz"),
+                ("a", "da_dz"),
+                f"{name} and its derivative along given ones",
+                declares=IN_JOINT_SPACE if name == "aba" else Needs(),
+            )
+            for name, run, inputs in (
+                ("aba", aba_linearised, STATE_AND_FORCE),
+                ("pv", direct_linearised, HELD),
+                ("prox_pv", proximal_linearised, PROXIMAL),
+                ("constrained_aba", proximal_linearised, PROXIMAL),
+                ("pv_soft", soft_linearised, (*HELD, "R")),
+            )
+        ),
+    )
+}
+"""Algorithms that only others are made of."""
+
+KNOWN = ChainMap(ALGORITHMS, PARTS)

@@ -1,7 +1,7 @@
 """Derivatives of forward dynamics by those of inverse dynamics, at the acceleration that forward dynamics give.
 
 Carpentier and Mansard, Analytical derivatives of rigid body dynamics algorithms, RSS 2018, sec. V; by the implicit
-function theorem, tau = ID(q, v, a) gives da = M^-1 (dtau - dID/dq dq - dID/dv dv), by the branch-sparse factors of M.
+function theorem, tau = ID(q, v, a) gives da = M^-1 (dtau - dID/dq dq - dID/dv dv).
 Columns of da/dq are along the tangents of joints. Gravity enters as upward acceleration of the world.
 """
 
@@ -10,13 +10,23 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.algorithms.aba import aba
+from codegen.algorithms.minverse import minverse
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
+from codegen.recursions.products import Product
+from codegen.recursions.tangents import by_tau
 from codegen.recursions.tree import Tree
-from codegen.spatial import ltdl, mirrored
+from codegen.spatial import ltdl
 
 
-def aba_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX) -> tuple[SX, SX, SX]:
+def aba_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX) -> tuple[Product, Product, SX]:
     """da/dq, da/dv and M^-1 = da/dtau (nv x nv) under joint forces tau, gravity and external wrenches."""
-    Q, V, M = rnea_derivatives(tree, v, aba(tree, v, tau, f_ext), f_ext)
-    factors = ltdl(M, tree.dof_parent)
-    return -factors.solve(Q), -factors.solve(V), mirrored(factors.solve(SX.eye(tree.nv)))
+    Q, V, _ = rnea_derivatives(tree, v, aba(tree, v, tau, f_ext), f_ext)
+    Minv = minverse(tree)
+    return Product(Minv, -Q), Product(Minv, -V), Minv
+
+
+def aba_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:
+    """Joint accelerations a and da/dz (nv x 3 nv) where q and v change with z, of which the last third is tau."""
+    a = aba(tree, v, tau, f_ext)
+    Q, V, M = rnea_derivatives(tree, v, a, f_ext)
+    return a, ltdl(M, tree.dof_parent).solve(by_tau(tree.nv) - Q @ dq_dz - V @ dv_dz)

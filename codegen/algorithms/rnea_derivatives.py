@@ -5,9 +5,8 @@ Singh, Russell, Wensing, Efficient analytical derivatives of rigid-body dynamics
 coordinates of its velocity. Spatial vectors [angular; linear] in body frames; gravity enters as upward acceleration of
 the world.
 
-With v and a those of what carries a joint, its displacement along S changes velocities beyond it by Psi = v x S, and
-accelerations by Psidd = a x S + v x Psi; its velocity changes accelerations by dS = 2 Psi + vJ x S. With I the
-composite inertia beyond and C the matrix of velocity products (`codegen.spatial.coriolis`), forces change by
+With Psi, Psidd and dS the changes of velocities and accelerations beyond a joint (`codegen.recursions.displacements`),
+I the composite inertia there and C the matrix of velocity products (`codegen.spatial.coriolis`), forces change by
 C Psi + I Psidd, C S + I dS, and I S.
 """
 
@@ -18,10 +17,18 @@ from functools import partial
 
 from casadi import SX, diagcat, horzcat, jacobian, vertcat
 
+from codegen.recursions.displacements import displacements
 from codegen.recursions.motion import classical, forces
-from codegen.recursions.spanning_rates import armature_forces, is_plain, node_rates, spanning_tree
+from codegen.recursions.spanning_rates import (
+    Changes,
+    armature_forces,
+    is_plain,
+    node_rates,
+    spanning_motion,
+    spanning_tree,
+)
 from codegen.recursions.tree import Tree
-from codegen.spatial import Coriolis, Transform, force_cross, mirrored, motion_cross, zeros
+from codegen.spatial import Coriolis, Transform, force_cross, mirrored, zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +74,11 @@ def rnea_derivatives(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[SX, SX, SX]:
 
 def projected(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[SX, SX, SX]:
     """The same by way of the spanning tree, whose joint velocities are H v: tau = H' tau_s and armature forces."""
-    span, nodes, a_i = spanning_tree(tree), node_rates(tree, v), tree.split(a)
-    n, size = sum(S.size for S in span.S), tree.nv
-    H, v_s, a_s, v_q, a_q, a_v = zeros(n, size), zeros(n), zeros(n), zeros(n, size), zeros(n, size), zeros(n, size)
-    # node by node: rates and accelerations of all joints, and how these change with q and v
-    for own, dofs, a_own in zip(nodes, tree.dofs, a_i, strict=True):
-        at = own.places
-        H[at, dofs], v_s[at], a_s[at] = own.H, own.rates(own.v), own.accelerations(a_own)
-        v_q[at, dofs] = own.along(own.rates, own.v)
-        a_q[at, dofs] = own.along(own.accelerations, a_own)
-        a_v[at, dofs] = jacobian(own.h, own.v)
-    tau, Q, V, M = of_tree(span, v_s, a_s, f_ext)
-    dq, dv = H.T @ (Q @ H + V @ v_q + M @ a_q), H.T @ (V @ H + M @ a_v)
+    nodes, a_i = node_rates(tree, v), tree.split(a)
+    moved = spanning_motion(tree, nodes, a)
+    tau, Q, V, M = of_tree(spanning_tree(tree), moved.v, moved.a, f_ext)
+    H, by_state = moved.H, moved.reduced(Changes(M, V, Q, V))
+    dq, dv = H.T @ by_state.a_q, H.T @ by_state.a_v
     # node by node: joint forces that turn with H, and those of armatures
     for i, (own, dofs, a_own) in enumerate(zip(nodes, tree.dofs, a_i, strict=True)):
         dq[dofs, dofs] += own.along(own.joint_forces, tau[own.places])
@@ -89,16 +89,9 @@ def projected(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[SX, SX, SX]:
 
 def of_tree(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[SX, SX, SX, SX]:
     """tau, dtau/dq, dtau/dv and M of a tree whose joint axes stand still in their bodies."""
-    X, parent, dofs, S = tree.X, tree.parent, tree.dofs, [S.columns for S in tree.S]
-    velocity, acceleration = {-1: zeros(6)}, {-1: vertcat(zeros(3), -tree.gravity)}
-    carried, at = {}, {}
-    # root to leaves: velocities and accelerations, of what carries a body and of the body
-    for i, (v_i, a_i) in enumerate(zip(tree.split(v), tree.split(a), strict=True)):
-        carrier, vJ = X[i] @ velocity[parent[i]], S[i] @ v_i
-        carried[i] = carrier, X[i] @ acceleration[parent[i]], vJ
-        velocity[i] = carrier + vJ
-        acceleration[i] = carried[i][1] + S[i] @ a_i + motion_cross(carrier, vJ)
-        at[i] = classical(velocity[i], acceleration[i])
+    X, parent, dofs = tree.X, tree.parent, tree.dofs
+    velocity, acceleration, joints = displacements(tree, v, a)
+    at = {i: classical(velocity[i], acceleration[i]) for i in tree.outwards}
     f, I = forces(tree, at, f_ext), [own.parts[0] for own in tree.I]
     C = [*(Coriolis.of(part.I, velocity[b]) for b, part in enumerate(tree.parts)), Coriolis.none()]
     Q, V, M = (zeros(tree.nv, tree.nv) for _ in range(3))
@@ -106,25 +99,21 @@ def of_tree(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[SX, SX, SX, SX]:
     beyond: list[Beyond] = [Beyond.none() for _ in I]
     # leaves to root: changes of what each joint transmits, by the joints beyond it and by its own
     for i in tree.inwards:
-        (carrier, moved, vJ), own = carried[i], slice(dofs[i].start, dofs[i].stop)
-        Psi = motion_cross(carrier, S[i])
-        Psidd, dS = motion_cross(moved, S[i]) + motion_cross(carrier, Psi), 2 * Psi + motion_cross(vJ, S[i])
-        outer = beyond[i]
-        Q[outer.dofs, own] = outer.Gb.T @ Psi[:3, :] + outer.Ga.T @ Psidd
-        V[outer.dofs, own] = outer.Gb.T @ S[i][:3, :] + outer.Ga.T @ dS
+        joint, own, outer = joints[i], slice(dofs[i].start, dofs[i].stop), beyond[i]
+        S = joint.S
+        Q[outer.dofs, own] = outer.Gb.T @ joint.Psi[:3, :] + outer.Ga.T @ joint.Psidd
+        V[outer.dofs, own] = outer.Gb.T @ S[:3, :] + outer.Ga.T @ joint.dS
         outer = Beyond(
             list(range(own.start, own.stop)),
-            C[i] @ Psi + I[i] @ Psidd,
-            C[i] @ S[i] + I[i] @ dS,
-            I[i] @ S[i],
-            C[i].moments(S[i]),
+            C[i] @ joint.Psi + I[i] @ joint.Psidd,
+            C[i] @ S + I[i] @ joint.dS,
+            I[i] @ S,
+            C[i].moments(S),
         ).beside(outer)
-        Q[own, outer.dofs], V[own, outer.dofs], M[own, outer.dofs] = (
-            S[i].T @ F for F in (outer.Fq, outer.Fv, outer.Ga)
-        )
+        Q[own, outer.dofs], V[own, outer.dofs], M[own, outer.dofs] = (S.T @ F for F in (outer.Fq, outer.Fv, outer.Ga))
         M[own, own] += tree.armature[i]
-        tau[i] = S[i].T @ f[i]
-        outer.Fq[:, : S[i].size2()] += force_cross(S[i], f[i])
+        tau[i] = S.T @ f[i]
+        outer.Fq[:, : S.size2()] += force_cross(S, f[i])
         beyond[parent[i]] = beyond[parent[i]].beside(outer.carried(tree.parts[i].X))
         f[parent[i]] += X[i].force(f[i])
         I[parent[i]] += tree.parts[i].X.inertia(I[i])

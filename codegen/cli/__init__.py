@@ -5,4 +5,4 @@ the work.
 raised and becomes one sentence and exit code 2 in `codegen.__main__`.
 """
 
-COMMANDS = ("robots", "info", "convert", "generate", "count", "check", "bench", "study", "examples", "cache")
+COMMANDS = ("robots", "info", "convert", "generate", "count", "check", "bench", "study", "report", "examples", "cache")

@@ -195,7 +195,7 @@ def draw(
     from codegen.cli.samples import arguments
     from codegen.oracle import constrained
 
-    if not {"lam", "dlam_dq"} & {*ALGORITHMS[name].outputs}:
+    if "k" not in ALGORITHMS[name].inputs:
         inputs, values = arguments(robot, function, options, states, seed)
         return inputs, values, (True,) * states
     held = options["contacts"] or whole_tips(robot)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from codegen.cli.options import (
     add_algorithms,
     add_build,
+    add_derivatives,
     add_robot,
     algorithms,
     build_options,
@@ -74,11 +75,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="add what a solver calls: casadi, for casadi.external with exact sparse derivatives; repeatable",
     )
     parser.add_argument(
-        "--derivatives",
+        "--order",
         type=int,
         choices=(0, 1, 2),
         default=2,
         help="the highest order of derivatives that solvers get (default: 2, Hessians)",
+    )
+    parser.add_argument(
+        "--sparse",
+        action="store_true",
+        help="give matrices over joints or contact rows as their nonzeros, column by column; the header holds the "
+        "patterns",
+    )
+    add_derivatives(parser)
+    parser.add_argument(
+        "--sections", action="store_true", help="comments that say where the phases of algorithms begin"
     )
     add_build(parser, endless=True)
     add_libraries(parser)
@@ -116,8 +127,9 @@ def run(args: argparse.Namespace) -> int:
         shown = each(make, lambda pair: f"{pair[0]} of {robot.name}")
         names = [name for name, attempt in shown if unless_unsuited(args, name, attempt)]
     options = {**build_options(args), "iterations": args.iterations, "lanes": args.lanes, "backend": args.backend}
-    made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu}
-    solvers = {"interfaces": args.interfaces, "derivatives": args.derivatives}
+    options |= {"derivatives": args.derivatives, "sparse": args.sparse}
+    made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu, "sections": args.sections}
+    solvers = {"interfaces": args.interfaces, "order": args.order}
     paths = api.generate(robot, names, out=folder, prefix=args.prefix, **options, **made, **solvers)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

@@ -21,7 +21,7 @@ ROBOT = (
 
 
 T = TypeVar("T")
-GROUPS = ("common", "derivatives", "constrained", "delassus", "damped", "loops")
+GROUPS = ("common", "quantities", "derivatives", "steps", "constrained", "delassus", "damped", "loops")
 
 
 def add_robot(parser: argparse.ArgumentParser, several: bool = False) -> None:
@@ -146,7 +146,7 @@ def add_task(parser: argparse.ArgumentParser, endless: bool = False) -> argparse
         metavar="NAME",
         action="append",
         default=[],
-        help="a frame for fk and jacobian; repeatable (default: the frames of the last bodies)",
+        help="a frame for fk, jacobian and the like; repeatable (default: the frames of the last bodies)",
     )
     group.add_argument(
         "--external",
@@ -211,6 +211,18 @@ def add_build(parser: argparse.ArgumentParser, endless: bool = False) -> None:
         choices=("fast", "libm"),
         default="fast",
         help="sine and cosine: inline, at most 1 ulp off (fast, the default), or the C library's (libm)",
+    )
+
+
+def add_derivatives(parser: argparse.ArgumentParser) -> None:
+    """--derivative: products beside each algorithm."""
+    parser.add_argument(
+        "--derivative",
+        dest="derivatives",
+        choices=("jvp", "vjp"),
+        action="append",
+        default=[],
+        help="also a product of the derivatives of every algorithm: directional (jvp) or adjoint (vjp); repeatable",
     )
 
 

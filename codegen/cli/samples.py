@@ -47,9 +47,10 @@ def samples(
 ) -> tuple[Array, ...]:
     """`number` random values of every input, then of every parameter, stacked along the first axis.
 
-    Configurations respect joint limits; velocities, accelerations, forces and the `external` wrenches are of
-    order one in SI units, and so are wanted accelerations and multipliers of the `rows` of contacts, and the targets of
-    the `held` frames. Steps are short where implicit loops must stay closed. Equal arguments give equal samples.
+    Configurations respect joint limits; velocities, accelerations, forces and the `external` wrenches are of order one
+    in SI units, and so are wanted accelerations and multipliers of the `rows` of contacts, and the targets of the
+    `held` frames; steps of time are some milliseconds. Steps are short where implicit loops must stay closed. Equal
+    arguments give equal samples.
     """
     rng = np.random.default_rng(seed)
     draws = [
@@ -73,6 +74,8 @@ def _quantity(robot: Robot, name: str, external: int, rows: int, held: int, rng:
         return rng.standard_normal(rows)
     if name == "mu":
         return np.asarray(10.0 ** rng.uniform(4.0, 6.0))
+    if name == "dt":
+        return np.asarray(rng.uniform(1e-3, 1e-2))
     if name == "R":
         return 10.0 ** rng.uniform(-3.0, 0.0, rows)
     if name in ("kp", "kd", "weight"):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from codegen.emission.artifact import Artifact
     from codegen.ir.counting import Count
     from codegen.ir.graph import Port
+    from codegen.ir.pattern import Pattern
 
     Array = np.ndarray[Any, Any]
     Shape = tuple[int, ...]
@@ -85,6 +86,7 @@ class Function:
     artifact: Artifact
     _bound: _Binding
     recipe: Callable[[], Function] | None = field(default=None, compare=False)
+    products: Callable[[str], Function] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         inputs = ", ".join(map(str, self.inputs))
@@ -119,6 +121,39 @@ class Function:
         if not self._bound.hides:
             return self
         return replace(self, _bound=_showing(self.artifact, self._bound, self.artifact.outputs))
+
+    @property
+    def jvp(self) -> Function:
+        """The directional derivative: arguments, and a direction of each -> derivatives of the results along these.
+
+        `aba.jvp(q, v, tau, dq, dv, dtau)` is da. The direction of a configuration has nv numbers, as the derivative of
+        one does: it moves along the tangents of joints, and where loops tie joints, along what they allow. Compiled
+        when first used. BuildError of a function that is a product already.
+        """
+        return self._product("jvp")
+
+    @property
+    def vjp(self) -> Function:
+        """The adjoint: arguments, and weights of the results -> the gradient of their sum with these weights.
+
+        `aba.vjp(q, v, tau, abar)` is (qbar, vbar, taubar); see `jvp`. Matrices take dense weights.
+        """
+        return self._product("vjp")
+
+    def _product(self, kind: str) -> Function:
+        if self.products is None:
+            raise BuildError(f"{self.name} is no algorithm that codegen.build made, and so has no {kind}")
+        made = self.products(kind)
+        return made if self._bound.hides else made.with_status()
+
+    def pattern(self, name: str) -> Pattern:
+        """Where the nonzeros of a sparse result stand; ValueError if it has no such result, or a dense one."""
+        for port in self.outputs:
+            if port.name == name and port.pattern:
+                return port.pattern
+        known = ", ".join(port.name for port in self.outputs if port.pattern)
+        sparse = f"its sparse results are {known}" if known else "build it with sparse=True to have matrices so"
+        raise ValueError(f"{self.name} has no sparse result {name!r}; {sparse}")
 
     @property
     def dtype(self) -> np.dtype[Any]:

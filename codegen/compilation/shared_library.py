@@ -34,7 +34,7 @@ def compile_library(
     for path, text in files.items():
         (folder / path).write_text(text, encoding="utf-8")
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
-    kinds = {path: () for path in files if path.endswith(".c")}
+    kinds: dict[str, tuple[str, ...]] = {path: () for path in files if path.endswith(".c")}
     kinds |= {path: (*CPLUSPLUS, *headers) for path in files if path.endswith(".cpp")}
 
     def run(command: list[str]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from codegen.ir.counting import Count
 from codegen.ir.graph import Port
+from codegen.ir.pattern import Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,10 @@ def from_facts(facts: dict[str, Any], files: tuple[tuple[str, str], ...]) -> Art
     """The artifact that `facts` describes."""
 
     def ports(rows: list[dict[str, Any]]) -> tuple[Port, ...]:
-        return tuple(Port(row["name"], tuple(row["shape"]), row["about"]) for row in rows)
+        return tuple(Port(row["name"], tuple(row["shape"]), row["about"], pattern(row["pattern"])) for row in rows)
+
+    def pattern(row: dict[str, Any] | None) -> Pattern | None:
+        return Pattern((*row["shape"],), (*row["indices"],), (*row["indptr"],)) if row else None
 
     return Artifact(
         facts["name"],

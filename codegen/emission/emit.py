@@ -17,7 +17,9 @@ import numpy as np
 from codegen.emission.artifact import Artifact
 from codegen.emission.flags import FLAGS, OPTIONS
 from codegen.emission.folder import write_folder
-from codegen.emission.kernels import AnyKernel, Call, Emitted, arguments, emit_drafts, emit_kernel, symbol
+from codegen.emission.functions import Call
+from codegen.emission.index_constants import patterns
+from codegen.emission.kernels import AnyKernel, Emitted, arguments, emit_drafts, emit_kernel, symbol
 from codegen.emission.spec import Header, JointRow, Kernel, LoopKernel, Style
 from codegen.emission.text import render
 from codegen.errors import RobotError
@@ -140,6 +142,7 @@ def emit_header(header: Header, emitted: list[Emitted], sources: str, style: Sty
         contacts=_contact_lines(header),
         remarks=[comment(remark) for remark in (*_remarks(header, emitted, style), *header.notes)],
         kernels=emitted,
+        patterns={kernel.symbol: list(patterns(kernel)) for kernel in emitted},
         sizes={kernel.symbol: _sizes(kernel, real_bytes) for kernel in emitted},
         real_bytes=real_bytes,
         wide=[style.lanes] * (style.lanes > 1),
@@ -160,6 +163,11 @@ MANY = (
 )
 
 
+NONZEROS = (
+    "Sparse results are the nonzeros of matrices, column by column: those of column c from place _colind[c] on, and",
+    "before place _colind[c + 1]. _row holds the row of each.",
+)
+
 IN_STEP = (
     "Where there are SIMD registers, limbs of one shape go in step, as elements of small vectors; {PREFIX}_PLAIN,",
     "defined for the compiler, asks for one number at a time. Results differ by rounding.",
@@ -171,6 +179,8 @@ def _remarks(header: Header, emitted: list[Emitted], style: Style) -> Iterator[s
     yield ANGLES[style.trig]
     if any(len(kernel.variants) > 1 for kernel in emitted):
         yield from (line.format(**header.names) for line in IN_STEP)
+    if any(argument.port.pattern for kernel in emitted for argument in kernel.arguments):
+        yield from NONZEROS
     if style.lanes > 1:
         yield from (line.format(lanes=style.lanes) for line in MANY)
     if style.built:

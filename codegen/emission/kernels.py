@@ -6,10 +6,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, Style
+from codegen.emission.functions import Argument, Call, Function
+from codegen.emission.products import factors_call, kept, product_steps, vectorised
+from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, ProductKernel, Style
 from codegen.emission.stack import stack
-from codegen.emission.statements import statements
+from codegen.emission.statements import Comments, statements
 from codegen.emission.text import render
+from codegen.emission.tiles import tiled
 from codegen.ir.counting import Count
 from codegen.ir.graph import STATUS, Graph
 from codegen.ir.names import comment, identifier, identifiers, wrapped
@@ -24,50 +27,13 @@ if TYPE_CHECKING:
     from codegen.ir.graph import Port
     from codegen.languages import Language
 
-AnyKernel = Kernel | LoopKernel
+AnyKernel = Kernel | LoopKernel | ProductKernel
+
+IN_JOINT_SPACE = ("v", "a", "tau", "dv", "dq", "da", "dtau", "abar", "taubar")
+"""Arguments of nv numbers, of which every one belongs to a joint."""
 
 PLAIN = "/* ---- Scalars: one number at a time (and what lanes take, each number a vector) ---- */"
 IN_STEP = "/* ---- SIMD: limbs of one shape in step, as small vectors ---- */"
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """One pointer argument of a C function; of an input, `used` are the elements between the first and last read."""
-
-    name: str
-    port: Port
-    written: bool
-    used: range
-
-    @property
-    def declaration(self) -> str:
-        return f"T *{self.name}" if self.written else f"const T *{self.name}"
-
-    @property
-    def line(self) -> str:
-        way = "out" if self.written else "in "
-        about = f": {comment(self.port.about)}" if self.port.about else ""
-        shape = " x ".join(map(str, self.port.shape)) or "1"
-        return f"{way} {self.name}[{self.port.size}] ({shape}){about}"
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """One C function: all before its brace, and its lines."""
-
-    head: str
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call of a function, by the names of its arguments."""
-
-    name: str
-    arguments: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"{self.name}({', '.join(self.arguments)});"
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,16 +188,20 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     used -= {"sin", "cos"} if language.own_angles else set()
     head = f"{macro}_{'STATUS' if kernel.can_fail else 'FUNCTION'}({name})"
     status = next((a.name for a in given if a.port == STATUS), "")
+    sections = kernel.sections if isinstance(kernel, Kernel) else ()
 
     def written(program: Packed, lengths: Lengths) -> Body:
-        made = _functions(name, head, header, program, given, language, lengths)
+        if isinstance(kernel, ProductKernel):
+            made = _products(header, kernel, program, head, given, language, lengths)
+        else:
+            made = _functions(name, head, header, program, given, language, lengths, sections)
         return _returning(made, macro, status) if status else made
 
     if isinstance(kernel, LoopKernel):
         first = _loop(header, kernel, style, head, given)
         first = _returning(first, macro, status) if status else first
     else:
-        first = written(Packed(kernel.graph, ()), style.lengths)
+        first = written(Packed(straight(kernel), ()), style.lengths)
     emitted = Emitted(
         symbol=name,
         algorithm=kernel.name,
@@ -247,7 +217,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         folded=kernel.folded,
     )
     yield emitted
-    packed = kernel.packed() if isinstance(kernel, Kernel) else None
+    packed = None if isinstance(kernel, LoopKernel) else kernel.packed()
     if packed:
         second = written(packed, style.lengths.of_limbs)
         plain = Variant(first.functions, first.workspace, f"\n{PLAIN}\n#if !{macro}_PACKS", "#endif")
@@ -257,7 +227,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
 
 def owners(header: Header, ports: Sequence[Port]) -> dict[tuple[int, int], JointRow]:
     """The joints that elements of arguments belong to, by port and element."""
-    sizes = {**dict.fromkeys(("q", "q0", "q1"), header.nq), **dict.fromkeys(("v", "a", "tau", "dv"), header.nv)}
+    sizes = {**dict.fromkeys(("q", "q0", "q1"), header.nq), **dict.fromkeys(IN_JOINT_SPACE, header.nv)}
     return {
         (k, element): row
         for k, port in enumerate(ports)
@@ -306,6 +276,37 @@ def _loop(header: Header, kernel: LoopKernel, style: Style, head: str, given: tu
     return Body(whole, (), work + 2 * state + 1 + kept)
 
 
+def straight(kernel: Kernel | ProductKernel) -> Graph:
+    """What of a kernel is straight-line code, with the factors of products in the order of their loops."""
+    return tiled(kernel.function)[0].graph if isinstance(kernel, ProductKernel) else kernel.graph
+
+
+def _products(
+    header: Header,
+    kernel: ProductKernel,
+    program: Packed,
+    head: str,
+    given: tuple[Argument, ...],
+    language: Language,
+    lengths: Lengths,
+) -> Body:
+    """The functions that make the factors and each product of them, and the public one that calls them."""
+    name, macro = symbol(header, kernel), header.c_prefix.upper()
+    function, products = tiled(kernel.function)
+    own = arguments(function.graph)
+    made = _functions(f"{name}_factors", f"{macro}_APART void {name}_factors", header, program, own, language, lengths)
+    steps = product_steps(name, function, products, given)
+    inner = [
+        Function(f"{macro}_APART void {step.call.name}({step.head('T')})", vectorised(step.tiles, header))
+        for step in steps
+    ]
+    arrays = [f"T {array}[{port.size}] {macro}_ALIGNED;" for array, port in kept(function).items()]
+    calls = [str(call) for call in (factors_call(name, function, given), *(step.call for step in steps))]
+    public = f"{head}({', '.join(a.declaration for a in given)})"
+    whole = (*made.functions, *inner, Function(public, (*arrays, *calls)))
+    return Body(whole, (), made.workspace + sum(port.size for port in function.kept))
+
+
 def _functions(
     name: str,
     head: str,
@@ -314,11 +315,13 @@ def _functions(
     given: tuple[Argument, ...],
     language: Language,
     lengths: Lengths,
+    sections: Sequence[str] = (),
 ) -> Body:
     """One function, or one per part and one under `head` that calls them in order."""
     macro = header.c_prefix.upper()
     named = {place: comment(row.name) for place, row in owners(header, program.graph.inputs).items()}
-    parts, workspace = statements(program.graph, [a.name for a in given], language, lengths, program.packs, named)
+    comments = Comments(named, [comment(section) for section in sections])
+    parts, workspace = statements(program.graph, [a.name for a in given], language, lengths, program.packs, comments)
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
     public = f"{head}({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]

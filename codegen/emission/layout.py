@@ -25,19 +25,24 @@ if TYPE_CHECKING:
 
 _LEAF = (CONST, INPUT)
 
+START = -1
+"""The unit before all others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Packs by their members, blocks of sines and cosines by their first value, and where values are made and kept.
 
     `parts` hold units by their first values, in order, `free` the unit after which no input is left to read (-1: none
-    is read). `slots` are places of units in the workspace, of `workspace` reals, `homes` those of blocks of which a
-    later part uses something: units `at_home` are read out of their arrays anywhere.
+    is read): if inputs are `copied` first, the last of these. `slots` are places of units in the workspace, of
+    `workspace` reals, `homes` those of blocks of which a later part uses something: units `at_home` are read out of
+    their arrays anywhere.
     """
 
     pack: dict[int, Pack]
     blocks: dict[int, Block]
     parts: tuple[tuple[int, ...], ...]
+    copied: frozenset[int]
     free: int
     slots: dict[int, int]
     homes: dict[int, int]
@@ -57,16 +62,19 @@ def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, lengths: Lengt
     block = {block.members[0]: block for block in blocks(graph)} if own_angles else {}
     pack = {index: own for own in packs if _at_once(graph, own, block) for index in own}
     units = _units(graph, pack)
+    copied = _copied(graph, units)
+    units = [*((index,) for index in copied), *units]
     part = _parts(graph, units, block, lengths)
     made = sorted(units, key=lambda unit: part[unit[0]])
-    free = _last_reading(graph, made)
+    free = copied[-1] if copied else _last_reading(graph, made)
     last = _last(graph, units, part, free)
     homes, at_home, length = _homes(block, pack, part, last)
     slots, workspace = _slots(graph, [unit for unit in made if unit[0] not in at_home], part, last, pack, length)
     parts: list[list[int]] = [[] for _ in range(max(part, default=0) + 1)]
     for unit in made:
         parts[part[unit[0]]].append(unit[0])
-    return Layout(pack, block, tuple(map(tuple, parts)), free, slots, homes, frozenset(at_home), workspace)
+    kept = tuple(map(tuple, parts))
+    return Layout(pack, block, kept, frozenset(copied), free, slots, homes, frozenset(at_home), workspace)
 
 
 def _at_once(graph: Graph, pack: Pack, blocks: dict[int, Block]) -> bool:
@@ -80,11 +88,24 @@ def _units(graph: Graph, pack: dict[int, Pack]) -> list[Pack]:
     return [unit for unit, before in zip(units, [(), *units], strict=False) if unit != before]
 
 
+def _copied(graph: Graph, units: Sequence[Pack]) -> list[int]:
+    """The inputs, if they are fewer than the results that would have to wait until the last of them is read."""
+    last, results = _last_reading(graph, units), {index for result in graph.results for index in result}
+    waiting = 0
+    for unit in units:
+        if unit[0] == last:
+            break
+        waiting += len(results.intersection(unit))
+    read = {arg for value in graph.values for arg in value.args} | results
+    inputs = [index for index in sorted(read) if graph.values[index].op == INPUT]
+    return inputs if last != START and waiting > len(inputs) else []
+
+
 def _last_reading(graph: Graph, made: Sequence[Pack]) -> int:
     """The last unit that reads an input, by its first value; -1 if none does."""
     values = graph.values
     reading = [unit[0] for unit in made if any(values[arg].op == INPUT for i in unit for arg in values[i].args)]
-    return reading[-1] if reading else -1
+    return reading[-1] if reading else START
 
 
 def _parts(graph: Graph, units: Sequence[Pack], blocks: dict[int, Block], lengths: Lengths) -> list[int]:

@@ -6,15 +6,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codegen.emission.splitting import Lengths
-from codegen.ir.counting import Count, count
+from codegen.emission.tiles import tiled
+from codegen.ir.counting import Count, added, count
 from codegen.ir.graph import STATUS, Port
 from codegen.ir.names import comment, identifier
-from codegen.ir.operations import KINDS
+from codegen.ir.products import straight_line
 from codegen.languages import SCALARS, Language
 from codegen.packing import pack
 
 if TYPE_CHECKING:
     from codegen.ir.graph import Graph
+    from codegen.ir.products import WithProducts
     from codegen.ir.staging import Staged
     from codegen.packing import Packed, Roles
 
@@ -107,7 +109,8 @@ class Header:
 class Kernel:
     """One function to emit: its graph (named as its algorithm), what it computes, its count as written.
 
-    `ways` are those in which limbs might go in step (`codegen.packing.pack`), `folded` says what is no argument.
+    `ways` are those in which limbs might go in step (`codegen.packing.pack`), `folded` says what is no argument,
+    `sections` what the graph's labels stand for, if comments are to say so.
     """
 
     graph: Graph
@@ -115,6 +118,7 @@ class Kernel:
     written: Count = field(default_factory=Count)
     ways: tuple[Roles, ...] = ()
     folded: str = ""
+    sections: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"kernel {self.graph.name}: {self.count}"
@@ -152,6 +156,54 @@ class Kernel:
     def packed(self) -> Packed | None:
         """The same function with limbs in step, where that is worth it; to find it takes as long as all passes."""
         return pack(self.graph, self.ways)
+
+
+@dataclass(frozen=True, slots=True)
+class ProductKernel:
+    """A function of which some results are products of matrices: a graph, and then loops."""
+
+    function: WithProducts
+    about: str = ""
+    written: Count = field(default_factory=Count)
+    ways: tuple[Roles, ...] = ()
+    folded: str = ""
+
+    def __str__(self) -> str:
+        return f"kernel {self.name} with products: {self.count}"
+
+    @property
+    def name(self) -> str:
+        """The algorithm."""
+        return self.function.graph.name
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """What the function takes."""
+        return self.function.graph.inputs
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """What it gives."""
+        return self.function.outputs
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """What is emitted as straight-line code."""
+        return (self.function.graph,)
+
+    @property
+    def can_fail(self) -> bool:
+        """Whether the function has a status to return."""
+        return STATUS in self.outputs
+
+    @property
+    def count(self) -> Count:
+        """The operations of the straight-line code and of all products."""
+        return count(straight_line(self.function))
+
+    def packed(self) -> Packed | None:
+        """The straight-line code with limbs in step, where that is worth it."""
+        return pack(tiled(self.function)[0].graph, self.ways)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,5 +248,4 @@ class LoopKernel:
     @property
     def count(self) -> Count:
         """The operators in the emitted text: start, one step and finish."""
-        parts = [count(graph) for graph in self.graphs]
-        return Count(*(sum(getattr(part, kind) for part in parts) for kind in KINDS))
+        return added(count(graph) for graph in self.graphs)

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 class Spelling:
     """By values: `text` where they are used, `literal` those that are numbers, `targets` where results are stored.
 
-    `elements` tells of sines and cosines which element of an array they are made as, `arrays` where these arrays are.
+    `copied` are the elements of arguments that inputs are copied from. `elements` tells of sines and cosines which
+    element of an array they are made as, `arrays` where these arrays are.
     """
 
     text: tuple[str, ...]
     literal: tuple[bool, ...]
     targets: dict[int, list[str]]
+    copied: dict[int, str]
     elements: dict[int, str]
     arrays: dict[str, str]
 
@@ -36,18 +38,19 @@ def spelling(graph: Graph, names: Sequence[str], language: Language, layout: Lay
     """The names of all values of a kernel whose arguments have these names."""
     text = _operands(graph, names, language, layout)
     literal = tuple(value.op == CONST for value in graph.values)
-    return Spelling(tuple(text), literal, targets(graph, names), *_angles(layout, text))
+    copied = {index: _element(graph, names, index) for index in layout.copied}
+    return Spelling(tuple(text), literal, targets(graph, names), copied, *_angles(layout, text))
 
 
 def _operands(graph: Graph, names: Sequence[str], language: Language, layout: Layout) -> list[str]:
-    """Literals, elements of arguments, numbered variables, elements of numbered vectors."""
+    """Literals, elements of arguments that are not copied, numbered variables, elements of numbered vectors."""
     text: list[str] = []
     number = 0
     for index, value in enumerate(graph.values):
         if value.op == CONST:
             text.append(language.scalar.literal(value.constant))
-        elif value.op == INPUT:
-            text.append(f"{names[value.port]}[{value.element}]")
+        elif value.op == INPUT and index not in layout.copied:
+            text.append(_element(graph, names, index))
         elif index in layout.pack:
             place = layout.pack[index].index(index)
             number += place == 0
@@ -56,6 +59,10 @@ def _operands(graph: Graph, names: Sequence[str], language: Language, layout: La
             text.append(f"t{number}")
             number += 1
     return text
+
+
+def _element(graph: Graph, names: Sequence[str], index: int) -> str:
+    return f"{names[graph.values[index].port]}[{graph.values[index].element}]"
 
 
 def targets(graph: Graph, names: Sequence[str]) -> dict[int, list[str]]:

@@ -8,11 +8,11 @@ cosines that stand together are taken in one go, as arrays. The members of a pac
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from codegen.emission.blocks import EIGHT, PAIR
-from codegen.emission.layout import layout
+from codegen.emission.layout import START, layout
 from codegen.emission.spelling import spelling
 from codegen.ir.operations import CONST, INPUT
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from codegen.ir.graph import Graph
     from codegen.languages import Language
 
-START = -1
-"""The unit after which results are stored that wait for none."""
-
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -38,24 +35,33 @@ class Part:
     unused: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Comments:
+    """What comments tell: names of what elements of inputs belong to, by port and element, and names of labels."""
+
+    owners: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    sections: Sequence[str] = ()
+
+
 def statements(
     graph: Graph,
     names: Sequence[str],
     language: Language,
     lengths: Lengths,
     packs: Sequence[tuple[int, ...]] = (),
-    owners: Mapping[tuple[int, int], str] | None = None,
+    comments: Comments | None = None,
 ) -> tuple[tuple[Part, ...], int]:
     """The parts of a kernel whose arguments have these C names, and the length of their workspace.
 
-    The members of each pack stand together in the graph. `owners` are names of what elements of inputs belong to, by
-    port and element: a comment tells where each comes in first.
+    The members of each pack stand together in the graph. Comments tell where what an input belongs to comes in first,
+    and of a graph with labels where the label changes.
     """
+    comments = comments or Comments()
     plan = layout(graph, packs, language.own_angles, lengths)
     words, stored = spelling(graph, names, language, plan), due(graph, plan)
-    parts, firsts = [], entering(graph, plan, owners or {})
+    parts, firsts = [], entering(graph, plan, comments.owners)
     for number, units in enumerate(plan.parts):
-        writer = _Writer(graph, plan, words, language, firsts)
+        writer = _Writer(graph, plan, words, language, firsts, comments.sections)
         if len(plan.parts) > 1:
             writer.say(f"Part {number + 1} of {len(plan.parts)}.")
         if number == 0:
@@ -87,7 +93,7 @@ def due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
     values, stored = graph.values, {plan.free: list[int]()}
     results = {index for result in graph.results for index in result}
     waiting = plan.free != START
-    stored[plan.free] += [index for index in sorted(results) if values[index].op in (CONST, INPUT)]
+    stored[plan.free] += [i for i in sorted(results - plan.copied) if values[i].op in (CONST, INPUT)]
     for unit in (unit for units in plan.parts for unit in units):
         own = [index for index in plan.unit(unit) if index in results]
         stored.setdefault(plan.free if waiting else unit, []).extend(own)
@@ -128,9 +134,16 @@ class _Writer:
     """Writes the lines of one part; `known` is what they have named so far."""
 
     def __init__(
-        self, graph: Graph, plan: Layout, words: Spelling, language: Language, entering: Mapping[int, Sequence[str]]
+        self,
+        graph: Graph,
+        plan: Layout,
+        words: Spelling,
+        language: Language,
+        entering: Mapping[int, Sequence[str]],
+        sections: Sequence[str],
     ) -> None:
         self.graph, self.plan, self.words, self.language, self.entering = graph, plan, words, language, entering
+        self.sections, self.section = sections if graph.labels else (), ""
         self.lines: list[str] = []
         self.known: dict[Any, str] = {}
 
@@ -142,14 +155,24 @@ class _Writer:
 
     def make(self, index: int) -> None:
         """A unit, and the sines and cosines that begin with it."""
+        if index in self.plan.copied:
+            self.say("Inputs, read before any result is stored.")
         if index in self.plan.blocks:
             self._angles(index)
         if index in self.entering:
             self.say(f"First use of the coordinates of {', '.join(self.entering[index])}.")
         if index not in self.plan.at_home:
+            self._enter(index)
             self._name(index, self._expression(index))
             if index in self.plan.slots:
                 self.lines.append(f"{self._place(index)} = {self.known[index]};")
+
+    def _enter(self, index: int) -> None:
+        """A comment where another section begins."""
+        section = self.sections[self.graph.labels[index]] if self.sections else ""
+        if section != self.section:
+            self.section = section
+            self.lines.append(f"/* {section} */")
 
     def store(self, results: Sequence[int]) -> None:
         """Store results; inputs among them are read before the first store."""
@@ -159,7 +182,7 @@ class _Writer:
         for index in results:
             self._fetch(index)
             text = self.language.everywhere(self.words.text[index], self.words.literal[index])
-            if self.graph.values[index].op == INPUT:
+            if self.graph.values[index].op == INPUT and index not in self.plan.copied:
                 copy = f"t{len(self.graph.values) + index}"
                 self.lines.append(f"const T {copy} = {text};")
                 text = copy
@@ -203,6 +226,8 @@ class _Writer:
         pack, op, words = self.plan.unit(index), self.graph.values[index].op, self.words
         if index in words.elements:
             return self._taken(index)
+        if index in self.plan.copied:
+            return self.language.everywhere(words.copied[index], literal=False)
         if len(pack) == 1:
             args = self.graph.values[index].args
             for arg in args:
@@ -232,8 +257,8 @@ class _Writer:
 
     def _single(self, member: int) -> str:
         """A value among others of a vector."""
-        text, loaded = self.words.text[member], self.graph.values[member].op == INPUT
-        return f"{self.language.prefix.upper()}_SINGLY({text})" if loaded and self.plan.pack else text
+        text, loaded = self.words.text[member], self.graph.values[member].op == INPUT and self.plan.pack
+        return f"{self.language.prefix.upper()}_SINGLY({text})" if loaded and member not in self.plan.copied else text
 
     def _angles(self, first: int) -> None:
         """A block of sines and cosines."""

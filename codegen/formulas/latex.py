@@ -39,7 +39,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 
     def _turn(self, expr: Any, exp: Any) -> str:
         """A sine or cosine, with an exponent if there is one."""
-        word = _numbered(expr.args[0], self.numbers) if self.numbers else ""
+        word = numbered(expr.args[0], self.numbers) if self.numbers else ""
         power = f"^{{{exp}}}" if exp is not None else ""
         if word:
             return f"{_TURNS[expr.func]}_{{{word}}}{power}"
@@ -47,7 +47,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return rf"\{expr.func.__name__}{power}{{\left({inside} \right)}}"
 
 
-def _numbered(angle: Any, numbers: dict[Any, int]) -> str:
+def numbered(angle: Any, numbers: dict[Any, int]) -> str:
     """The numbers of the angles in a sum, as 12, 1-2 or 2,2,11; nothing for what is no such sum."""
     counts = angle.as_coefficients_dict()
     if not all(symbol in numbers and c.is_Integer for symbol, c in counts.items()):

@@ -18,7 +18,7 @@ INTERFACES: dict[str, Callable[..., Wrapped]] = {"casadi": casadi.interface}
 
 
 def interfaces_of(names: Sequence[str], dtype: str, derivatives: int) -> tuple[Interface, ...]:
-    """The interfaces of these names, with derivatives up to an order; RobotError for others and for single precision."""
+    """The interfaces of these names, with derivatives up to an order; RobotError for others, or single precision."""
     for name in names:
         if name not in INTERFACES:
             raise RobotError(f"interface {name!r}: choose one of {', '.join(INTERFACES)}")

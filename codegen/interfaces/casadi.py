@@ -127,10 +127,6 @@ def order_of(derivatives: int) -> int:
 
 def interface(top: Header, task: Task, *, derivatives: int, failing: bool = False) -> Wrapped:
     """What a folder has for CasADi besides: kernels, and the C that makes functions of CasADi's interface of them."""
-    if task.iterations is None:
-        raise RobotError(
-            f"{task.algorithm}: for CasADi the number of iterations is fixed; leave it out, or give a number"
-        )
     functions = exported(task, derivatives)
     name = function_name(top.c_prefix, task)
     ports = [ports for f in functions for ports in (f.sparse.inputs, f.sparse.outputs)]
@@ -155,6 +151,8 @@ def function_name(prefix: str, task: Task) -> str:
 
 def exported(task: Task, derivatives: int) -> tuple[Exported, ...]:
     """The functions up to derivatives of this order."""
+    if task.iterations is None:
+        raise RobotError(f"{task.algorithm}: for CasADi the number of iterations is fixed; give a number of them")
     with pipeline.undisturbed(), doing(f"{task.algorithm} of {task.model.name} for CasADi"):
         (own, found), made = differentiated(task), list[Exported]()
         whole = {f"adj_{name}": Pattern.of(x) for name, x in own.inputs.items()}

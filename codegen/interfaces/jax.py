@@ -1,4 +1,4 @@
-"""JAX: rigidc's C as a JAX function on the CPU, with exact reverse derivatives, through XLA's foreign function interface.
+"""JAX: rigidc's C as a JAX function on the CPU, with exact adjoints, through XLA's foreign function interface.
 
 (JAX documentation, "Foreign function interface (FFI)".) One handler computes the value, one the adjoint product; each
 takes any number of states, which `jax.vmap` hands over in one call, and goes through them in SIMD lanes. Matrices cross
@@ -8,7 +8,7 @@ the border column by column.
 from __future__ import annotations
 
 import ctypes
-from functools import lru_cache, partial
+from functools import cache, partial
 from importlib import import_module
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -168,19 +168,20 @@ def _function(jax: Any, facts: Mapping[str, Any], register: Callable[[Any, str],
     def checked(*arguments: Any) -> Any:
         if len(arguments) != len(inputs):
             raise TypeError(f"{name} takes {len(inputs)} arguments: {call.__doc__}")
-        return function(*(_array(jax, name, *port, x) for port, x in zip(inputs, arguments, strict=True)))
+        pairs = zip(inputs, arguments, strict=True)
+        return function(*(_array(jax, f"{name}: {port}", shape, x) for (port, shape), x in pairs))
 
     checked.__name__, checked.__doc__ = name, call.__doc__
     return checked
 
 
-def _array(jax: Any, name: str, port: str, shape: Sequence[int], given: Any) -> Any:
-    """An argument as float64 of its shape."""
+def _array(jax: Any, name: str, shape: Sequence[int], given: Any) -> Any:
+    """An argument of this name as float64 of its shape."""
     array = jax.numpy.asarray(given, jax.numpy.float64)
     if array.dtype != jax.numpy.float64:
         raise RobotError(f"{name}: {DOUBLE}")
     if array.shape != tuple(shape):
-        raise ValueError(f"{name}: {port} has shape {array.shape}, not {tuple(shape)}; jax.vmap takes many states")
+        raise ValueError(f"{name} has shape {array.shape}, not {tuple(shape)}; jax.vmap takes many states")
     return array
 
 
@@ -221,12 +222,12 @@ def _jax() -> Any:
     return jax
 
 
-@lru_cache(maxsize=None)
+@cache
 def _library(path: str) -> ctypes.CDLL:
     return ctypes.CDLL(path)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _registered(path: str, jax: Any, symbol: str) -> str:
     """The name under which XLA knows a handler of a library: one per build."""
     target = f"{symbol}_{path.rsplit('/', 2)[-2]}"

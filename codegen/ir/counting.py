@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from codegen.ir.operations import KINDS, OPERATIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from codegen.ir.graph import Graph
 
 
@@ -40,7 +42,26 @@ class Count:
 
 def count(graph: Graph) -> Count:
     """The operations of a graph by class."""
-    names = Counter(value.op for value in graph.values)
+    return _classed(Counter(value.op for value in graph.values))
+
+
+def count_by_label(graph: Graph) -> dict[int, Count]:
+    """The operations of a graph with labels, by label and class."""
+    names: dict[int, Counter[str]] = {}
+    for label, value in zip(graph.labels, graph.values, strict=True):
+        if value.op in OPERATIONS:
+            names.setdefault(label, Counter())[value.op] += 1
+    return {label: _classed(own) for label, own in names.items()}
+
+
+def added(counts: Iterable[Count]) -> Count:
+    """Counts together."""
+    every = list(counts)
+    return Count(*(sum(getattr(one, kind) for one in every) for kind in KINDS))
+
+
+def _classed(names: Counter[str]) -> Count:
+    """Numbers of operations by name as a count."""
     kinds: Counter[str] = Counter()
     for name, number in names.items():
         if name in OPERATIONS:

@@ -18,14 +18,20 @@ if TYPE_CHECKING:
 
     import casadi
 
+    from codegen.ir.pattern import Pattern
+
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One argument or result: its name, shape (row-major) and what it is (with units and frame)."""
+    """One argument or result: its name, shape (row-major) and what it is (with units and frame).
+
+    With a `pattern` it is the nonzeros of a matrix, and its shape is (number of nonzeros,).
+    """
 
     name: str
     shape: tuple[int, ...]
     about: str = ""
+    pattern: Pattern | None = None
 
     @property
     def size(self) -> int:
@@ -33,7 +39,7 @@ class Port:
         return math.prod(self.shape)
 
     def __str__(self) -> str:
-        return f"{self.name}[{', '.join(map(str, self.shape))}]"
+        return f"{self.name}[{self.pattern or ', '.join(map(str, self.shape))}]"
 
 
 STATUS = Port("status", (), "0, or how many directions were left out as singular here; also what the function returns")
@@ -61,13 +67,18 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Graph:
-    """Straight-line code: `results[k][e]` is the index of the value that element e of output k takes."""
+    """Straight-line code: `results[k][e]` is the index of the value that element e of output k takes.
+
+    `labels`, if there are any, say of every value by a number what it is part of, as debug locations of compilers do:
+    a pass gives the value that it makes the label of the value that it replaces, and takes no decision by labels.
+    """
 
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     values: tuple[Value, ...]
     results: tuple[tuple[int, ...], ...]
+    labels: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         inputs = ", ".join(map(str, self.inputs))
@@ -119,6 +130,8 @@ def verify(graph: Graph) -> Graph:
             raise ValueError(f"{graph.name}: value {index} is the constant {constant}")
         if op == INPUT and not (0 <= port < len(sizes) and 0 <= element < sizes[port]):
             raise ValueError(f"{graph.name}: value {index} (input {port}[{element}]) reads outside the inputs")
+    if graph.labels and len(graph.labels) != len(graph.values):
+        raise ValueError(f"{graph.name}: {len(graph.labels)} labels for {len(graph.values)} values")
     _verify_border(graph)
     return graph
 

@@ -9,6 +9,8 @@ A joint moves its body's frame in the joint frame (the body's `placement`). Ever
   drift(q, v)            classical acceleration of the moving origin in the joint frame at zero vdot, moving axes
   integrate(q, dv)       the configuration reached by the constant velocity dv over unit time
   difference(q0, q1)     the dv that takes q0 to q1
+  integrate_derivatives(dv)   by start and dv (nv x nv): how the end moves, in the velocity coordinates there
+  difference_derivatives(dv)  by start and end: how the dv between them changes, at its value dv
   neutral(), random()    valid positions, in NumPy
 One that only turns about one axis, or only slides along it, does so by q.
 The angular velocity of every joint here is S_ang v with constant S_ang, so drift is linear only.
@@ -47,6 +49,8 @@ class JointType(Protocol):
     def drift(self, q: SX, v: SX) -> SX: ...
     def integrate(self, q: SX, dv: SX) -> SX: ...
     def difference(self, q0: SX, q1: SX) -> SX: ...
+    def integrate_derivatives(self, dv: SX) -> tuple[SX, SX]: ...
+    def difference_derivatives(self, dv: SX) -> tuple[SX, SX]: ...
 
 
 class JointFactory(Protocol):

@@ -10,9 +10,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from casadi import SX, cross, vertcat
+from casadi import SX, cross, diagcat, vertcat
 
-from codegen.spatial import Rotation, Step, Translation, quaternion, so3_jacobian, so3_jacobian_inverse, zeros
+from codegen.spatial import (
+    Rotation,
+    Step,
+    Translation,
+    exp_derivatives,
+    log_derivatives,
+    quaternion,
+    skew3,
+    slope,
+    so3_exp,
+    so3_jacobian,
+    so3_jacobian_inverse,
+    zeros,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,3 +81,18 @@ class Floating:
         if self.convention == "pinocchio":
             step = so3_jacobian_inverse(turn) @ (quaternion.matrix(start).T @ step)
         return vertcat(step, turn)
+
+    def integrate_derivatives(self, dv: SX) -> tuple[SX, SX]:
+        v, w = dv[:3], dv[3:]
+        R, J = so3_exp(w), so3_jacobian(w)
+        if self.convention == "mujoco":
+            return diagcat(SX.eye(3), R.T), diagcat(SX.eye(3), J.T)
+        return exp_derivatives(R, J, slope(so3_jacobian, w, v), skew3(J @ v), (R.T, J.T))
+
+    def difference_derivatives(self, dv: SX) -> tuple[SX, SX]:
+        v, w = dv[:3], dv[3:]
+        inverse = so3_jacobian_inverse(w)
+        turn = -inverse, inverse.T
+        if self.convention == "mujoco":
+            return diagcat(-SX.eye(3), turn[0]), diagcat(SX.eye(3), turn[1])
+        return log_derivatives(inverse, slope(so3_jacobian, w, v), skew3(so3_jacobian(w) @ v), turn)

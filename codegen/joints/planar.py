@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from casadi import SX, cos, sin, vertcat
 
-from codegen.spatial import AxisRotation, Step, Translation, so2_jacobian, zeros
+from codegen.spatial import (
+    AxisRotation,
+    Step,
+    Translation,
+    exp_derivatives,
+    log_derivatives,
+    slope,
+    so2_jacobian,
+    zeros,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,3 +84,24 @@ class Planar:
         J = so2_jacobian(dq[2])
         det = J[0, 0] * J[0, 0] + J[1, 0] * J[1, 0]
         return vertcat(J.T @ local / det, dq[2])
+
+    def integrate_derivatives(self, dv: SX) -> tuple[SX, SX]:
+        if self.convention == "mujoco":
+            return SX.eye(3), SX.eye(3)
+        v, w = dv[:2], dv[2]
+        c, s, J = cos(w), sin(w), so2_jacobian(w)
+        R = vertcat(SX([[1, 0]]) * c - SX([[0, 1]]) * s, SX([[1, 0]]) * s + SX([[0, 1]]) * c)
+        return exp_derivatives(R, J, slope(so2_jacobian, w, v), _across(J @ v), (SX.eye(1), SX.eye(1)))
+
+    def difference_derivatives(self, dv: SX) -> tuple[SX, SX]:
+        if self.convention == "mujoco":
+            return -SX.eye(3), SX.eye(3)
+        v, w = dv[:2], dv[2]
+        J = so2_jacobian(w)
+        inverse = J.T / (J[0, 0] * J[0, 0] + J[1, 0] * J[1, 0])
+        return log_derivatives(inverse, slope(so2_jacobian, w, v), _across(J @ v), (-SX.eye(1), SX.eye(1)))
+
+
+def _across(p: SX) -> SX:
+    """A vector in the plane, a quarter turn clockwise: a unit turn about the normal moves its end by -_across(p)."""
+    return vertcat(p[1], -p[0])

@@ -54,3 +54,9 @@ class Prismatic:
 
     def difference(self, q0: SX, q1: SX) -> SX:
         return q1 - q0
+
+    def integrate_derivatives(self, dv: SX) -> tuple[SX, SX]:
+        return SX.eye(1), SX.eye(1)
+
+    def difference_derivatives(self, dv: SX) -> tuple[SX, SX]:
+        return -SX.eye(1), SX.eye(1)

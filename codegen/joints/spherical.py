@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from casadi import SX
 
-from codegen.spatial import Rotation, Step, quaternion, zeros
+from codegen.spatial import Rotation, Step, quaternion, so3_exp, so3_jacobian, so3_jacobian_inverse, zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,3 +54,10 @@ class Spherical:
     def difference(self, q0: SX, q1: SX) -> SX:
         start, end = quaternion.xyzw(q0, self.convention), quaternion.xyzw(q1, self.convention)
         return quaternion.log(quaternion.product(quaternion.conjugate(start), end))
+
+    def integrate_derivatives(self, dv: SX) -> tuple[SX, SX]:
+        return so3_exp(dv).T, so3_jacobian(dv).T
+
+    def difference_derivatives(self, dv: SX) -> tuple[SX, SX]:
+        inverse = so3_jacobian_inverse(dv)
+        return -inverse, inverse.T

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codegen.recursions.tree import Part, Tree, armatures
-from codegen.spatial import NodeInertia, NodeTransform, RigidInertia, Subspace, constant
+from codegen.spatial import NodeInertia, NodeTransform, Subspace, constant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,10 @@ def build_tree(problem: Problem) -> Problem:
     own = found.spanning
     owner = {b: i for i, node in enumerate(inner.nodes) for b in node.bodies}
     parts = tuple(
-        Part(body.parent, owner[b], joint, at[b], link.X, joint.subspace(at[b]), link.inertia)
+        Part(
+            *(body.parent, owner[b], joint, at[b], link.X, joint.subspace(at[b]), link.inertia),
+            stated=problem.canonical.stated(b),
+        )
         for b, (body, joint, link) in enumerate(zip(inner.bodies, found.joints, found.links, strict=True))
     )
     X = tuple(_node_transform(inner, parts, i) for i in range(len(inner.nodes)))
@@ -35,7 +38,7 @@ def build_tree(problem: Problem) -> Problem:
         X=X,
         S=S,
         spanning=own,
-        I=(*rigid, NodeInertia((RigidInertia.none(),))),
+        I=(*rigid, NodeInertia((found.inertias[-1],))),
         armature=tuple(s.G.T @ armatures(inner, i) @ s.G for i, s in enumerate(S)),
         gravity=problem.request.numbers.get("gravity", constant(problem.model.gravity)),
         frames=tuple(inner.frame(name) for name in problem.request.frames),

@@ -76,13 +76,14 @@ def link_axes(problem: Problem) -> Problem:
     """The step."""
     used, held = looked_at(problem)
     model, bodies, swept = problem.canonical.model, problem.bodies, problem.request.needs.swept
-    chosen = on_hinges(model, bodies.joints, problem.positions, bodies.offsets, bodies.inertias, used, held, swept)
+    inertias = bodies.inertias[:-1]
+    chosen = on_hinges(model, bodies.joints, problem.positions, bodies.offsets, inertias, used, held, swept)
     return problem.found(links=chosen)
 
 
 def own_axes(problem: Problem) -> Problem:
     """Bodies along the axes of their own frames."""
-    rows = zip(problem.canonical.model.bodies, problem.bodies.offsets, problem.bodies.inertias, strict=True)
+    rows = zip(problem.canonical.model.bodies, problem.bodies.offsets, problem.bodies.inertias[:-1], strict=True)
     turns, at = problem.bodies.joints, problem.positions
     transforms = (
         (Transform(placement_steps(body.placement, offset) + turns[b].transform(at[b])), inertia)

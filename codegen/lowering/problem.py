@@ -86,7 +86,8 @@ class Bodies:
     """What steps found about bodies: `bases` are joints in the place of floating ones, `reframed` is the model in
     canonical frames.
 
-    By the latter's bodies: `joints`, symbolic `offsets`, `inertias` and `links`; by its nodes: `spanning`.
+    By the latter's bodies: `joints`, symbolic `offsets`, `inertias` (the world's last) and `links`; by its nodes:
+    `spanning`.
     """
 
     bases: Mapping[int, ReframedBase] = field(default_factory=dict)

@@ -9,9 +9,11 @@ import numpy as np
 from casadi import SX
 
 from codegen.geometry import Pose
-from codegen.spatial import Transform, cross3, placement_steps
+from codegen.spatial import Transform, constant, cross3, placement_steps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from codegen.joints import JointType
@@ -53,6 +55,22 @@ class ReframedBase:
 
     def difference(self, q0: SX, q1: SX) -> SX:
         return self.motion(q0, self.joint.difference(q0, q1))
+
+    def integrate_derivatives(self, dv: SX) -> tuple[SX, SX]:
+        return self._own(self.joint.integrate_derivatives, dv)
+
+    def difference_derivatives(self, dv: SX) -> tuple[SX, SX]:
+        return self._own(self.joint.difference_derivatives, dv)
+
+    def _own(self, derivatives: Callable[[SX], tuple[SX, SX]], dv: SX) -> tuple[SX, SX]:
+        """Derivatives of `joint` in the coordinates of this one, which are a constant matrix times those of the other.
+
+        Joints with velocities along the world's axes are not reframed where velocities matter (`base_frame`).
+        """
+        q = constant(self.joint.neutral())
+        inwards, back = self.motion(q, SX.eye(6)), self.outwards(q, SX.eye(6))
+        by_start, by_other = derivatives(back @ dv)
+        return inwards @ by_start @ back, inwards @ by_other @ back
 
     def motion(self, q: SX, v: SX) -> SX:
         """Velocity or acceleration coordinates of `joint`, as this one has them."""

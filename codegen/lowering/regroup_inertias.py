@@ -1,8 +1,9 @@
 """Inertia regrouping: what a joint's motion cannot see of its body's inertia moves to the parent body.
 
 Khalil's base parameters (Khalil and Dombre, Modeling, Identification and Control of Robots, ch. 9), applied
-from the leaves to the root. Exact for inertia matrices, joint forces and accelerations; the masses that are
-left are not physical, so this is for the generator only. Needs canonical frames (`codegen.model.canonical_frames`).
+from the leaves to the root. What the root's joint cannot see moves to the world, so that centres of mass, momenta and
+energies stay what they are, too. The masses that are left are not physical, so this is for the generator only. Needs
+canonical frames (`codegen.model.canonical_frames`).
 
 What moves may be far larger than what its new carrier has of its own, and joints in between feel the difference alone.
 So sums are made in decimals of 40 digits, along the very turns that the tree makes, and rounded once, at the end; and
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from casadi import SX
 
-from codegen.geometry import axis_turns
+from codegen.geometry import Inertia, axis_turns
 from codegen.spatial import RigidInertia, Transform, constant, placement_steps
 from codegen.spatial.axes import others, unit_axis
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codegen.geometry import Inertia, Pose
+    from codegen.geometry import Pose
     from codegen.lowering.problem import Problem
     from codegen.model import Body, Model
 
@@ -121,11 +122,12 @@ def regroup_inertias(problem: Problem) -> Problem:
 def own_inertias(problem: Problem) -> Problem:
     """Bodies with the inertias that they have."""
     with localcontext(Context(prec=DIGITS)):
-        return _with(problem, tuple(TenNumbers.of(body.inertia).rounded() for body in problem.canonical.model.bodies))
+        own = (TenNumbers.of(body.inertia).rounded() for body in problem.canonical.model.bodies)
+        return _with(problem, (*own, TenNumbers.of(Inertia()).rounded()))
 
 
 def _with(problem: Problem, numbers: Sequence[TenNumbers]) -> Problem:
-    """The problem with these inertial numbers by bodies, with symbolic ones and payloads added."""
+    """The problem with these inertial numbers by bodies and of the world, with symbolic ones and payloads added."""
     inertias = [RigidInertia.about_origin(SX(ten.m), constant(ten.h), constant(ten.I)) for ten in numbers]
     for name, symbol in problem.request.numbers.items():
         kind, _, target = name.partition(":")
@@ -148,15 +150,15 @@ def payload(ten: SX) -> RigidInertia:
 
 
 def regrouped(model: Model, shifting: Collection[str] = (), exchanged: bool = False) -> tuple[TenNumbers, ...]:
-    """Inertial numbers by bodies, with as many zeros as the joints allow.
+    """Inertial numbers by bodies, with as many zeros as the joints allow; those that rest on the world come last.
 
     Nothing moves across a joint of `shifting`: its offset is not known yet. With `exchanged`, mass also goes outwards
     where it takes a first moment along; that serves forces, but not inertias, of which a mass fills a whole block.
     """
     with localcontext(Context(prec=DIGITS)):
         own = [TenNumbers.of(body.inertia) for body in model.bodies]
-        left = list(own)
-        for i in reversed(range(len(left))):
+        left = [*own, TenNumbers.of(Inertia())]
+        for i in reversed(range(len(own))):
             body = model.bodies[i]
             if body.joint.name in shifting:
                 continue
@@ -167,8 +169,7 @@ def regrouped(model: Model, shifting: Collection[str] = (), exchanged: bool = Fa
             if body.parent >= 0 and _swamped(model.bodies[body.parent], own[body.parent], moved):
                 continue
             left[i] = left[i] - unseen
-            if body.parent >= 0:
-                left[body.parent] = left[body.parent] + moved
+            left[body.parent] = left[body.parent] + moved
         return tuple(ten.rounded() for ten in left)
 
 

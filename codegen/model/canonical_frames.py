@@ -30,6 +30,10 @@ class Canonical(NamedTuple):
     model: Model
     moves: tuple[Pose, ...]
 
+    def stated(self, b: int) -> Pose:
+        """Where the old frame of body b sits in the new one."""
+        return _clean_pose(self.moves[b].inverse())
+
 
 def canonical(model: Model, bases: Mapping[int, Pose] | None = None, slides: bool = True) -> Canonical:
     """Re-frame every body; joint-space quantities of the result are those of `model`.

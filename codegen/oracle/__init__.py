@@ -23,8 +23,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from codegen.algorithms import BEHIND, HELD_STEPS, INTEGRATORS, OPTIONAL
 from codegen.model.contacts import whole_tips
-from codegen.oracle import approximate, constrained, derivatives, dynamics, kinematics, loops, manifold
+from codegen.oracle import (
+    approximate,
+    constrained,
+    derivatives,
+    dynamics,
+    kinematics,
+    loops,
+    manifold,
+    quantities,
+    steps,
+)
 from codegen.oracle.parameters import with_parameters
 
 if TYPE_CHECKING:
@@ -88,6 +99,31 @@ def _derivatives(of: str) -> Callable[..., Outputs]:
     return evaluate
 
 
+def _step(of: str, integrator: str, derived: bool) -> Callable[..., Outputs]:
+    """A step of time by the dynamics of this name, or its derivatives; options are those of the dynamics."""
+
+    def evaluate(model: Model, *inputs: ArrayLike, **options: Any) -> Outputs:
+        q, v, tau, dt, *rest = (np.asarray(part, float) for part in inputs)
+        parameters = options.pop("parameters", None) or {}
+        numbers = {name: x for name, x in parameters.items() if name not in {*OPTIONAL, *BEHIND}}
+        own = {name: x for name, x in parameters.items() if name not in numbers}
+        moved = with_parameters(model, numbers)
+
+        def step(q: Any, v: Any, tau: Any) -> Any:
+            def dynamics(q: Any, v: Any) -> Any:
+                if of in constrained.DYNAMICS:
+                    solution: Any = partial(ORACLE[of], moved, **options, parameters=own)
+                    return steps.one_by_one(lambda *state: solution(*state, *rest)[0], q, v, tau)
+                wrenches = [np.broadcast_to(x, (*q.shape[:-1], *x.shape)) for x in rest]
+                return ORACLE[of](moved, q, v, tau, *wrenches, **options)
+
+            return steps.STEPS[integrator](moved, dynamics, q, v, float(dt))
+
+        return steps.derivatives(step, moved, q, v, tau) if derived else step(q, v, tau)
+
+    return evaluate
+
+
 _FORWARD = _entry(dynamics.aba, loops.aba, "wrenches")
 _INVERSE = _entry(dynamics.rnea, loops.rnea, "wrenches")
 _DELASSUS = _entry(loops.delassus, takes="contacts")
@@ -102,8 +138,11 @@ ORACLE: dict[str, Callable[..., Outputs]] = {
     "minverse": _entry(dynamics.minverse, loops.minverse),
     "integrate": _entry(manifold.integrate, loops.integrate),
     "difference": _entry(manifold.difference, loops.difference),
+    **{name: _entry(getattr(quantities, name), takes=takes) for name, takes in quantities.ENTRIES.items()},
     "rnea_derivatives": _derivatives("rnea"),
     "aba_derivatives": _derivatives("aba"),
+    "integrate_derivatives": _entry(steps.integrate_derivatives),
+    "difference_derivatives": _entry(steps.difference_derivatives),
     "project": _entry(loops.project),
     "efpa": _DELASSUS,
     "projected_rnea": _INVERSE,
@@ -115,4 +154,10 @@ ORACLE: dict[str, Callable[..., Outputs]] = {
     "approximate_efpa": _entry(approximate.delassus, takes="contacts"),
     **constrained.ENTRIES,
     **{f"{name}_derivatives": _derivatives(name) for name in constrained.DYNAMICS},
+    **{
+        f"{f'{name}_' if name != 'aba' else ''}step{ending}{'_derivatives' * derived}": _step(name, integrator, derived)
+        for name in ("aba", *HELD_STEPS)
+        for integrator, ending in INTEGRATORS.items()
+        for derived in (False, True)
+    },
 }

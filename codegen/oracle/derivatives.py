@@ -1,6 +1,7 @@
 """Derivatives for the oracle: central differences of eighth order along the tangents of the configuration manifold.
 
-Their error is about 1e-13 of the largest derivative, as functions are smooth over the step.
+Their error is about 1e-13 of the largest derivative where functions are smooth over the step. Near singular states they
+are not: the differences of sixth order, of the same values, tell.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from codegen.errors import RobotError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,14 +22,36 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 WEIGHTS = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
+SIXTH = ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60))
+ROUGH = 3e-8  # part by which orders differ where those of eighth order are off by 1e-10
+ROUNDED = 1e-11  # part of the function's values by which orders differ where derivatives vanish
 STEP = 5e-3  # rad, m, and the same per second
 
 
 def differences(function: Callable[[Array], Array], size: int) -> Array:
-    """The derivative at zero of a function of a vector of this size; its columns are the last axis."""
-    unit = STEP * np.eye(size)
-    columns = [sum(w * (function(n * d) - function(-n * d)) for n, w in WEIGHTS) / STEP for d in unit]
-    return np.stack(columns, axis=-1)
+    """The derivative at zero of a function of a vector of this size; its columns are the last axis.
+
+    RobotError where the function is not smooth over the step, as near a singular state.
+    """
+    columns, rougher, peak = [], [], 0.0
+    for d in STEP * np.eye(size):
+        ends = [(function(n * d), function(-n * d)) for n, _ in WEIGHTS]
+        change, peak = [after - before for after, before in ends], max(peak, float(np.abs(ends[0]).max(initial=0.0)))
+        columns.append(sum(w * x for (_, w), x in zip(WEIGHTS, change, strict=True)) / STEP)
+        rougher.append(sum(w * x for (_, w), x in zip(SIXTH, change[:3], strict=True)) / STEP)
+    found = np.stack(columns, axis=-1)
+    allowed = ROUGH * np.abs(found).max(initial=0.0) + ROUNDED * peak
+    if np.abs(found - np.stack(rougher, axis=-1)).max(initial=0.0) > allowed:
+        raise RobotError("differences do not tell derivatives here: the state is too close to a singular one")
+    return found
+
+
+def many_differences(function: Callable[[Array], Array], size: int) -> Array:
+    """The same of a function of many vectors (k, size) at once."""
+    times = np.array([sign * n for n, _ in WEIGHTS for sign in (1, -1)])
+    weights = np.array([sign * w for _, w in WEIGHTS for sign in (1, -1)])
+    found = function((STEP * times[:, None, None] * np.eye(size)).reshape(-1, size))
+    return np.asarray(np.tensordot(weights, found.reshape(len(times), size, -1), 1).T / STEP)
 
 
 def inverse_dynamics(

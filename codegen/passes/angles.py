@@ -32,7 +32,8 @@ def reordered(graph: Graph, order: Sequence[int]) -> Graph:
         value = graph.values[index]
         values.append(Value(value.op, tuple([moved[arg] for arg in value.args])) if value.args else value)
     results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
-    return Graph(graph.name, graph.inputs, graph.outputs, tuple(values), results)
+    labels = tuple([graph.labels[index] for index in order]) if graph.labels else ()
+    return Graph(graph.name, graph.inputs, graph.outputs, tuple(values), results, labels)
 
 
 def pairs(graph: Graph) -> dict[int, list[int]]:

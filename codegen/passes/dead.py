@@ -13,6 +13,7 @@ def drop_dead(graph: Graph) -> Graph:
         return graph
     first = live.index(False)
     moved, kept = list(range(len(values))), list(values[:first])
+    labels = tuple([label for label, lives in zip(graph.labels, live, strict=True) if lives]) if graph.labels else ()
     for index in range(first, len(values)):
         if live[index]:
             value = values[index]
@@ -22,4 +23,4 @@ def drop_dead(graph: Graph) -> Graph:
                 value if args == value.args else Value(value.op, args, value.constant, value.port, value.element)
             )
     results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
-    return Graph(graph.name, graph.inputs, graph.outputs, tuple(kept), results)
+    return Graph(graph.name, graph.inputs, graph.outputs, tuple(kept), results, labels)

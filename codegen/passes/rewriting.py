@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from codegen.ir.graph import Graph, Value
@@ -14,7 +15,10 @@ _COMMUTING = frozenset(name for name, op in OPERATIONS.items() if op.commutes)
 
 
 class Draft:
-    """New values in order, and how often each is used: by other new values, and by old ones still to come."""
+    """New values in order, and how often each is used: by other new values, and by old ones still to come.
+
+    New values take the present `label`.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -22,6 +26,8 @@ class Draft:
         self.uses: list[int] = []
         self.moved: list[int] = []
         self.seen: dict[Any, int] = {}
+        self.label = 0
+        self.labels: list[int] = []
 
     def put(self, value: Value) -> int:
         """Append a value (its arguments are new) and say where it is."""
@@ -29,6 +35,7 @@ class Draft:
         for arg in value[1]:
             uses[arg] += 1
         self.values.append(value)
+        self.labels.append(self.label)
         uses.append(0)
         return len(uses) - 1
 
@@ -98,7 +105,8 @@ class Draft:
 
     def _with(self, results: tuple[tuple[int, ...], ...]) -> Graph:
         graph = self.graph
-        return Graph(graph.name, graph.inputs, graph.outputs, tuple(self.values), results)
+        labels = tuple(self.labels) if graph.labels else ()
+        return Graph(graph.name, graph.inputs, graph.outputs, tuple(self.values), results, labels)
 
 
 def rewrite(graph: Graph, rule: Callable[[Draft, Value], int], *, counting: bool = True) -> Graph:
@@ -108,12 +116,12 @@ def rewrite(graph: Graph, rule: Callable[[Draft, Value], int], *, counting: bool
     `counting` uses mean nothing, which is faster.
     """
     draft = Draft(graph)
-    moved, pending = draft.moved, draft.uses
+    moved, pending, labels = draft.moved, draft.uses, graph.labels or repeat(0)
     if not counting:
-        for value in graph.values:
+        for value, draft.label in zip(graph.values, labels, strict=False):
             moved.append(rule(draft, value))
         return draft.finish()
-    for value, uses in zip(graph.values, graph.uses(), strict=True):
+    for value, uses, draft.label in zip(graph.values, graph.uses(), labels, strict=False):
         for arg in value.args:
             pending[moved[arg]] -= 1
         place = rule(draft, value)
@@ -123,9 +131,12 @@ def rewrite(graph: Graph, rule: Callable[[Draft, Value], int], *, counting: bool
 
 
 def sorted_anew(graph: Graph, values: Sequence[Value]) -> Graph:
-    """The graph with these values, which may use later ones, in an order in which none does; equal operations once."""
+    """The graph with these values, which may use later ones, in an order in which none does; equal operations once.
+
+    Those beyond the graph's own take the label of the value for which they are made.
+    """
     draft = Draft(graph)
-    moved = draft.moved
+    moved, labels = draft.moved, graph.labels
     moved += [-1] * len(values)
     for start in range(len(values)):
         waiting = [start] if moved[start] < 0 else []
@@ -138,6 +149,10 @@ def sorted_anew(graph: Graph, values: Sequence[Value]) -> Graph:
                 continue
             waiting.pop()
             if moved[index] < 0:
+                if labels:
+                    draft.label = labels[index if index < len(labels) else start]
                 moved[index] = draft.same(value.op, *args) if args else draft.put(value)
     results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
-    return Graph(graph.name, graph.inputs, graph.outputs, tuple(draft.values), results)
+    return Graph(
+        graph.name, graph.inputs, graph.outputs, tuple(draft.values), results, tuple(draft.labels) if labels else ()
+    )

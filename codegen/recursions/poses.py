@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from casadi import SX
+from casadi import SX, vertcat
 
 from codegen.model import Frame
 from codegen.recursions.tree import Tree
-from codegen.spatial import constant, zeros
+from codegen.spatial import constant, skew3, zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,11 @@ class WorldPose:
     def position(self, frame: Frame) -> SX:
         """The frame's origin in the world."""
         return self.p + self.E.T @ constant(frame.placement.p)
+
+    def wrench(self, F: SX, at: SX) -> SX:
+        """Spatial forces F (6 x c) in the body's frame as [force; moment] about a point, along world axes."""
+        force = self.E.T @ F[3:, :]
+        return vertcat(force, self.E.T @ F[:3, :] + skew3(self.p - at) @ force)
 
 
 def world_poses(tree: Tree) -> dict[int, WorldPose]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from casadi import SX, cross, diagcat, is_equal, jacobian, substitute, vertcat
+from casadi import SX, cross, diagcat, horzcat, is_equal, jacobian, substitute, vertcat
 
 from codegen.kinematic_loops.constraints import rate_map
 from codegen.recursions.tree import Part, Tree, armatures, opened
@@ -41,10 +41,47 @@ class NodeRates:
         """H' tau, of forces along the rates of the node's joints."""
         return self.H.T @ tau
 
+    def rate_of(self, A: SX) -> SX:
+        """The rate of a matrix that depends on the node's coordinates."""
+        return horzcat(*[jacobian(A[:, c], self.x) @ (self.Tx @ self.v) for c in range(A.size2())])
+
     def along(self, function: Callable[[SX], SX], given: SX) -> SX:
         """The derivative of function(given) along the tangents of the node's coordinates, `given` held constant."""
-        constant = SX.sym("constant", given.size1())
+        constant = SX.sym("constant", given.sparsity())
         return substitute(jacobian(function(constant), self.x) @ self.Tx, constant, given)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Of what moves with all joints (6 k x n, say): J by accelerations, v_q of its velocity by positions; of its
+    acceleration a_q by positions and a_v by velocities.
+    """
+
+    J: SX
+    v_q: SX
+    a_q: SX
+    a_v: SX
+
+
+@dataclass(frozen=True, slots=True)
+class SpanningMotion:
+    """v = H dy and a = H ddy + h of all joints; how these change with q (v_q, a_q) and with dy (a_v)."""
+
+    H: SX
+    v: SX
+    a: SX
+    v_q: SX
+    a_q: SX
+    a_v: SX
+
+    def reduced(self, own: Changes) -> Changes:
+        """Changes by all joints as changes by q, dy and ddy."""
+        return Changes(
+            own.J @ self.H,
+            own.v_q @ self.H + own.J @ self.v_q,
+            own.a_q @ self.H + own.a_v @ self.v_q + own.J @ self.a_q,
+            own.a_v @ self.H + own.J @ self.a_v,
+        )
 
 
 def is_plain(tree: Tree) -> bool:
@@ -75,6 +112,20 @@ def node_rates(tree: Tree, v: SX) -> list[NodeRates]:
         found.append(NodeRates(places, x, Tx, T @ own.G, T @ own.g(v_i) + _turning(parts, r), v_i))
         assert len(places) == T.size1(), i
     return found
+
+
+def spanning_motion(tree: Tree, nodes: Sequence[NodeRates], a: SX) -> SpanningMotion:
+    """The motion of all joints at joint acceleration a."""
+    n, nv = sum(part.joint.nv for part in tree.parts), tree.nv
+    H, v_s, a_s, v_q, a_q, a_v = zeros(n, nv), zeros(n), zeros(n), zeros(n, nv), zeros(n, nv), zeros(n, nv)
+    # node by node
+    for own, dofs, a_own in zip(nodes, tree.dofs, tree.split(a), strict=True):
+        at = own.places
+        H[at, dofs], v_s[at], a_s[at] = own.H, own.rates(own.v), own.accelerations(a_own)
+        v_q[at, dofs] = own.along(own.rates, own.v)
+        a_q[at, dofs] = own.along(own.accelerations, a_own)
+        a_v[at, dofs] = jacobian(own.h, own.v)
+    return SpanningMotion(H, v_s, a_s, v_q, a_q, a_v)
 
 
 def armature_forces(tree: Tree, i: int, v: SX, a: SX) -> SX:

@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 from casadi import SX, diag, diagcat, is_equal, trace, vertcat, vertsplit
 
+from codegen.geometry import Pose
 from codegen.joints import JointType
 from codegen.kinematic_loops.constraints import Spanning, free
 from codegen.model import Frame, Model, Node
@@ -33,7 +34,10 @@ from codegen.spatial import (
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One body over SX: carrying body, own node, joint, positions, transform, subspace, inertia."""
+    """One body over SX: carrying body, own node, joint, positions, transform, subspace, inertia.
+
+    `stated` is where the frame that the user knows is in the body's own.
+    """
 
     parent: int
     node: int
@@ -42,6 +46,7 @@ class Part:
     X: Transform
     S: SX
     I: RigidInertia
+    stated: Pose
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +136,7 @@ class Tree:
     """A robot over SX symbols, in canonical frames.
 
     For node i: `parent[i]`, `X[i]` (motions of the parent, in the node's frames), `S[i]` (motion subspace),
-    `I[i]` (rigid inertias; the last one is the world's, nothing), `armature[i]` (n_i x n_i), `spanning[i]` (how its
+    `I[i]` (rigid inertias; the last one rests on the world), `armature[i]` (n_i x n_i), `spanning[i]` (how its
     coordinates move its bodies' joints). `parts` are the bodies, for what goes body by body.
     """
 
@@ -165,6 +170,16 @@ class Tree:
         """The places of the nodes' joint velocities in v."""
         ends = list(accumulate((S.size for S in self.S), initial=0))
         return tuple(slice(*ends_i) for ends_i in pairwise(ends))
+
+    @property
+    def weightless(self) -> Tree:
+        """The same without gravity."""
+        return replace(self, gravity=zeros(3))
+
+    @property
+    def no_wrenches(self) -> SX:
+        """External wrenches that vanish."""
+        return zeros(len(self.external), 6)
 
     @property
     def support(self) -> tuple[int, ...]:
@@ -336,7 +351,7 @@ def opened(tree: Tree) -> Tree:
         X=X,
         S=tuple(Subspace(x, (part.S,), s.G) for x, part, s in zip(X, parts, own, strict=True)),
         spanning=own,
-        I=(*(NodeInertia((part.I,)) for part in parts), NodeInertia((RigidInertia.none(),))),
+        I=(*(NodeInertia((part.I,)) for part in parts), tree.I[-1]),
         armature=tuple(armatures(single, b) for b in range(len(parts))),
         contacts=(),
     )

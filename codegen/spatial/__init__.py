@@ -9,8 +9,18 @@ from codegen.spatial.axes import constant, cross3, diagonal, others, skew3, unit
 from codegen.spatial.branched import LTDL, ltdl
 from codegen.spatial.coriolis import Coriolis
 from codegen.spatial.cross import force_cross, motion_cross
+from codegen.spatial.eliminate import eliminated
 from codegen.spatial.inertia import ArticulatedInertia, RigidInertia, yielding
-from codegen.spatial.lie import so2_jacobian, so3_jacobian, so3_jacobian_inverse, so3_log
+from codegen.spatial.lie import (
+    exp_derivatives,
+    log_derivatives,
+    slope,
+    so2_jacobian,
+    so3_exp,
+    so3_jacobian,
+    so3_jacobian_inverse,
+    so3_log,
+)
 from codegen.spatial.node import NodeInertia, NodeTransform, Subspace
 from codegen.spatial.solve import HUGE, LDL, Reflections, Square, divisor, ldl, mirrored, reflections, semidefinite_ldl
 from codegen.spatial.steps import AxisRotation, MeasuredRotation, Rotation, Step, Translation, placement_steps
@@ -40,8 +50,11 @@ __all__ = [
     "cross3",
     "diagonal",
     "divisor",
+    "eliminated",
+    "exp_derivatives",
     "force_cross",
     "ldl",
+    "log_derivatives",
     "ltdl",
     "mirrored",
     "motion_cross",
@@ -51,7 +64,9 @@ __all__ = [
     "reflections",
     "semidefinite_ldl",
     "skew3",
+    "slope",
     "so2_jacobian",
+    "so3_exp",
     "so3_jacobian",
     "so3_jacobian_inverse",
     "so3_log",

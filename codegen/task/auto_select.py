@@ -17,6 +17,7 @@ from codegen.ir.interpreter import interpret
 from codegen.kinematic_loops import states
 from codegen.passes import run
 from codegen.progress import doing, each
+from codegen.tracing.directional import traced
 from codegen.tracing.task import Task, trace
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def cheapest(task: Task, group: str) -> Choice:
     """The cheapest algorithm of `constrained` or `delassus` for a task, whatever algorithm that names."""
     names = eligible(task, group)
     with doing(f"{AUTO} of {task.model.name}"):
-        written = {name: trace(replace(task, algorithm=name)) for name in each(names, "tracing {}".format)}
+        written = {name: traced(replace(task, algorithm=name)) for name in each(names, "tracing {}".format)}
         counts = {name: count(graph).total for name, graph in written.items()}
         least = min(counts.values())
         emitted = {name: _emitted(written[name], counts[name], least) for name in each(names, "counting {}".format)}

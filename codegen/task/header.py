@@ -8,6 +8,7 @@ from codegen.algorithms import optional
 from codegen.emission.spec import MOST, TOLERANCE, Header, JointRow
 from codegen.kinematic_loops import states
 from codegen.task.header_notes import closure_notes, contact_lines
+from codegen.tracing.directional import signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,10 +38,17 @@ def header(model: Model, prefix: str, tasks: Sequence[Task]) -> Header:
         convention=CONVENTIONS[model.convention],
         gravity=model.gravity,
         digest=model.digest,
-        usual=_usual(model, next((task.dtype for task in tasks), "float64")),
+        usual=(*_usual(model, next((task.dtype for task in tasks), "float64")), *_directions(tasks)),
         notes=(*closure_notes(model), *model.notes),
         contacts=tuple(contact_lines(tasks)),
     )
+
+
+def _directions(tasks: Sequence[Task]) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """Directions and weights of results at which products of derivatives may be tried."""
+    known = {port.name for task in tasks for port in task.signature[0]}
+    names = dict.fromkeys(port.name for task in tasks for port in signature(task)[0])
+    return tuple((name, (1.0,)) for name in names if name not in known)
 
 
 def _usual(model: Model, dtype: str) -> tuple[tuple[str, tuple[float, ...]], ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.algorithms import MASSES, OPTIONAL, QUANTITIES
+from codegen.algorithms import MASSES, OPTIONAL
 from codegen.ir.names import wrapped
 from codegen.model.contacts import gain_of, number, placed, rows_of
+from codegen.tracing.directional import axes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,8 +20,7 @@ UNITS = {"kp": "1/s^2", "kd": "1/s"}
 
 def contact_lines(tasks: Sequence[Task]) -> Iterator[str]:
     """The contacts of functions that share them: what rows are, then each contact with its rows, if there are any."""
-    ports = dict.fromkeys(port.name for task in tasks for ports in task.signature for port in ports)
-    along = [name for name in ports if name in QUANTITIES and "contacts" in QUANTITIES[name].shape]
+    along = dict.fromkeys(name for task in tasks for name, widths in axes(task).items() if "contacts" in widths)
     if not along:
         return
     yield (
@@ -63,6 +63,18 @@ def _motion(contact: Contact, task: Task) -> Iterator[str]:
     for name, unit in UNITS.items():
         if name not in task.parameters and (gains := gain_of(contact, name)):
             yield f"{name} {gains} {unit}"
+
+
+ABOUT = {
+    "": "{}",
+    "jvp": "directional derivative of {name} ({})",
+    "vjp": "adjoint of {name} ({}): the gradient of its results' sum with the weights given",
+}
+
+
+def about(task: Task) -> str:
+    """What the function of a task computes."""
+    return ABOUT[task.form.derivative].format(task.entry.title, name=task.algorithm)
 
 
 def folded(task: Task) -> str:

@@ -11,6 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from codegen.algorithms import QUANTITIES
+from codegen.tracing.directional import axes, signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,14 +33,19 @@ def limbs(task: Task, given: Mapping[str, str] | None = None) -> tuple[Roles, ..
     not ask.
     """
     owners = _owners_of(task)
-    names = {port.name: port.name for port in task.signature[0]} if given is None else given
+    along = axes(task)
+    shapes = {port.name: along.get(port.name, ()) for port in signature(task)[0]}
+    if given is not None:
+        shapes = {port: QUANTITIES[name].shape if name in QUANTITIES else () for port, name in given.items()}
     held = Counter((*owners["contacts"], *owners["external"]))
     ways = [list(_groups(task.model, wanted)) for wanted in (held, Counter[int]())]
-    return tuple(_roles(names, owners, groups) for groups in (ways if ways[0] != ways[1] else ways[:1]))
+    return tuple(_roles(shapes, owners, groups) for groups in (ways if ways[0] != ways[1] else ways[:1]))
 
 
-def _roles(names: Mapping[str, str], owners: dict[str, list[int]], groups: Sequence[list[list[int]]]) -> Roles:
-    """The roles of inputs, of these names and quantities, in these groups of limbs."""
+def _roles(
+    shapes: Mapping[str, Sequence[object]], owners: dict[str, list[int]], groups: Sequence[list[list[int]]]
+) -> Roles:
+    """The roles of inputs, of these names and axes, in these groups of limbs."""
     places = {
         body: (group, limb, place)
         for group, sides in enumerate(groups)
@@ -47,8 +53,7 @@ def _roles(names: Mapping[str, str], owners: dict[str, list[int]], groups: Seque
         for place, body in enumerate(bodies)
     }
     found: Roles = {}
-    for port, quantity in names.items():
-        shape = QUANTITIES[quantity].shape if quantity in QUANTITIES else ()
+    for port, shape in shapes.items():
         inner = [width for width in shape[1:] if isinstance(width, int)]
         if not shape or shape[0] not in owners or len(inner) < len(shape) - 1:
             continue

@@ -7,6 +7,7 @@ from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, cast
 
+from codegen.algorithms import INTEGRATORS
 from codegen.backends import BACKENDS, Backend
 from codegen.compilation.compiler import Toolchain
 from codegen.compilation.library import Library, library
@@ -17,6 +18,7 @@ from codegen.languages import SCALARS, TRIG
 from codegen.lowering import checked
 from codegen.model import Contact
 from codegen.model.contacts import contact_of
+from codegen.tracing.form import DERIVATIVES, Derivative, Form
 from codegen.tracing.task import TIERS, Task, Tier
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ def task_of(
     dtype: str = "float64",
     without: Sequence[str] = (),
     tier: str = "emitted",
+    derivative: str = "",
+    sparse: bool = False,
 ) -> Task:
     """The task of these options; a contact may be a text (see `codegen.model.contacts`)."""
     if not robot.nv:
@@ -59,7 +63,35 @@ def task_of(
         dtype_of(dtype),
         checked(names_of("without", without)),
         tier_of(tier),
+        Form(derivative_of(derivative, iterations), bool(sparse)),
     )
+
+
+def derivative_of(name: str, iterations: int | None) -> Derivative:
+    """A product of derivatives that there is, or none."""
+    if name and name not in DERIVATIVES:
+        raise RobotError(f"derivative {name!r}: choose one of {', '.join(DERIVATIVES)}")
+    if name and iterations is None:
+        raise RobotError(f"{name} differentiates a fixed number of iterations; name one")
+    return name
+
+
+def by_integrator(algorithms: Sequence[str], integrator: str | None) -> tuple[str, ...]:
+    """The algorithms, of which steps of time and their derivatives are by this integrator (None: as they stand).
+
+    RobotError for one that there is not, or if no algorithm is a step.
+    """
+    if integrator is None:
+        return tuple(algorithms)
+    if integrator not in INTEGRATORS:
+        raise RobotError(f"integrator {integrator!r}: choose one of {', '.join(INTEGRATORS)}")
+    stems = {name: name.removesuffix("_derivatives") for name in algorithms}
+    steps = {name: stem for name, stem in stems.items() if stem == "step" or stem.endswith("_step")}
+    if not steps:
+        named = ", ".join(algorithms)
+        raise RobotError(f"integrator {integrator!r}: {named} is no step of time; name step, or leave it out")
+    own = {name: f"{stem}{INTEGRATORS[integrator]}{name.removeprefix(stem)}" for name, stem in steps.items()}
+    return tuple(own.get(name, name) for name in algorithms)
 
 
 def tier_of(name: str) -> Tier:

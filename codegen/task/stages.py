@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from codegen.ir.counting import Count, count
 from codegen.lowering import ALL, checked
 from codegen.passes import DEFAULT, ORDER, run
-from codegen.tracing.task import trace
+from codegen.tracing.directional import traced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,10 +21,10 @@ STATED = "as stated"
 def stages(task: Task) -> Iterator[tuple[str, Count]]:
     """Names of stages, and operations after them; first the algorithm as its file states it, on the robot as it is."""
     names = checked((ALL,))
-    yield STATED, count(trace(replace(task, without=names)))
+    yield STATED, count(traced(replace(task, without=names)))
     for n, name in enumerate(names, 1):
         left_out = tuple(step for step in names if step in (*task.without, *names[n:]))
-        graph = trace(replace(task, without=left_out))
+        graph = traced(replace(task, without=left_out))
         yield name, count(graph)
     for n, step in enumerate(DEFAULT, 1):
         yield step.__name__, count(run(graph, DEFAULT[:n], ()))

@@ -6,9 +6,10 @@ differences of it agree with them, and second derivatives are symmetric.
 
 Three ways lead there. AD (of CasADi) does for any algorithm. Where the registry has the recursion NAME_derivatives, it
 gives the Jacobian: its columns are along tangents v, and dq = T v with orthogonal columns of T, so v = (T' T)^-1 T' dq.
-Forward dynamics are the implicit function a(x) of ID(x_a) = tau (Carpentier and Mansard, RSS 2018): x_a is x with a in
-the place of tau. With the multipliers lam = M^-1 w of seeds w, the gradient of w' a is that of -lam' ID, with lam in
-the place of tau; its Hessian is -A' H A, with H that of lam' ID and A = dx_a/dx.
+Forward dynamics y(x), constrained or not, solve equations R(x, y) = 0 (Carpentier and Mansard, RSS 2018), with y = a
+or (a, lam). dR/dy is symmetric, and y is linear in joint forces tau and wanted accelerations k of contacts: its AD by
+these solves with dR/dy. With multipliers u = (dR/dy)^-1 w of seeds w, the gradient of w' y is that of -u' R at constant
+y, and the Hessian is -A' H A, with H that of u' R and A = d(x, y)/dx.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 from casadi import (
     DM,
     SX,
+    Function,
     dot,
     hessian,
     horzcat,
@@ -36,10 +38,12 @@ from casadi import (
 )
 
 from codegen.algorithms import ALGORITHMS, QUANTITIES
+from codegen.algorithms.constrained_derivatives import equations
 from codegen.kinematic_loops.constraints import rate_map, velocity_scales
+from codegen.lowering import lowered
 from codegen.spatial import diagonal, mirrored, zeros
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.task import casadi_function
+from codegen.tracing.task import casadi_function, stated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -57,8 +61,8 @@ JACOBIANS = {
 }
 """What recursions call the blocks of a Jacobian, by output and input; others are named as dlam_dq is."""
 
-INVERSE = {"aba": "rnea", "ltl": "rnea"}
-"""Forward dynamics, and the inverse dynamics whose implicit function they are."""
+FORWARD = ("aba", "ltl")
+"""Forward dynamics without contacts."""
 
 
 def matrix(port: Port) -> tuple[int, int]:
@@ -102,19 +106,50 @@ def differentiated(task: Task) -> tuple[Expressions, Derivatives]:
     """The function of a task, with a fixed number of iterations, and its derivatives."""
     inputs = {port.name: SX.sym(port.name, *matrix(port)) for port in task.signature[0]}
     own = Expressions(inputs, results(task, inputs))
-    if task.algorithm not in INVERSE or not explicit(task.model):
+    held = task.entry.group == "constrained"
+    if not (held or task.algorithm in FORWARD) or not explicit(task.model):
         return own, Explicit(task, own)
-    a = {"a" if name == "tau" else name: SX.sym("a", x.size1()) if name == "tau" else x for name, x in inputs.items()}
-    return own, Implicit(task, own, Expressions(a, results(replace(task, algorithm=INVERSE[task.algorithm]), a)))
+    k = inputs.get("k", SX.sym("k", own.outputs["lam"].size1())) if held else zeros(0)
+    with_k = tuple(dict.fromkeys((*task.parameters, "k"))) if held else task.parameters
+    causes = {**inputs, "k": k} if held else inputs
+    response = column(results(replace(task, parameters=with_k), causes).values())
+    y = SX.sym("y", own.y.size1())
+    R = constrained(task, inputs, y) if held else unconstrained(task, inputs, y)
+    return own, (Constrained if held else Implicit)(task, own, y, R, (inputs["tau"], k), response)
+
+
+def unconstrained(task: Task, inputs: Mapping[str, SX], a: SX) -> SX:
+    """ID(x, a) - tau."""
+    moving = {"a" if name == "tau" else name: a if name == "tau" else x for name, x in inputs.items()}
+    return results(replace(task, algorithm="rnea"), moving)["tau"] - inputs["tau"]
+
+
+def constrained(task: Task, inputs: Mapping[str, SX], y: SX) -> SX:
+    """The equations of constrained dynamics at y = (a, lam)."""
+    ports, needs = task.signature[0], ALGORITHMS[f"{task.algorithm}_derivatives"].needs(task.parameters)
+    symbols = [SX.sym(port.name, port.size) for port in ports]
+    problem = lowered(stated(task, needs, ports, symbols), task.without)
+    given = problem.arguments
+    soft = given["R"] if task.entry.declares.held == "softly" else SX(0)
+    v, tau, f_ext, k = (given[name] for name in ("v", "tau", "f_ext", "k"))
+    found = equations(problem.built, v, tau, f_ext, k, soft, y[: task.model.nv], y[task.model.nv :])
+    return Function("R", [*symbols, y], [found]).call([*columns(task, inputs), y], True, False)[0]
 
 
 def results(task: Task, inputs: Mapping[str, SX]) -> dict[str, SX]:
     """The results of a task, as matrices by name, at arguments; quaternions are normalised."""
-    given = [normalised(task.model, x)[0] if is_configuration(name) else x for name, x in inputs.items()]
-    found = casadi_function(task, dense=False).call([vec(x.T) for x in given], True, False)
+    found = casadi_function(task, dense=False).call(columns(task, inputs), True, False)
     shapes = [matrix(port) for port in task.signature[1]]
     made = [reshape(x, columns, rows).T for x, (rows, columns) in zip(found, shapes, strict=True)]
     return {port.name: x for port, x in zip(task.signature[1], made, strict=True)}
+
+
+def columns(task: Task, inputs: Mapping[str, SX]) -> list[SX]:
+    """Arguments as the algorithm takes them, row by row; quaternions are normalised."""
+    by_name = [inputs[port.name] for port in task.signature[0]]
+    names = [port.name for port in task.signature[0]]
+    given = [normalised(task.model, x)[0] if is_configuration(n) else x for n, x in zip(names, by_name, strict=True)]
+    return [vec(x.T) for x in given]
 
 
 def is_configuration(name: str) -> bool:
@@ -209,59 +244,76 @@ def assembled(own: Expressions, blocks: Blocks) -> SX:
 
 @dataclass(frozen=True, slots=True)
 class Implicit:
-    """Derivatives of forward dynamics by those of inverse dynamics, whose a stands in the place of tau."""
+    """Derivatives of forward dynamics by their equations R of x and of the symbols y.
+
+    `causes` are tau and k, `response` is the function of these, with a symbol k also where it is no argument.
+    """
 
     task: Task
     own: Expressions
-    inverse: Expressions
+    y: SX
+    R: SX
+    causes: tuple[SX, SX]
+    response: SX
 
-    @property
-    def at(self) -> slice:
-        """Where tau stands among all arguments."""
-        start = self.own.inputs["q"].size1() + self.own.inputs["v"].size1()
-        return slice(start, start + self.own.inputs["tau"].size1())
+    def solve(self, w: SX) -> SX:
+        """(dR/dy)^-1 w (m x any)."""
+        tau, k = self.causes
+        seeds = vertcat(w[: tau.size1(), :], -w[tau.size1() :, :])
+        found = jtimes(self.response, vertcat(tau, k), seeds)
+        return found if "k" in self.own.inputs else substitute(found, k, SX.zeros(k.size1()))
 
-    def solve(self, forces: SX) -> SX:
-        """M^-1 forces: what forward dynamics, which are linear in tau, make of a change of it."""
-        return jtimes(self.own.y, self.own.inputs["tau"], forces)
-
-    def solved(self, expression: SX, w: SX, lam: SX) -> SX:
-        """An expression of inverse dynamics at a = a(x), and at lam in the place of w."""
-        pairs = vertcat(self.inverse.inputs["a"], w), vertcat(self.own.y, lam)
-        return substitute(expression, *pairs)
-
-    def without_tau(self, dx: SX) -> SX:
-        """dx with nothing in the place of tau."""
-        rest = SX(dx)
-        rest[self.at] = 0
-        return rest
+    def solved(self, expression: SX, seed: SX, value: SX) -> SX:
+        """An expression of x, y and a seed at the solution, and at a value of the seed."""
+        return substitute(expression, vertcat(self.y, seed), vertcat(self.own.y, value))
 
     def jacobian(self) -> SX:
-        """da/dx (nv x n): the recursion, and -M^-1 dID/dp of what it leaves out."""
-        blocks, none = recursion(self.task, self.own.inputs), zeros(0)
-        for name, p in self.own.inputs.items():
-            if ("a", name) not in blocks:
-                by_p = self.solved(jacobian(self.inverse.y, vec(p)), none, none)
-                blocks["a", name] = -blocks["a", "tau"] @ by_p
+        """dy/dx (m x n): the recursion, and -(dR/dy)^-1 dR/dp of what it leaves out."""
+        blocks, places = recursion(self.task, self.own.inputs), {}
+        top = 0
+        for name, y in self.own.outputs.items():
+            places[name] = slice(top, top := top + y.size1())
+        for x, p in self.own.inputs.items():
+            if (next(iter(places)), x) not in blocks:
+                change = self.solve(-self.solved(jacobian(self.R, vec(p)), zeros(0), zeros(0)))
+                blocks |= {(name, x): change[place, :] for name, place in places.items()}
         return assembled(self.own, blocks)
 
     def forward(self, dx: SX) -> SX:
-        """M^-1 (dtau - dID)."""
+        """-(dR/dy)^-1 dR/dx dx."""
         seed = SX.sym("seed", dx.size1())
-        change = jtimes(self.inverse.y, self.inverse.x, seed)
-        return self.solve(dx[self.at] - self.solved(change, seed, self.without_tau(dx)))
+        return self.solve(-self.solved(jtimes(self.R, self.own.x, seed), seed, dx))
 
     def adjoint(self, w: SX) -> SX:
-        """-(dID/dx)' lam, and lam = M^-1 w by tau."""
-        seed, lam = SX.sym("seed", w.size1()), self.solve(w)
-        found = -self.solved(jtimes(self.inverse.y, self.inverse.x, seed, True), seed, lam)
-        found[self.at] = lam
-        return found
+        """-(dR/dx)' u."""
+        seed = SX.sym("seed", w.size1())
+        return -self.solved(jtimes(self.R, self.own.x, seed, True), seed, self.solve(w))
 
     def hessian(self, w: SX) -> SX:
         """-A' H A."""
-        seed, lam, A = SX.sym("seed", w.size1()), self.solve(w), SX.eye(self.own.x.size1())
-        H = self.solved(hessian(dot(seed, self.inverse.y), self.inverse.x)[0], seed, lam)
-        A[self.at, :] = self.jacobian()
+        seed, all_of = SX.sym("seed", w.size1()), vertcat(self.own.x, self.y)
+        H = self.solved(hessian(dot(seed, self.R), all_of)[0], seed, self.solve(w))
+        A = vertcat(SX.eye(self.own.x.size1()), self.jacobian())
         entries = jacobian_sparsity(jtimes(self.own.y, self.own.x, w, True), self.own.x)
         return project(mirrored(-A.T @ (H @ A)), entries)
+
+
+@dataclass(frozen=True, slots=True)
+class Constrained(Implicit):
+    """The same with contacts, where AD takes fewer operations: for products, and for all but direct solutions.
+
+    A proximal iteration is differentiated as it is, then; its Hessians alone are those of the solution it settles at.
+    """
+
+    def jacobian(self) -> SX:
+        """dy/dx (m x n)."""
+        direct = self.task.entry.declares.held == "exactly"
+        return Implicit.jacobian(self) if direct else jacobian(self.own.y, self.own.x)
+
+    def forward(self, dx: SX) -> SX:
+        """dy/dx dx."""
+        return jtimes(self.own.y, self.own.x, dx)
+
+    def adjoint(self, w: SX) -> SX:
+        """(dy/dx)' w."""
+        return jtimes(self.own.y, self.own.x, w, True)

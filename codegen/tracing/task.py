@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from casadi import SX, Function, densify, reshape, sqrt, sumsqr, vec
 
-from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL, QUANTITIES, Algorithm, optional
+from codegen.algorithms import ALGORITHMS, BEHIND, KNOWN, OPTIONAL, QUANTITIES, Algorithm, concerning, optional
 from codegen.algorithms.published import PUBLISHED
+from codegen.algorithms.regressor import NUMBERS
 from codegen.errors import RobotError, UnsuitedError
 from codegen.geometry import Inertia
 from codegen.ir.graph import Graph, Port, Value, from_casadi
 from codegen.ir.names import identifier
 from codegen.ir.operations import CONST
+from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
 from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered, restored
 from codegen.model.contacts import placed, whole_tips
+from codegen.recursions.composition import Called, Composition
 from codegen.recursions.iteration import Iteration, flat
 from codegen.recursions.plain_tree import PlainTree
+from codegen.recursions.products import Product
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
+from codegen.tracing.form import Form
+from codegen.tracing.products import unrolled, with_products
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from codegen.model import Contact, Model
 
@@ -47,13 +53,14 @@ ABOUT = {
 class Task:
     """One function to generate.
 
-    `frames` are those of fk and jacobian (default: the tips of the tree), `external` the frames that carry
+    `frames` are those of fk, jacobian and the like (default: the tips of the tree), `external` the frames that carry
     external wrenches, `parameters` the numbers left symbolic: `gravity`, `payload:FRAME`, `inertia:BODY`,
     `offset:JOINT`. `contacts` are the held frames (default: all six rows of every tip); what works on contacts refuses
     an empty tuple.
     `dtype` is the type of the numbers that it is going to be computed in, which decides how stiff contacts may be.
     `without` names the steps of the lowering (`codegen.lowering`) that are left out. `tier` says what becomes of the
     algorithm: `published` is the paper's listing over matrices, `written` ours after lowering, `emitted` with passes.
+    `form` says what is given of its results.
     """
 
     model: Model
@@ -66,23 +73,30 @@ class Task:
     dtype: str = "float64"
     without: tuple[str, ...] = ()
     tier: Tier = "emitted"
+    form: Form = field(default_factory=Form)
 
     def __str__(self) -> str:
-        return f"{self.algorithm} of {self.model.name}"
+        return f"{self.name} of {self.model.name}"
+
+    @property
+    def name(self) -> str:
+        """What the generated function is called."""
+        return f"{self.algorithm}_{self.form.derivative}" if self.form.derivative else self.algorithm
 
     @property
     def request(self) -> str:
         """Everything that the generated text depends on, as text; but for its style, of which the type is part."""
         options = (self.algorithm, self.frames, self.external, self.parameters, self.contacts, self.iterations)
-        return f"{self.model.name} {self.model.digest} {self.model.notes!r} {options!r} {self.without!r} {self.tier}"
+        which = f"{options!r} {self.without!r} {self.tier} {self.form}"
+        return f"{self.model.name} {self.model.digest} {self.model.notes!r} {which}"
 
     @property
     def entry(self) -> Algorithm:
         """The algorithm's registry entry; RobotError if there is none of that name."""
-        if self.algorithm not in ALGORITHMS:
+        if self.algorithm not in KNOWN:
             known = ", ".join(ALGORITHMS)
             raise RobotError(f"there is no algorithm {self.algorithm!r}; the algorithms are {known}")
-        return ALGORITHMS[self.algorithm]
+        return KNOWN[self.algorithm]
 
     @property
     def listing(self) -> Callable[..., Any]:
@@ -93,7 +107,7 @@ class Task:
 
     @property
     def signature(self) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-        """The inputs and outputs of the generated function."""
+        """The inputs and outputs of the algorithm."""
         entry = self.entry
         for name in self.parameters:
             if name in {*OPTIONAL, *BEHIND} and BEHIND.get(name, name) not in entry.inputs:
@@ -152,11 +166,12 @@ class Task:
 
     def _size(self, width: str) -> int:
         """How long an argument is along an axis of this name."""
-        if width in ("nq", "nv"):
-            return self.model.nq if width == "nq" else self.model.nv
+        sizes = {"nq": self.model.nq, "nv": self.model.nv, "nx": 2 * self.model.nv, "nz": 3 * self.model.nv}
+        if width in sizes:
+            return sizes[width]
         if width == "contacts":
             return sum(len(contact.rows) for contact in self.chosen_contacts())
-        return len(self._names(width))
+        return (NUMBERS if width == "parameters" else 1) * len(self._names(width))
 
     def _names(self, width: str | int) -> tuple[str, ...]:
         """The frames or contacts along an axis of an argument."""
@@ -164,7 +179,9 @@ class Task:
             return tuple(f"{contact.frame.name} {place}" for place, contact in placed(self.chosen_contacts()))
         if width == "held":
             return tuple(contact.frame.name for contact in self.chosen_contacts())
-        return {"frames": self.chosen_frames(), "external": self.external}.get(str(width), ())
+        bodies = tuple(body.name for body in self.model.bodies)
+        along = {"frames": self.chosen_frames(), "external": self.external, "parameters": bodies}
+        return along.get(str(width), ())
 
 
 def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
@@ -184,30 +201,50 @@ def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
     return Port(name, (PARAMETERS[kind],), ABOUT[kind].format(repr(target)))
 
 
-@direct_operators()
 def trace(task: Task) -> Graph:
-    """The algorithm's graph as written, specialised to the model; an iterative one with its iterations unrolled."""
-    symbols, results = _run(task)
-    if isinstance(results, Iteration):
-        results = results.unrolled(task.iterations or 1)
+    """The algorithm's own graph as written, specialised to the model; an iterative one with its iterations unrolled.
+
+    `codegen.tracing.directional.traced` makes that of the form that a task asks for.
+    """
+    return straight_line(trace_products(task))
+
+
+@direct_operators()
+def trace_products(task: Task) -> Graph | WithProducts:
+    """The same, with large products of matrices kept as such."""
     inputs, outputs = task.signature
-    return _read(task, symbols, inputs, results if isinstance(results, tuple) else (results,), outputs)
+    symbols = symbols_of(inputs)
+    made, ports, products = with_products(results_or_products(task, symbols), outputs)
+    graph = read(task, symbols, inputs, made, ports)
+    status = graph.outputs[len(ports) :]
+    return WithProducts(graph, products, (*outputs, *status)) if products else graph
+
+
+def symbols_of(ports: Sequence[Port]) -> list[SX]:
+    """One column of symbols per argument."""
+    return [SX.sym(port.name, port.size) for port in ports]
+
+
+def results_of(task: Task, symbols: list[SX]) -> tuple[SX, ...]:
+    """What the algorithm makes of these symbols, entry by entry; with its iterations unrolled."""
+    return unrolled(results_or_products(task, symbols))
 
 
 @direct_operators()
 def trace_iteration(task: Task) -> Graph:
     """The graph of an iterative algorithm for any number of iterations, as `codegen.ir.staging.staged` takes it."""
-    symbols, iteration = _run(task)
+    inputs, outputs = task.signature
+    symbols = symbols_of(inputs)
+    iteration = _run(task, symbols)
     if not isinstance(iteration, Iteration):
         raise RobotError(f"{task.algorithm} does not iterate; leave out the number of iterations")
     column = SX.sym(STATE, iteration.state.size1())
     state = iteration.named(column)
     lack = sqrt(sumsqr(iteration.residual(*state)))  # a norm that does not lose a NaN, as a maximum would
-    inputs, outputs = task.signature
     size = column.size1()
     results = (iteration.state, flat(iteration.step(*state)), lack, *iteration.finish(*state))
     ports = (Port(START, (size,)), Port(NEXT, (size,)), Port(RESIDUAL, (1,)), *outputs)
-    return _read(task, [*symbols, column], (*inputs, Port(STATE, (size,))), results, ports)
+    return read(task, [*symbols, column], (*inputs, Port(STATE, (size,))), results, ports)
 
 
 @direct_operators()
@@ -216,23 +253,23 @@ def casadi_function(task: Task, *, dense: bool = True) -> Function:
 
     Results are `dense`, or without their structural zeros.
     """
-    symbols, results = _run(task)
-    if isinstance(results, Iteration):
-        results = results.unrolled(task.iterations or 1)
-    results = results if isinstance(results, tuple) else (results,)
-    return _function(task, symbols, [SX(densify(x)) for x in results] if dense else results)
+    symbols = symbols_of(task.signature[0])
+    made = results_of(task, symbols)
+    return expression(task, symbols, [SX(densify(x)) for x in made] if dense else made)
 
 
-def _function(task: Task, symbols: list[SX], results: Sequence[SX]) -> Function:
-    return Function(task.algorithm, symbols, [vec(result.T) for result in results], {"live_variables": False})
+def expression(task: Task, symbols: list[SX], results: Sequence[SX]) -> Function:
+    """Results as a function of symbols, matrices row by row."""
+    return Function(task.name, symbols, [vec(result.T) for result in results], {"live_variables": False})
 
 
-def _read(
+def read(
     task: Task, symbols: list[SX], inputs: tuple[Port, ...], results: Sequence[SX], outputs: tuple[Port, ...]
 ) -> Graph:
-    traced = _function(task, symbols, results)
+    """The graph of results on symbols, with its status; UnsuitedError where a joint meets no inertia."""
+    traced = expression(task, symbols, results)
     try:
-        return with_status(from_casadi(traced, inputs, outputs, task.algorithm))
+        return with_status(from_casadi(traced, inputs, outputs, task.name))
     except RobotError:
         if still := _weightless(task):
             others = f" (with {len(still) - 1} more)" if len(still) > 1 else ""
@@ -254,25 +291,56 @@ def _weightless(task: Task) -> list[str]:
     return [name for name, part in parts if light & {*range(part.start, part.stop)}]
 
 
-def _run(task: Task) -> tuple[list[SX], Any]:
-    """The algorithm on symbols: one column per argument, and what it returns."""
+def results_or_products(task: Task, symbols: list[SX]) -> tuple[SX | Product, ...]:
+    """What the algorithm makes of these symbols, with its iterations unrolled."""
+    results = _run(task, symbols)
+    if isinstance(results, Iteration):
+        results = results.unrolled(task.iterations or 1)
+    return results if isinstance(results, tuple) else (results,)
+
+
+def _run(task: Task, symbols: list[SX]) -> Any:
+    """What the algorithm returns on these symbols."""
     entry, (ports, _) = task.entry, task.signature
-    symbols = [SX.sym(port.name, port.size) for port in ports]
     if task.tier == "published":
-        problem = lowered(_stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
+        problem = lowered(stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
         given = [problem.arguments[name] for name in entry.inputs[1:]]
-        return symbols, restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
-    problem = lowered(_stated(task, entry.needs(task.parameters), ports, symbols), task.without)
+        return restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
+    if isinstance(entry.run, Composition):
+        own = {port.name: x for port, x in zip(ports, symbols, strict=True)}
+        parts = [_called(task, name, own) for name in entry.run.parts]
+        return entry.run(*parts, *(own[name] for name in entry.run.takes))
+    problem = problem_of(task, symbols)
     results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes))
-    return symbols, restored(problem, entry.outputs, results)
+    return restored(problem, entry.outputs, results)
 
 
-def _stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:
+def _called(task: Task, name: str, given: Mapping[str, SX]) -> Called:
+    """An algorithm that a task's own calls, as a function of arguments by name; others are those `given` to it."""
+    part = replace(task, algorithm=name, parameters=concerning(name, (task.algorithm,), task.parameters))
+    ports = part.signature[0]
+    symbols = symbols_of(ports)
+    function = Function(name, symbols, list(results_of(part, symbols)))
+
+    def called(**own: SX) -> tuple[SX, ...]:
+        arguments = [vec(SX(own[port.name]).T) if port.name in own else given[port.name] for port in ports]
+        return tuple(function.call(arguments))
+
+    return called
+
+
+def problem_of(task: Task, symbols: list[SX]) -> Problem:
+    """The problem that the algorithm runs on, lowered, for these symbols of its arguments."""
+    needs = task.entry.needs(task.parameters)
+    return lowered(stated(task, needs, task.signature[0], symbols), task.without)
+
+
+def stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:
     """What the user states: the robot at symbolic coordinates, and the algorithm's other arguments."""
     entry, numbers = task.entry, task.numbers
     sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}
     contacts = task.chosen_contacts() if "contacts" in sizes else ()
-    m = sum(len(contact.rows) for contact in contacts)
+    m, bodies = sum(len(contact.rows) for contact in contacts), tuple(body.name for body in task.model.bodies)
     defaults = {name: value * SX.ones(1 if name == "mu" else m) for name, value in task.optional.items()}
     gains = {name: gains_of(contacts, name) for name in ("kp", "kd")}
     given = {port.name: shaped(x, port.shape) for x, port in zip(symbols, ports, strict=True)}
@@ -280,7 +348,7 @@ def _stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[S
     return Problem(
         request=Request(
             needs=needs,
-            frames=task.chosen_frames() if "frames" in sizes else (),
+            frames=task.chosen_frames() if "frames" in sizes else bodies if "parameters" in sizes else (),
             external=task.external,
             numbers=dict(zip(numbers, symbols[len(symbols) - len(numbers) :], strict=True)),
         ),

@@ -134,7 +134,7 @@ def chosen(args: argparse.Namespace) -> list[Race]:
         found += [
             Race(label, model, algorithm, contacts, args.iterations)
             for algorithm in args.algorithms or (peers.HELD if contacts else peers.ALGORITHMS)
-            if bool(contacts) == (algorithm not in peers.ALGORITHMS)
+            if bool(contacts) == (algorithm not in peers.FREE)
         ]
     if not found:
         raise RobotError("these algorithms need contacts: name a robot that has some, or add --contact FRAME:ROWS")

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 
 ALGORITHMS = ("rnea", "crba", "aba", "ltl", "minverse")
 HELD = ("constrained_aba", "caba_osim")
+DERIVATIVES = ("rnea_derivatives", "aba_derivatives")
+FREE = (*ALGORITHMS, *DERIVATIVES)
+"""What is raced on robots without contacts."""
 EVERY = (
-    *ALGORITHMS,
+    *FREE,
     *(name for name, entry in REGISTRY.items() if entry.group in ("constrained", "delassus", "damped")),
+    *(name for name, entry in REGISTRY.items() if "dlam_dq" in entry.outputs),
 )
 
 PEERS: dict[str, Entry] = {
@@ -38,6 +42,12 @@ NOTES = {
         "the same steps for all, at mu = 1e5; compared by the accelerations.",
     ),
     "caba_osim": "Pinocchio writes the upper triangle; its PV sweep is mended (it overwrote inertias).",
+    "rnea_derivatives": "Pinocchio writes the upper triangle of M, rigidc the whole matrix; compared by dtau/dq.",
+    "aba_derivatives": "Pinocchio writes the upper triangle of M^-1, rigidc the whole matrix; compared by da/dq.",
+    **dict.fromkeys(
+        (name for name, entry in REGISTRY.items() if "dlam_dq" in entry.outputs),
+        "Pinocchio: constraintDynamics and computeConstraintDynamicsDerivatives; compared by da/dq.",
+    ),
     "minverse": "Pinocchio writes the upper triangle of the inverse, rigidc and the CasADi C the whole matrix.",
 }
 

@@ -4,6 +4,7 @@
 #include "pinocchio_robot.hpp"
 
 #include "pinocchio/algorithm/constrained-dynamics.hpp"
+#include "pinocchio/algorithm/constrained-dynamics-derivatives.hpp"
 #include "pinocchio/algorithm/delassus.hpp"
 #include "pinocchio/algorithm/pv.hpp"
 
@@ -43,6 +44,12 @@ struct Bound {
     Data sweeps, ltl, pv, efpa;
     Eigen::MatrixXd W;
 };
+
+void derivatives(Bound &b, const State &s)
+{
+    pinocchio::constraintDynamics(b.peer.model, b.ltl, s.q, s.v, s.x, b.rigid, b.ltl_data, b.settings);
+    pinocchio::computeConstraintDynamicsDerivatives(b.peer.model, b.ltl, b.rigid, b.ltl_data, b.settings);
+}
 
 }  // namespace
 
@@ -97,6 +104,8 @@ PEER(damped_efpa, pinocchio::computeDampedDelassusMatrixInverse(
                       model, b.efpa, s.q, b.rigid, b.efpa_data, b.W, b.settings.mu, false, false), symmetric(b.W))
 PEER(delassus_pv, pinocchio::computePvDelassusMatrix(model, b.pv, s.q, b.rigid, b.pv_data, b.W, 0.0), symmetric(b.W))
 PEER(delassus_efpa, pinocchio::computeDelassusMatrix(model, b.efpa, s.q, b.rigid, b.efpa_data, b.W), symmetric(b.W))
+
+PEER(derivatives, derivatives(b, s), b.ltl.ddq_dq.transpose())
 
 // constrainedABA takes the accelerations of the call before for its first step of the multipliers. For results, a
 // call of one iteration goes before, which takes no such step and leaves the accelerations of the same state.

@@ -3,9 +3,11 @@
 #include "pinocchio_robot.hpp"
 
 #include "pinocchio/algorithm/aba.hpp"
+#include "pinocchio/algorithm/aba-derivatives.hpp"
 #include "pinocchio/algorithm/cholesky.hpp"
 #include "pinocchio/algorithm/crba.hpp"
 #include "pinocchio/algorithm/rnea.hpp"
+#include "pinocchio/algorithm/rnea-derivatives.hpp"
 
 namespace {
 
@@ -38,6 +40,8 @@ PEER(crba_world, pinocchio::crba(model, data, s.q, pinocchio::Convention::WORLD)
 PEER(aba, pinocchio::aba(model, data, s.q, s.v, s.x), data.ddq)
 PEER(aba_world, pinocchio::aba(model, data, s.q, s.v, s.x, pinocchio::Convention::WORLD), data.ddq)
 PEER(ltl, forward_by_ltl(model, data, s), data.ddq)
+PEER(rnea_derivatives, pinocchio::computeRNEADerivatives(model, data, s.q, s.v, s.x), data.dtau_dq.transpose())
+PEER(aba_derivatives, pinocchio::computeABADerivatives(model, data, s.q, s.v, s.x), data.ddq_dq.transpose())
 PEER(minverse, pinocchio::computeMinverse(model, data, s.q), symmetric(data.Minv))
 
 }  // extern "C"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.algorithms import ALGORITHMS, OPTIONAL
+from codegen.algorithms import ALGORITHMS, OPTIONAL, SOLUTION
 from opcount.bench.build_dir import HERE, Absent
 from opcount.bench.calls import PLACES, pointer
 from opcount.bench.race import Contestant
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-w")
 # without damping, in one iteration, and without constrainedABA, which needs damping
-DIRECT = tuple(name for name, entry in ALGORITHMS.items() if entry.independent == "rows")
+DIRECT = tuple(name for name, entry in ALGORITHMS.items() if entry.independent == "rows" and entry.outputs == SOLUTION)
 VARIANTS = {
     "aba": ("aba", "aba_world"),
     "crba": ("crba", "crba_world"),
     "caba_osim": ("damped_pv", "damped_efpa"),
     **dict.fromkeys(DIRECT, ("prox_pv", "prox_ltl")),
+    **dict.fromkeys((name for name, entry in ALGORITHMS.items() if "dlam_dq" in entry.outputs), ("derivatives",)),
 }
 HELD_VARIANTS = {
     "constrained": ("constrained_aba", "prox_pv", "prox_ltl"),
@@ -46,7 +47,8 @@ CALLED = {
     "prox_pv": "proxPV",
     "prox_ltl": "proxLTL",
 }
-SYMMETRIC = ("crba", "minverse")
+SQUARE = tuple(name for name, entry in ALGORITHMS.items() if {"M", "Minv", "da_dq"} & {*entry.outputs})
+"""Whose first result is a matrix of nv x nv."""
 EXCHANGED = (3, 4, 5, 0, 1, 2)  # the rows of a weld: Pinocchio's are [linear; angular]
 
 
@@ -140,7 +142,7 @@ def _layout(scenario: Scenario) -> tuple[int, NDArray[np.int_]]:
             own = EXCHANGED if len(contact.rows) == 6 else range(3)
             order += [len(order) + k for k in own]
         return rows * rows, np.arange(rows * rows).reshape(rows, rows)[np.ix_(order, order)].ravel()
-    width = nv * nv if scenario.algorithm in SYMMETRIC else nv
+    width = nv * nv if scenario.algorithm in SQUARE else nv
     return width, np.arange(width)
 
 
@@ -152,7 +154,8 @@ def _contacts(scenario: Scenario) -> tuple[object, ...]:
         raise Absent("Pinocchio holds points (3 rows) and frames (6 rows) only")
     poses = [(*c.frame.placement.R.ravel(), *c.frame.placement.translation) for c in contacts]
     sizes = ctypes.c_size_t * len(contacts)
-    direct = scenario.algorithm in DIRECT or scenario.group == "delassus"
+    derived = tuple(f"{name}_derivatives" for name in DIRECT)
+    direct = scenario.algorithm in (*DIRECT, *derived) or scenario.group == "delassus"
     once = direct or scenario.algorithm == "pv_soft"
     return (
         ctypes.c_size_t(len(contacts)),

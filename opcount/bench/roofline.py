@@ -90,11 +90,13 @@ def size(contestant: Contestant) -> Size | None:
     """The code of a contestant's scalar kernel; None without `nm`, or where the contestant is no such kernel."""
     if not contestant.library or not shutil.which("nm"):
         return None
-    parts = rf"{re.escape(contestant.symbol)}(_part_\d+)?(\.[\w.]+)?"  # gcc adds words to the names of its variants
+    own = r"(_factors)?(_part_\d+)?(_product_\d+)?(\.[\w.]+)?"  # gcc adds words to the names of its variants
+    parts = re.escape(contestant.symbol) + own
     found = {m[2]: int(m[1], 16) for m in _CODE.finditer(_said("nm", "-S", contestant.library))}
     mine = [name for name in found if re.fullmatch(parts, name)]
     code = sum(found[name] for name in mine)
-    return Size(code, _arithmetic(contestant.library, mine)) if code else None
+    loops = any("_product_" in name for name in mine)  # which run through their instructions more than once
+    return Size(code, None if loops else _arithmetic(contestant.library, mine)) if code else None
 
 
 def _arithmetic(library: str, names: list[str]) -> int | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import codegen
-from codegen.algorithms import ALGORITHMS, OPTIONAL
+from codegen.algorithms import ALGORITHMS, OPTIONAL, SOLUTION
 from codegen.cli.table import Cell, Table
 from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
@@ -39,9 +39,10 @@ if TYPE_CHECKING:
 
 STATES, STEPS, SEED = 1000, 5, 0
 MU = {"solo12": 1e4}  # two kilograms; others take the default
-INDEPENDENT = tuple(name for name, entry in ALGORITHMS.items() if entry.independent == "rows")
+SOLVERS = {name: entry for name, entry in ALGORITHMS.items() if entry.outputs == SOLUTION}
+INDEPENDENT = tuple(name for name, entry in SOLVERS.items() if entry.independent == "rows")
 DIRECT = (*INDEPENDENT, *(name for name, entry in ALGORITHMS.items() if entry.group == "delassus"))
-PROXIMAL = tuple(name for name, entry in ALGORITHMS.items() if "lam0" in entry.inputs)
+PROXIMAL = tuple(name for name, entry in SOLVERS.items() if entry.iterates)
 BOUND = {**dict.fromkeys(DIRECT, 1e-9), **dict.fromkeys(PROXIMAL, 1e-8)}
 _FINGERS = tuple(f"{hand}_{finger}tip:3" for hand in ("lh", "rh") for finger in ("ff", "mf", "rf", "lf", "th"))
 

@@ -5,7 +5,9 @@ Matplotlib is loaded by the first figure, and needed for nothing else (extra `fi
 
 from __future__ import annotations
 
+import io
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,10 +38,19 @@ def canvas(width: float, height: float) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
-        raise RobotError(
-            "figures need matplotlib, which is not installed; pip install 'rigidc[figures]', or leave out --figures"
-        ) from None
+        raise RobotError("figures need matplotlib, which is not installed; pip install 'rigidc[figures]'") from None
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def svg(figure: Figure, name: str) -> str:
+    """A figure as SVG to put into a page, where its identifiers begin with a name: equal figures are equal texts."""
+    from matplotlib import rc_context
+
+    out = io.StringIO()
+    with rc_context({"svg.hashsalt": "rigidc", "hatch.linewidth": 0.5, "svg.fonttype": "none"}):
+        figure.savefig(out, format="svg", metadata=FORMATS["svg"], bbox_inches="tight")
+    text = out.getvalue()[out.getvalue().index("<svg") :]
+    return re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{name}-", text)
 
 
 def saved(figure: Figure, stem: Path) -> list[Path]:
@@ -121,8 +132,10 @@ class Bars:
                 mark = record.get(self.mark) if k == 0 else None  # of the first tier
                 if mark is not None:
                     ax.plot(mark, y, "D", color="black", markersize=3, zorder=3)
-                words = f"  {count:,}" + f" as {tier}" * explained
-                ax.text(max(count, mark or 0), y, words, va="center", fontsize=SMALL)
+                words = f"{count:,}" + f" as {tier}" * explained
+                ax.annotate(
+                    words, (max(count, mark or 0), y), (5, 0), textcoords="offset points", va="center", fontsize=SMALL
+                )
 
     def _bar(self, ax: Axes, y: float, count: int, part: int | None, tier: int) -> None:
         colour = ("white", "0.75", "0.45")[tier if len(self.tiers) > 2 else 2 * tier]

@@ -155,14 +155,14 @@ def measure(work: Iterable[Case | tuple[Held, str]], executor: Executor | None =
     for case in cases:
         totals = found.setdefault(case.pair, {})
         for tier in case.wanted:
-            kept = store.read(_content(case, tier))
+            kept = store.read(content(case, tier))
             for count in kept:
                 _note(totals, tier, count)
             if not kept:
                 missing[case] = (*missing.get(case, ()), tier)
     for case, counts_of in _swept(missing, executor):
         for tier, count in counts_of.items():
-            store.write(_content(case, tier), count)
+            store.write(content(case, tier), count)
             _note(found[case.pair], tier, count)
     return found
 
@@ -196,16 +196,19 @@ def _suited(case: Case, tiers: Sequence[Tier]) -> Mapping[Tier, Count | None]:
         return dict.fromkeys(tiers)
 
 
-def _content(case: Case, tier: Tier) -> str:
+def content(case: Case, tier: Tier) -> str:
     """All that the operations of a case at a tier depend on, but for the generator, as text."""
-    digest = _digest(replace(case.held, contacts=(), steps=1))
-    return f"{digest} {case.algorithm} {case.held.options!r} {tier}"
+    return f"{digest(case.held)} {case.algorithm} {case.held.options!r} {tier}"
+
+
+def digest(held: Held) -> str:
+    """The digest of its robot, made once."""
+    return _digest(replace(held, contacts=(), steps=1))
 
 
 @cache
-def _digest(held: Held) -> str:
-    """The digest of its robot, made once."""
-    return held.model().digest
+def _digest(robot: Held) -> str:
+    return robot.model().digest
 
 
 def fitted_sizes(known: int) -> int:

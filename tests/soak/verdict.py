@@ -87,7 +87,7 @@ def judged(model: Model, run: Run) -> Outcome:
     numbers = [
         np.stack([s.parameters[name] for s in states]) for name in run.parameters if name in states[0].parameters
     ]
-    extra = [np.asarray(FEW), np.asarray(50.0)] if run.iterations is None and "lam0" in _inputs(run) else []
+    extra = [np.asarray(FEW), np.asarray(50.0)] if run.iterations is None and ALGORITHMS[run.algorithm].iterates else []
     wanted = [*given, *numbers, *extra]
     trouble = ""
     if run.compiled is None:
@@ -195,6 +195,8 @@ def _held(run: Run, at: constrained.Equations, given: Mapping[str, Array]) -> tu
     single = run.compiled is not None and run.compiled.dtype == "float32"
     # pivots tell dependent rows, but in single precision not from rounding
     regular &= rows == len(at.J) or not single or entry.independent != "rows"
+    if entry.group == "derivatives":  # of rows that contradict each other there are none, or few digits if soft
+        return (condition if rows == len(at.J) else np.inf), True
     if entry.group != "constrained":
         return (condition if entry.group != "damped" or regular else np.inf), True
     if "lam0" in entry.inputs and run.iterations is not None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codegen.backends.c_portable.statements import statements
-from codegen.emission.kernels import Call, Emitted, Function, Variant, arguments, symbol
-from codegen.emission.spec import ITERATIONS, LEFT, LoopKernel
+from codegen.emission.functions import Call, Function
+from codegen.emission.kernels import Emitted, Variant, arguments, symbol
+from codegen.emission.products import factors_call, kept, product_steps, scalar
+from codegen.emission.spec import ITERATIONS, LEFT, LoopKernel, ProductKernel
 from codegen.emission.text import render
+from codegen.emission.tiles import tiled
 from codegen.ir.graph import STATUS
 
 if TYPE_CHECKING:
     from codegen.backends.c_portable.spelling import Words
-    from codegen.emission.kernels import AnyKernel, Argument
+    from codegen.emission.functions import Argument
+    from codegen.emission.kernels import AnyKernel
     from codegen.emission.spec import Header
     from codegen.emission.splitting import Lengths
     from codegen.ir.graph import Graph
@@ -24,6 +28,8 @@ def emitted(header: Header, kernel: AnyKernel, words: Words, lengths: Lengths) -
     head = f"{'int' if kernel.can_fail else 'void'} {name}"
     if isinstance(kernel, LoopKernel):
         functions, workspace = _loop(header, kernel, name, head, words, lengths)
+    elif isinstance(kernel, ProductKernel):
+        functions, workspace = _products(header, kernel, name, head, words, lengths)
     else:
         functions, workspace = _functions(header, kernel.graph, name, head, words, lengths)
     *inner, public = functions
@@ -66,6 +72,27 @@ def _functions(
     ]
     calls = [str(Call(own, part.names)) for own, part in called]
     return [*inner, Function(public, (f"{words.real} w[{workspace}];", *unused, *calls))], workspace
+
+
+def _products(
+    header: Header, kernel: ProductKernel, name: str, head: str, words: Words, lengths: Lengths
+) -> tuple[list[Function], int]:
+    """The functions that make factors and their products, and the one under `head` that calls them; the reals kept."""
+    function, products = tiled(kernel.function)
+    own, workspace = _functions(
+        header, function.graph, f"{name}_factors", f"static void {name}_factors", words, lengths
+    )
+    given = arguments(kernel)
+    steps = product_steps(name, function, products, given)
+    inner = [
+        Function(f"static void {step.call.name}({step.head(words.real)})", scalar(step.tiles, words.real))
+        for step in steps
+    ]
+    arrays = [f"{words.real} {array}[{port.size}];" for array, port in kept(function).items()]
+    calls = [str(call) for call in (factors_call(name, function, given), *(step.call for step in steps))]
+    public = f"{head}({', '.join(_declared(a, words) for a in given)})"
+    size = sum(port.size for port in function.kept)
+    return [*own, *inner, Function(public, (*arrays, *calls))], workspace + size
 
 
 def _loop(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.backends.c_portable.spelling import Words
-    from codegen.emission.kernels import Argument
+    from codegen.emission.functions import Argument
     from codegen.emission.spec import Header, JointRow
     from codegen.ir.graph import Graph
 

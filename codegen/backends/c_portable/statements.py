@@ -13,9 +13,9 @@ from codegen.backends.c_portable.names import names
 from codegen.backends.c_portable.spelling import TRUTHS
 from codegen.emission.blocks import PAIR
 from codegen.emission.kernels import owners
-from codegen.emission.layout import layout
+from codegen.emission.layout import START, layout
 from codegen.emission.spelling import targets
-from codegen.emission.statements import START, Part, due, entering, runs
+from codegen.emission.statements import Part, due, entering, runs
 from codegen.ir.names import comment
 from codegen.ir.operations import CONST, INPUT
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from codegen.backends.c_portable.spelling import Words
-    from codegen.emission.kernels import Argument
+    from codegen.emission.functions import Argument
     from codegen.emission.layout import Layout
     from codegen.emission.spec import Header
     from codegen.emission.splitting import Lengths
@@ -85,8 +85,9 @@ class _Writer:
 
     def unpack(self, names: Sequence[str], units: Iterable[int], results: Iterable[int]) -> None:
         """What units and results read of arguments with these names becomes variables."""
-        values = self.graph.values
-        read = {arg for index in units for arg in values[index].args} | {*results}
+        values, copied = self.graph.values, self.plan.copied
+        made = copied.intersection(units)
+        read = ({arg for index in units for arg in values[index].args} | {*results}) - copied | made
         found = {(v.port, v.element): self.text[i] for i in read for v in (values[i],) if v.op == INPUT}
         for port, element in sorted(found):
             self.say("Arguments.")
@@ -95,6 +96,10 @@ class _Writer:
     def make(self, index: int) -> None:
         """An operation."""
         value = self.graph.values[index]
+        if index in self.plan.slots and index in self.plan.copied:
+            self.lines.append(f"w[{self.plan.slots[index]}] = {self.text[index]};")
+        if index in self.plan.copied:
+            return
         if value.op in PAIR:
             self.say("Sines and cosines.")
         for arg in value.args:
@@ -117,7 +122,8 @@ class _Writer:
 
     def _fetch(self, index: int) -> None:
         """What an earlier part has left in the workspace becomes a variable."""
-        if self.graph.values[index].op not in (CONST, INPUT) and self.text[index] not in self.known:
+        leaf = self.graph.values[index].op in (CONST, INPUT) and index not in self.plan.copied
+        if not leaf and self.text[index] not in self.known:
             self._variable(self.text[index], f"w[{self.plan.slots[index]}]")
 
     def _variable(self, name: str, expression: str) -> None:

@@ -1,0 +1,117 @@
+"""A graph with products of matrices behind it: results that loops compute from others, and from matrices kept for them.
+
+`expanded` says what that means as straight-line code, and with it how many operations it takes. Structural zeros are
+multiplied by nothing there; loops may multiply those that fill up a tile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from codegen.ir.graph import Graph, Port, Value, verify
+from codegen.ir.operations import CONST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+TILE = 4
+"""Columns of a right factor that loops take at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixProduct:
+    """port = plus + left @ right (left' if `transposed`), each by the name of its port.
+
+    `right` is a matrix that the graph keeps for products alone.
+    """
+
+    port: Port
+    left: str
+    right: str
+    plus: str = ""
+    transposed: bool = False
+
+    def __str__(self) -> str:
+        left = f"{self.left}'" if self.transposed else self.left
+        return f"{self.port} = {self.plus + ' + ' if self.plus else ''}{left} @ {self.right}"
+
+
+@dataclass(frozen=True, slots=True)
+class WithProducts:
+    """`graph` makes some of the `outputs` and what the products take, these in order the others."""
+
+    graph: Graph
+    products: tuple[MatrixProduct, ...]
+    outputs: tuple[Port, ...]
+
+    def __str__(self) -> str:
+        return f"{self.graph!r}, then {', '.join(map(str, self.products))}"
+
+    @property
+    def kept(self) -> tuple[Port, ...]:
+        """What the graph and products make that is no output."""
+        made = (*self.graph.outputs, *(product.port for product in self.products))
+        return tuple(port for port in made if port not in self.outputs)
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """What the graph takes and makes."""
+        return (*self.graph.inputs, *self.graph.outputs)
+
+    def after(self, step: Callable[[Graph], Graph]) -> WithProducts:
+        """The same after a step on the graph."""
+        return replace(self, graph=step(self.graph))
+
+
+def straight_line(function: Graph | WithProducts) -> Graph:
+    """A function as straight-line code, if it is not."""
+    return expanded(function) if isinstance(function, WithProducts) else function
+
+
+def expanded(blocked: WithProducts) -> Graph:
+    """The same function as straight-line code."""
+    graph = blocked.graph
+    values, labels = [*graph.values, Value(CONST)], [*graph.labels, *graph.labels[-1:]]
+    zero = len(values) - 1
+    known = {port.name: result for port, result in zip(graph.outputs, graph.results, strict=True)}
+    shapes = {port.name: port.shape for port in graph.outputs}
+    for product in blocked.products:
+        known[product.port.name] = tuple(_entries(values, zero, product, known, shapes))
+        shapes[product.port.name] = product.port.shape
+        if labels:  # a product is part of what its left factor is part of
+            labels += [labels[known[product.left][0]]] * (len(values) - len(labels))
+    results = tuple(known[port.name] for port in blocked.outputs)
+    return verify(Graph(graph.name, graph.inputs, blocked.outputs, tuple(values), results, tuple(labels)))
+
+
+def _entries(
+    values: list[Value],
+    zero: int,
+    product: MatrixProduct,
+    known: Mapping[str, Sequence[int]],
+    shapes: Mapping[str, tuple[int, ...]],
+) -> list[int]:
+    """Row by row the entries of a product, whose values are appended to the others."""
+    inner, columns = shapes[product.right]
+    left, right = known[product.left], known[product.right]
+    entries = list(known[product.plus]) if product.plus else [zero] * product.port.size
+    absent = {index for index in {*left, *right, *entries} if values[index] == Value(CONST)}
+
+    def put(op: str, *args: int) -> int:
+        values.append(Value(op, args))
+        return len(values) - 1
+
+    rows = product.port.shape[0]
+    steps = (1, rows) if product.transposed else (inner, 1)  # from row to row of the left factor, and along one
+    for row in range(rows):
+        for k in range(inner):
+            factor = left[row * steps[0] + k * steps[1]]
+            if factor in absent:
+                continue
+            for column in range(columns):
+                if right[k * columns + column] not in absent:
+                    term, at = put("mul", factor, right[k * columns + column]), row * columns + column
+                    entries[at] = term if entries[at] in absent else put("add", entries[at], term)
+    return entries

@@ -1,0 +1,194 @@
+"""Directional (jvp) and adjoint (vjp) products of the derivatives of any algorithm, in tangent coordinates.
+
+`jvp`: arguments and a direction of each (dq, dv, ...) -> the derivatives of the results along them (da, ...).
+`vjp`: arguments and weights of the results (abar, ...) -> the gradient of the results' sum with these weights by every
+argument (qbar, vbar, ...).
+Directions and gradients of a configuration have nv numbers: configurations move along the tangents of joints, as
+`integrate` moves them, and where loops tie joints, along what these allow. By algorithmic differentiation; results that
+solve an equation (`codegen.algorithms.implicit`) by the implicit function theorem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from casadi import SX, jtimes, substitute, vec, vertcat, vertsplit
+
+from codegen.algorithms import QUANTITIES
+from codegen.algorithms.implicit import EQUATIONS
+from codegen.errors import RobotError
+from codegen.ir.graph import Port
+from codegen.ir.products import straight_line
+from codegen.lowering import restored
+from codegen.tracing.casadi_operators import direct_operators
+from codegen.tracing.tangents import tangents
+from codegen.tracing.task import problem_of, read, results_of, symbols_of, trace_products
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codegen.ir.graph import Graph
+    from codegen.ir.products import WithProducts
+    from codegen.tracing.task import Task
+
+Axes = tuple[str | int, ...]
+ALONG = "along the tangents of joints"
+
+
+def traced(task: Task) -> Graph:
+    """The graph of a task as written, in the form that it asks for; products of matrices as straight-line code."""
+    return straight_line(function_of(task))
+
+
+def function_of(task: Task) -> Graph | WithProducts:
+    """The same, with large products of matrices kept as such."""
+    return _derivative(task) if task.form.derivative else trace_products(task)
+
+
+def signature(task: Task) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+    """The inputs and outputs of the generated function of a task; RobotError if it has no such derivative."""
+    inputs, outputs = task.signature
+    if not task.form.derivative:
+        return inputs, outputs
+    if "residual" in task.entry.outputs:
+        raise RobotError(
+            f"{task.algorithm} has no {task.form.derivative}: where loops are closed, its residual has no derivative; "
+            "take that of another function, whose configurations move with loops closed"
+        )
+    if task.form.derivative == "jvp":
+        return (*inputs, *(_direction(task, port) for port in inputs)), tuple(_change(task, port) for port in outputs)
+    return (*inputs, *(_weight(task, port) for port in outputs)), tuple(_gradient(task, port) for port in inputs)
+
+
+def axes(task: Task) -> dict[str, Axes]:
+    """What the axes of arguments and results run over, as in `QUANTITIES`; but for those of numbers of the model."""
+    primal = {p.name: QUANTITIES[p.name].shape for ports in task.signature for p in ports if p.name in QUANTITIES}
+    known: dict[str, Axes] = {}
+    for name, shape in primal.items():
+        known[f"d{name}"] = known[f"{name}bar"] = ("nv",) if _moves(name) else shape
+    known |= primal
+    return {port.name: known[port.name] for ports in signature(task) for port in ports if port.name in known}
+
+
+def matrices(task: Task) -> tuple[str, ...]:
+    """The results whose columns are coordinates of joints, or rows of contacts."""
+    along = axes(task)
+    names = [port.name for port in signature(task)[1] if port.name in along]
+    return tuple(name for name in names if len(along[name]) > 1 and along[name][-1] in ("nv", "contacts"))
+
+
+def _moves(name: str) -> bool:
+    """Whether an argument or a result is a configuration."""
+    return name in QUANTITIES and QUANTITIES[name].shape == ("nq",)
+
+
+def _tangent(task: Task, port: Port, name: str, about: str) -> Port:
+    """A port for directions, weights or gradients of a port."""
+    moves = _moves(port.name)
+    return Port(name, (task.model.nv,) if moves else port.shape, f"{about}{f', {ALONG}' if moves else ''}")
+
+
+def _direction(task: Task, port: Port) -> Port:
+    return _tangent(task, port, f"d{port.name}", f"direction of {port.name}")
+
+
+def _change(task: Task, port: Port) -> Port:
+    return _tangent(task, port, f"d{port.name}", f"derivative of {port.name} along the directions")
+
+
+def _weight(task: Task, port: Port) -> Port:
+    return _tangent(task, port, f"{port.name}bar", f"weights of {port.name}")
+
+
+def _gradient(task: Task, port: Port) -> Port:
+    return _tangent(task, port, f"{port.name}bar", f"gradient by {port.name} of the weighted sum of results")
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """An unknown that solves residual = 0: its symbol and value, the residual, and how to solve with its derivative."""
+
+    unknown: SX
+    value: SX
+    residual: SX
+    solve: Callable[[SX], SX]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Results y (a column) of arguments x (a column of symbols), and of a solution if there is one."""
+
+    x: SX
+    y: SX
+    solution: Solution | None = None
+
+    def forward(self, dx: SX) -> SX:
+        """dy along dx."""
+        dy = jtimes(self.y, self.x, dx)
+        if self.solution is None:
+            return dy
+        own = self.solution
+        change = own.solve(-jtimes(own.residual, self.x, dx))
+        return substitute(dy + jtimes(self.y, own.unknown, change), own.unknown, own.value)
+
+    def reverse(self, weights: SX) -> SX:
+        """The gradient of weights' y by x."""
+        gradient = jtimes(self.y, self.x, weights, True)
+        if self.solution is None:
+            return gradient
+        own = self.solution
+        multiplier = own.solve(jtimes(self.y, own.unknown, weights, True))
+        gradient -= jtimes(own.residual, self.x, multiplier, True)
+        return substitute(gradient, own.unknown, own.value)
+
+
+@direct_operators()
+def _derivative(task: Task) -> Graph:
+    """The graph of a product of derivatives."""
+    (inputs, outputs), (given, made) = task.signature, signature(task)
+    symbols = symbols_of(given)
+    arguments, others = symbols[: len(inputs)], symbols[len(inputs) :]
+    program = _program(task, arguments)
+    numbers = dict(zip(task.numbers, arguments[len(arguments) - len(task.numbers) :], strict=True))
+
+    def rates(port: Port, q: SX) -> tuple[SX, SX]:
+        one = SX.eye(port.size)
+        return tangents(task.model, numbers, q) if _moves(port.name) else (one, one)
+
+    inwards = [rates(*row)[0] for row in zip(inputs, arguments, strict=True)]
+    outwards = [rates(*row)[1] for row in zip(outputs, _split(program.y, outputs), strict=True)]
+    if task.form.derivative == "jvp":
+        dy = program.forward(vertcat(*[T @ dx for T, dx in zip(inwards, others, strict=True)]))
+        found = [T @ dx for T, dx in zip(outwards, _split(dy, outputs), strict=True)]
+    else:
+        gradient = program.reverse(vertcat(*[T.T @ ybar for T, ybar in zip(outwards, others, strict=True)]))
+        found = [T.T @ xbar for T, xbar in zip(inwards, _split(gradient, inputs), strict=True)]
+    return read(task, symbols, given, found, made)
+
+
+def _program(task: Task, symbols: list[SX]) -> Program:
+    """The algorithm as a program."""
+    x, entry = vertcat(*symbols), task.entry
+    if task.algorithm not in EQUATIONS or task.tier == "published":
+        return Program(x, _column(results_of(task, symbols)))
+    equation, problem = EQUATIONS[task.algorithm], problem_of(task, symbols)
+    arguments = [problem.arguments[name] for name in entry.takes]
+    value = entry.run(problem.built, *arguments)
+    unknown = SX.sym("solution", value.size1())
+    residual = equation.residual(problem.built, *arguments, unknown)
+    solution = Solution(unknown, value, residual, partial(equation.solve, problem.built))
+    return Program(x, _column(restored(problem, entry.outputs, unknown)), solution)
+
+
+def _column(results: Sequence[SX]) -> SX:
+    """Results below one another, row by row."""
+    return vertcat(*[vec(result.T) for result in results])
+
+
+def _split(column: SX, ports: Sequence[Port]) -> list[SX]:
+    """The parts of a column that belong to these ports."""
+    return list(vertsplit(column, [0, *accumulate(port.size for port in ports)]))

@@ -1,0 +1,24 @@
+"""What is given of an algorithm's results: themselves, or products of their derivatives; dense or sparse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Derivative = Literal["", "jvp", "vjp"]
+DERIVATIVES: tuple[Derivative, ...] = ("jvp", "vjp")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The results of an algorithm or products of their derivatives; matrices dense, or (`sparse`) as their nonzeros.
+
+    `derivative` is `jvp` (directional: along directions of the arguments) or `vjp` (adjoint: the gradient of results'
+    sum with weights), see `codegen.tracing.directional`.
+    """
+
+    derivative: Derivative = ""
+    sparse: bool = False
+
+    def __str__(self) -> str:
+        return ", ".join([self.derivative or "results", *["sparse"] * self.sparse])

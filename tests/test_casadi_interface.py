@@ -1,0 +1,328 @@
+"""rigidc's C in CasADi: values, exact sparse derivatives, and the solvers that take them."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+from compilers import COMPILERS, WARNINGS
+from compilers import compiled as run
+from mechanisms_cases import mechanism
+from thorough import besides
+
+import codegen
+from codegen.api import task
+from codegen.errors import RobotError
+from codegen.model import Model
+from codegen.tracing.differentiated import Explicit, differentiated
+
+NEAR = 1e-10
+FEET = ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3")
+ARM = "chain:2"
+
+
+@cache
+def loaded(robot: str) -> Model:
+    """A bundled robot, or a random mechanism: convention, then joint types."""
+    convention, _, types = robot.partition(" ")
+    if types:
+        return mechanism(tuple(types.split()), 3, base="floating", convention=convention, armature=True)
+    return codegen.load(robot)
+
+
+@cache
+def function(robot: str, algorithm: str = "aba", **options):
+    return codegen.to_casadi(loaded(robot), algorithm, **options)
+
+
+@cache
+def expressions(robot: str, algorithm: str = "aba", **options):
+    return codegen.to_casadi(loaded(robot), algorithm, expand=True, **options)
+
+
+def arguments(f: ca.Function, model: Model, seed: int = 1) -> list[np.ndarray]:
+    """A state with quaternions that are not unit ones, and any other arguments."""
+    rng = np.random.default_rng(seed)
+    found = [rng.standard_normal(f.size_in(k)) for k in range(f.n_in())]
+    q, found[1][:, 0], _ = model.random(rng)
+    found[0][:, 0] = q * (1.3 if model.nq > model.nv else 1.0)
+    return found
+
+
+def worst(found, expected) -> float:
+    """The largest error over the largest entry."""
+    found, expected = (np.concatenate([ca.DM(x).full().ravel() for x in parts]) for parts in (found, expected))
+    return np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-300)
+
+
+def hessian(f: ca.Function, weights: list[np.ndarray]) -> ca.Function:
+    x = [ca.MX.sym(f"x{k}", *f.size_in(k)) for k in range(f.n_in())]
+    y = sum(ca.dot(ca.DM(w), part) for w, part in zip(weights, f.call(x), strict=True))
+    return ca.Function("H", x, [ca.jacobian(ca.gradient(y, a), b) for a in x for b in x])
+
+
+CASES = [
+    (ARM, "rnea", ()),
+    ("iiwa", "rnea", ()),
+    ("iiwa", "aba", ()),
+    ("go1", "aba", ()),
+    ("go1", "prox_pv", FEET),
+    ("four_bar", "aba", ()),
+    ("mini_cheetah", "aba", ()),
+]
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "contacts"), besides(CASES[:1], CASES))
+def test_compiled_derivatives(robot, algorithm, contacts):
+    """Against CasADi's own AD of the same operations, and as sparse as that says, or sparser."""
+    options = {"contacts": contacts} if contacts else {}
+    f, g = function(robot, algorithm, **options), expressions(robot, algorithm, **options)
+    x = arguments(f, loaded(robot))
+    y, rng = f.call(x), np.random.default_rng(2)
+    w, dx = ([rng.standard_normal(part.shape) for part in parts] for parts in (y, x))
+    assert worst(y, g.call(x)) < NEAR
+    for derived, more in ((ca.Function.jacobian, []), *((lambda f, n=n: f.forward(n), n * [dx]) for n in (1, 3))):
+        seeds = [np.hstack(parts) for parts in zip(*more, strict=True)]
+        mine, theirs = derived(f), derived(g)
+        assert worst(mine.call([*x, *y, *seeds]), theirs.call([*x, *y, *seeds])) < NEAR
+        assert all(mine.nnz_out(k) <= theirs.nnz_out(k) for k in range(mine.n_out()))
+    assert worst(f.reverse(1).call([*x, *y, *w]), g.reverse(1).call([*x, *y, *w])) < NEAR
+    mine, theirs = hessian(f, w), hessian(g, w)
+    assert worst(mine.call(x), theirs.call(x)) < NEAR
+    assert sum(mine.nnz_out(k) for k in range(mine.n_out())) <= sum(theirs.nnz_out(k) for k in range(mine.n_out()))
+
+
+WRITTEN = [
+    ("pinocchio spherical revolute", "aba", ()),
+    ("mujoco prismatic", "aba", ()),
+    ("mujoco planar spherical", "rnea", ()),
+    ("pinocchio planar spherical", "rnea", ()),
+    ("chain:3", "pv", ("link2:x,y:kp=20:kd=5",)),
+    ("four_bar", "aba", ()),
+    ("iiwa", "prox_pv", ("lbr_iiwa_link_7:3",)),
+    ("iiwa", "pv_soft", ("lbr_iiwa_link_7:3",)),
+    ("solo12", "constrained_aba", ("FL_FOOT:3", "HR_FOOT:3")),
+    ("mini_cheetah", "aba", ()),
+]
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "contacts"), besides(WRITTEN[:3], WRITTEN))
+def test_every_way_is_that_of_automatic_differentiation(robot, algorithm, contacts):
+    """Recursions and implicit functions, at any norm of quaternions, against AD of the function."""
+    model, rng = loaded(robot), np.random.default_rng(4)
+    own, found = differentiated(task(model, algorithm, contacts=contacts or None))
+    x, y = own.x, own.y
+    w, dx = ca.SX.sym("w", y.size1()), ca.SX.sym("dx", x.size1())
+    plain = Explicit(task(model, "crba"), own)
+    pairs = [(found.jacobian(), ca.jacobian(y, x))]
+    pairs += [(found.forward(dx), plain.forward(dx)), (found.adjoint(w), plain.adjoint(w))]
+    pairs += [(found.hessian(w), ca.jacobian(plain.adjoint(w), x))]
+    q, v, _ = model.random(rng)
+    given = np.concatenate([1.3 * q if model.nq > model.nv else q, v, rng.standard_normal(x.size1() - q.size - v.size)])
+    seeds = rng.standard_normal(w.shape), rng.standard_normal(dx.shape)
+    both = ca.Function("both", [x, w, dx], [part for pair in pairs for part in pair])(given, *seeds)
+    for mine, theirs in zip(both[::2], both[1::2], strict=True):
+        assert worst([mine], [theirs]) < (1e-9 if contacts else NEAR)
+
+
+def test_differences_of_the_function_agree_at_any_quaternion():
+    """The function normalises quaternions: it is the one of `build` at unit ones, and constant along them."""
+    robot = "pinocchio spherical revolute"
+    f, model = expressions(robot), loaded(robot)
+    (q, v, tau), step = arguments(f, model), 1e-5
+    unit = q.copy()
+    for joint, place in zip(model.joints, model.q_slices, strict=True):
+        if joint.nq > joint.nv:
+            at = slice(place.stop - 4, place.stop)
+            unit[at] /= np.linalg.norm(unit[at])
+    assert worst([f(q, v, tau)], [codegen.build(model, "aba")(unit[:, 0], v[:, 0], tau[:, 0])]) < NEAR
+    own, found = differentiated(task(model, "aba"))
+    J = ca.Function("J", [own.x], [found.jacobian()])(np.vstack([q, v, tau])).full()
+    for k, e in enumerate(np.eye(model.nq)):
+        h = step * e[:, None]
+        change = 8 * (f(q + h, v, tau) - f(q - h, v, tau)) - (f(q + 2 * h, v, tau) - f(q - 2 * h, v, tau))
+        assert worst([change / (12 * step) + 1e3], [J[:, k] + 1e3]) < 1e-9
+
+
+def test_names_shapes_and_matrices():
+    f = function(ARM, "crba", derivatives=1)
+    assert f.name_in() == ["q"]
+    assert f.name_out() == ["M"]
+    assert f.is_a("External")
+    model = loaded(ARM)
+    q = model.random(3)[0]
+    assert worst([f(q)], [codegen.build(model, "crba")(q)]) < NEAR
+    assert f.jacobian().sparsity_out(0).shape == (4, 2)
+    tip = loaded(ARM).tips[0]
+    wrenched = expressions(ARM, "rnea", external=(tip,), parameters=("gravity",))
+    assert [wrenched.size_in(k) for k in range(5)] == [(2, 1), (2, 1), (2, 1), (1, 6), (3, 1)]
+
+
+def swing_up(f: ca.Function, nodes: int = 12):
+    """Two hinges from hanging to rest at an angle: multiple shooting with explicit midpoint steps."""
+    opti, h = ca.Opti(), 0.05
+    x, u = opti.variable(4, nodes + 1), opti.variable(2, nodes)
+
+    def rate(state, force):
+        return ca.vertcat(state[2:], f(state[:2], state[2:], force))
+
+    step_x, step_u = ca.MX.sym("x", 4), ca.MX.sym("u", 2)
+    step = ca.Function("step", [step_x, step_u], [step_x + h * rate(step_x + h / 2 * rate(step_x, step_u), step_u)])
+    opti.minimize(ca.sumsqr(u) + ca.sumsqr(x[2:, :]))
+    opti.subject_to(x[:, 1:] == step.map(nodes, "serial")(x[:, :-1], u))
+    opti.subject_to(x[:, 0] == ca.DM([0.1, 0.2, 0, 0]))
+    opti.subject_to(x[:2, -1] == ca.DM([0.6, -0.4]))
+    return opti, x
+
+
+QUIET = {"print_time": False}
+SOLVERS = {
+    "ipopt": {"ipopt": {"print_level": 0}},
+    "ipopt L-BFGS": {"ipopt": {"print_level": 0, "hessian_approximation": "limited-memory"}},
+    "sqpmethod": {"qpsol": "qrqp", "print_header": False, "print_iteration": False, "print_status": False}
+    | {"qpsol_options": {"print_iter": False, "print_header": False, "error_on_fail": False}},
+    "fatrop": {"fatrop": {"print_level": 0}},
+}
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_solvers_find_what_they_find_with_expressions(solver):
+    name = solver.split()[0]
+    if not ca.has_nlpsol(name):
+        pytest.skip(f"this CasADi has no {name}")
+    found = []
+    for f in (function(ARM), expressions(ARM)):
+        opti, x = swing_up(f)
+        opti.solver(name, {**QUIET, **SOLVERS[solver]})
+        found.append(opti.solve().value(x))
+    assert np.abs(found[0] - found[1]).max() < 1e-6
+
+
+def test_without_second_derivatives_only_approximate_hessians():
+    f = function(ARM, derivatives=1)
+    opti, x = swing_up(f, 4)
+    opti.solver("ipopt", {**QUIET, **SOLVERS["ipopt L-BFGS"]})
+    assert np.isfinite(opti.solve().value(x)).all()
+    opti.solver("ipopt", {**QUIET, **SOLVERS["ipopt"]})
+    with pytest.raises(RuntimeError):
+        opti.solve()
+
+
+@pytest.mark.parametrize("how", ["serial", "thread"])
+def test_maps(how):
+    f = function(ARM)
+    x = [np.random.default_rng(6).standard_normal((2, 16)) for _ in range(3)]
+    one_by_one = np.hstack([f(*(part[:, k] for part in x)).full() for k in range(16)])
+    assert worst([f.map(16, how)(*x)], [one_by_one]) < NEAR
+    J = f.jacobian().map(16, how)
+    assert (
+        worst([J(*x, one_by_one)[0][:, 2:4]], [f.jacobian()(*(part[:, 1] for part in x), one_by_one[:, 1])[0]]) < NEAR
+    )
+
+
+def test_it_is_saved_and_read_again(tmp_path):
+    f = function(ARM)
+    x = arguments(f, loaded(ARM))
+    y = ca.MX.sym("q", 2)
+    around = ca.Function("around", [y], [2 * f(y, x[1], x[2])])
+    around.save(str(tmp_path / "around.casadi"))
+    again = ca.Function.load(str(tmp_path / "around.casadi"))
+    assert worst([again(x[0])], [2 * f(*x)]) < NEAR
+
+
+def test_null_arguments_are_zeros_and_null_results_are_not_wanted():
+    f = function(ARM)
+    jacobian = f.jacobian()
+    y = np.zeros((2, 1))
+    v = np.array([0.3, -0.2])
+    only = ca.Function("only", [V := ca.MX.sym("v", 2)], [jacobian(0, V, 0, 0)[1]])
+    assert worst([only(v)], [jacobian(np.zeros(2), v, np.zeros(2), y)[1]]) < NEAR
+
+
+def shared(*folders: Path, more: tuple[Path, ...] = ()) -> str:
+    """A shared library of all sources in folders, but for examples."""
+    sources = [*more, *(path for made in folders for path in sorted(made.glob("*.c")) if path.name != "example.c")]
+    library = folders[0] / "library.so"
+    run("cc", folders[0], "-O1", "-shared", "-fPIC", *map(str, sources), "-lm", "-o", str(library))
+    return str(library)
+
+
+def folder(tmp_path: Path, **options) -> Path:
+    codegen.generate(loaded(ARM), ("aba",), tmp_path, prefix="arm", interfaces=("casadi",), **options)
+    return tmp_path
+
+
+@pytest.mark.parametrize("backend", ["c", "c_portable"])
+def test_a_generated_folder(tmp_path, backend):
+    """Its library is an external; its sources compile without warnings, also with another integer, as acados wants."""
+    made = folder(tmp_path, backend=backend)
+    for compiler in COMPILERS:
+        run(compiler, made, *WARNINGS, "-c", "-Dcasadi_int=int", "arm_aba_casadi.c", "-o", "tried.o")
+    f, x = ca.external("arm_aba_casadi", shared(made)), arguments(function(ARM), loaded(ARM))
+    assert worst(f.jacobian().call([*x, f(*x)]), function(ARM).jacobian().call([*x, f(*x)])) < NEAR
+
+
+def test_within_code_that_casadi_generates(tmp_path):
+    """Our C and CasADi's are one library: the external is a static symbol there."""
+    f = function(ARM)
+    q, v, tau = (ca.MX.sym(name, 2) for name in ("q", "v", "tau"))
+    energy = ca.sumsqr(f(q, v, tau))
+    whole = ca.Function("whole", [q, v, tau], [energy, ca.gradient(energy, q), ca.jacobian(f(q, v, tau), v)])
+    ours = tmp_path / "arm"
+    codegen.generate(loaded(ARM), ("aba",), ours, interfaces=("casadi",))
+    generator = ca.CodeGenerator("whole.c")
+    generator.add(whole)
+    generator.generate(f"{tmp_path}/")
+    x = arguments(f, loaded(ARM))
+    assert worst(ca.external("whole", shared(ours, more=(tmp_path / "whole.c",))).call(x), whole.call(x)) < NEAR
+
+
+def test_a_status_that_is_not_zero():
+    """Six rows on two joints: the results are finite, unless failures are wanted."""
+    tips = (f"{loaded(ARM).tips[0]}:6",)
+    options = {"algorithm": "pv", "contacts": tips, "derivatives": 0}
+    f = function(ARM, **options)
+    x = arguments(f, loaded(ARM))
+    assert all(np.isfinite(part.full()).all() for part in f.call(x))
+    with pytest.raises(RuntimeError):
+        function(ARM, on_singular="fail", **options).call(x)
+    assert np.isfinite(function(ARM, on_singular="fail")(*arguments(function(ARM), loaded(ARM))).full()).all()
+
+
+def test_a_plain_function_is_no_external(tmp_path):
+    """CasADi would crash in one; it refuses."""
+    library = shared(folder(tmp_path))
+    with pytest.raises(RuntimeError):
+        ca.external("arm_aba", library)
+    assert ctypes.CDLL(library).jac_arm_aba_casadi_n_out() == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"derivatives": 3}, "derivatives must be 0, 1 or 2"),
+        ({"on_singular": "stop"}, "on_singular 'stop': choose one of ignore, fail"),
+        ({"iterations": 0}, "iterations"),
+        ({"algorithm": "flight"}, "there is no algorithm 'flight'"),
+    ],
+)
+def test_mistakes(options, said):
+    with pytest.raises(RobotError, match=said):
+        codegen.to_casadi(loaded(ARM), **{"algorithm": "aba", **options})
+
+
+def test_mistakes_in_folders(tmp_path):
+    with pytest.raises(RobotError, match="interface 'matlab': choose one of casadi"):
+        codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("matlab",))
+    with pytest.raises(RobotError, match="double precision"):
+        folder(tmp_path, dtype="float32")
+    contacts = [f"{loaded(ARM).tips[0]}:x"]
+    with pytest.raises(RobotError, match="the number of iterations is fixed"):
+        codegen.generate(
+            loaded(ARM), ("prox_pv",), tmp_path, contacts=contacts, iterations=None, interfaces=("casadi",)
+        )
+    assert not list(tmp_path.iterdir())

@@ -16,7 +16,7 @@ from thorough import besides
 
 import codegen
 from codegen.api import task
-from codegen.errors import RobotError
+from codegen.errors import BuildError, RobotError
 from codegen.model import Model
 from codegen.tracing.differentiated import Explicit, differentiated
 
@@ -313,6 +313,12 @@ def test_a_plain_function_is_no_external(tmp_path):
 def test_mistakes(options, said):
     with pytest.raises(RobotError, match=said):
         codegen.to_casadi(loaded(ARM), **{"algorithm": "aba", **options})
+
+
+def test_an_older_casadi(monkeypatch):
+    monkeypatch.setattr("codegen.interfaces.casadi.version", lambda name: "3.7.2")
+    with pytest.raises(BuildError, match=r"3.7.2 is too old.*rigidc\[mpc\]"):
+        codegen.to_casadi(loaded(ARM), "aba")
 
 
 def test_mistakes_in_folders(tmp_path):

@@ -7,9 +7,9 @@ nonzeros, column by column. What a solver finds it takes for right: only derivat
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.metadata import version
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from codegen.compilation.compiler import toolchain
 from codegen.compilation.shared_library import compile_library
 from codegen.emission.spec import Kernel
 from codegen.emission.text import render
-from codegen.errors import RobotError
+from codegen.errors import BuildError, RobotError
 from codegen.ir.graph import STATUS
 from codegen.ir.names import comment, identifier
 from codegen.progress import doing, each
@@ -51,6 +51,9 @@ ORDERS = {"": 0, "jac_": 1, "fwd1_": 1, "adj1_": 1, "jac_adj1_": 2}
 
 KERNELS = {"": "value", "jac_": "jacobian", "fwd1_": "forward", "adj1_": "adjoint", "jac_adj1_": "hessian"}
 """What kernels of these are called, after their algorithm."""
+
+LEAST = (3, 8)
+"""The version of CasADi on which the interface was checked."""
 
 ON_SINGULAR = {"ignore": False, "fail": True}
 """Whether a status that is not 0 makes an evaluation fail."""
@@ -92,7 +95,7 @@ def to_casadi(
     with 0 there is the value alone. Where a status is not 0 the results are finite all the same; with
     `on_singular="fail"` CasADi is told that the evaluation failed. `expand` gives an SX function of the operations as
     emitted, without C, which CasADi differentiates. Other options are those of `build`.
-    RobotError for a name that does not exist, BuildError if no compiler works.
+    RobotError for a name that does not exist, BuildError if no compiler works, or if CasADi is older than 3.8.
     """
     task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, without=without)
     failing = ON_SINGULAR.get(on_singular)
@@ -102,6 +105,8 @@ def to_casadi(
     if expand:
         (value,) = exported(resolved(task), 0)
         return expanded(value.sparse, task.algorithm)
+    if tuple(map(int, version("casadi").split(".")[:2])) < LEAST:
+        raise BuildError(f"CasADi {version('casadi')} is too old to call C by this interface; pip install rigidc[mpc]")
     tools = toolchain(target, compiler=compiler)
     style = replace(style_of("float64", trig, tools), lanes=1)
 
@@ -145,8 +150,8 @@ def interface(top: Header, task: Task, *, derivatives: int, failing: bool = Fals
 
 
 def function_name(prefix: str, task: Task) -> str:
-    """The name of the function, of which CasADi allows letters, digits and single underscores."""
-    return casadi_name(f"{prefix}_{identifier(task.algorithm)}_casadi")
+    """The name of the function."""
+    return f"{prefix}_{identifier(task.algorithm)}_casadi"
 
 
 def exported(task: Task, derivatives: int) -> tuple[Exported, ...]:
@@ -245,11 +250,5 @@ def _slots(f: Exported, name: str, prefix: str, patterns: list[tuple[int, ...]],
 def _rows(found: Mapping[str, Pattern], patterns: list[tuple[int, ...]]) -> list[dict[str, str]]:
     """The arguments or results of a function: their names and the names of their patterns."""
     return [
-        {"quoted": f'"{casadi_name(key)}"', "pattern": f"s{patterns.index(pattern.compressed)}"}
-        for key, pattern in found.items()
+        {"quoted": f'"{key}"', "pattern": f"s{patterns.index(pattern.compressed)}"} for key, pattern in found.items()
     ]
-
-
-def casadi_name(text: str) -> str:
-    """A name with single underscores, which CasADi allows."""
-    return re.sub("__+", "_", text)

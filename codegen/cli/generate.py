@@ -75,7 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="add what a solver calls: casadi, for casadi.external with exact sparse derivatives; repeatable",
     )
     parser.add_argument(
-        "--order",
+        "--derivative-order",
         type=int,
         choices=(0, 1, 2),
         default=2,
@@ -129,7 +129,7 @@ def run(args: argparse.Namespace) -> int:
     options = {**build_options(args), "iterations": args.iterations, "lanes": args.lanes, "backend": args.backend}
     options |= {"derivatives": args.derivatives, "sparse": args.sparse}
     made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu, "sections": args.sections}
-    solvers = {"interfaces": args.interfaces, "order": args.order}
+    solvers = {"interfaces": args.interfaces, "derivative_order": args.derivative_order}
     paths = api.generate(robot, names, out=folder, prefix=args.prefix, **options, **made, **solvers)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SMALL, STANDING = "chain:3,alternate", {"contacts": ["left_sole_link:6", "right_sole_link:6"]}
+QUICK = ("fk", "rnea", "aba", "ltl", "minverse", "pv", "pv_early", "prox_pv", "constrained_aba", "prox_ltl", "prox_kkt")
 CASES = chosen(
-    lambda robot, name: robot == SMALL and not name.endswith("_derivatives"),
+    lambda robot, name: robot == SMALL and (name in QUICK or ALGORITHMS[name].group == "delassus"),
     (SMALL, "four_bar", "solo12", "tello_humanoid"),
     ALGORITHMS,
 )

@@ -60,7 +60,8 @@ class Breakdown:
         """The place of a phase or body among others; what is for no single body comes first."""
         if what == "phase":
             return ORDER.index(name)
-        return -1 if name == ROBOT else self.bodies.index(name.partition(" + ")[0])
+        places = {ROBOT: -1, **{body: n for n, body in enumerate(self.bodies)}}
+        return places.get(name.partition(" + ")[0], len(self.bodies))
 
 
 def _row(count: Count) -> tuple[int, ...]:

@@ -3,6 +3,9 @@
 That is what debug locations are to compilers, and name stacks to JAX: algorithms stay mathematics, and know nothing of
 it. The call stack tells the phase (`codegen.tracing.phases`), and the innermost loop over nodes, bodies or contacts the
 body. What CasADi computes by itself (dot products, sines) belongs to what uses it first.
+
+Nothing else would do: which operations are for M cannot be told from a graph that passes have changed, and M kept as a
+result would keep passes from changing them. Labels change neither graph nor counts.
 """
 
 from __future__ import annotations

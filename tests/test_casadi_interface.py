@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from thorough import besides
 import codegen
 from codegen.api import task
 from codegen.errors import BuildError, RobotError
+from codegen.geometry import Inertia
 from codegen.model import Model
 from codegen.tracing.differentiated import Explicit, differentiated
 
@@ -328,6 +330,13 @@ def test_an_older_casadi(monkeypatch):
     monkeypatch.setattr("codegen.interfaces.casadi.version", lambda name: "3.7.2")
     with pytest.raises(BuildError, match=r"3.7.2 is too old.*rigidc\[mpc\]"):
         codegen.to_casadi(loaded(ARM), "aba")
+
+
+def test_a_joint_that_moves_nothing():
+    model = loaded(ARM)
+    light = replace(model, bodies=tuple(replace(body, inertia=Inertia()) for body in model.bodies))
+    with pytest.raises(RobotError, match="meets none; give what it moves mass"):
+        codegen.to_casadi(light, "aba", expand=True)
 
 
 def test_mistakes_in_folders(tmp_path):

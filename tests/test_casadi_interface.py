@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -17,12 +17,13 @@ from thorough import besides
 import codegen
 from codegen.api import task
 from codegen.errors import BuildError, RobotError
+from codegen.geometry import Inertia
 from codegen.model import Model
 from codegen.tracing.differentiated import Explicit, differentiated
 
 NEAR = 1e-10
 FEET = ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3")
-ARM = "chain:2"
+ARM, NAME = "chain:2", "chain_2_z_aba_casadi"
 
 
 @cache
@@ -49,8 +50,13 @@ def arguments(f: ca.Function, model: Model, seed: int = 1) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
     found = [rng.standard_normal(f.size_in(k)) for k in range(f.n_in())]
     q, found[1][:, 0], _ = model.random(rng)
-    found[0][:, 0] = q * (1.3 if model.nq > model.nv else 1.0)
+    found[0][:, 0] = stretched(model, q)
     return found
+
+
+def stretched(model: Model, q: np.ndarray) -> np.ndarray:
+    """A configuration whose quaternions are no unit ones, if it has any."""
+    return 1.3 * q if any(joint.nq > joint.nv for joint in model.joints) else q
 
 
 def worst(found, expected) -> float:
@@ -122,7 +128,7 @@ def test_every_way_is_that_of_automatic_differentiation(robot, algorithm, contac
     pairs += [(found.forward(dx), plain.forward(dx)), (found.adjoint(w), plain.adjoint(w))]
     pairs += [(found.hessian(w), ca.jacobian(plain.adjoint(w), x))]
     q, v, _ = model.random(rng)
-    given = np.concatenate([1.3 * q if model.nq > model.nv else q, v, rng.standard_normal(x.size1() - q.size - v.size)])
+    given = np.concatenate([stretched(model, q), v, rng.standard_normal(x.size1() - q.size - v.size)])
     seeds = rng.standard_normal(w.shape), rng.standard_normal(dx.shape)
     both = ca.Function("both", [x, w, dx], [part for pair in pairs for part in pair])(given, *seeds)
     for mine, theirs in zip(both[::2], both[1::2], strict=True):
@@ -251,29 +257,42 @@ def shared(*folders: Path, more: tuple[Path, ...] = ()) -> str:
     return str(library)
 
 
-def folder(tmp_path: Path, **options) -> Path:
-    codegen.generate(loaded(ARM), ("aba",), tmp_path, prefix="arm", interfaces=("casadi",), **options)
-    return tmp_path
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory) -> Path:
+    """A generated folder, with its library."""
+    made = tmp_path_factory.mktemp("casadi")
+    codegen.generate(loaded(ARM), ("aba",), made, interfaces=("casadi",))
+    shared(made)
+    return made
 
 
-@pytest.mark.parametrize("backend", ["c", "c_portable"])
-def test_a_generated_folder(tmp_path, backend):
+def same_jacobian(library: str) -> bool:
+    f, x = ca.external(NAME, library), arguments(function(ARM), loaded(ARM))
+    return worst(f.jacobian().call([*x, f(*x)]), function(ARM).jacobian().call([*x, f(*x)])) < NEAR
+
+
+def test_a_generated_folder(ours):
     """Its library is an external; its sources compile without warnings, also with another integer, as acados wants."""
-    made = folder(tmp_path, backend=backend)
     for compiler in COMPILERS:
-        run(compiler, made, *WARNINGS, "-c", "-Dcasadi_int=int", "arm_aba_casadi.c", "-o", "tried.o")
-    f, x = ca.external("arm_aba_casadi", shared(made)), arguments(function(ARM), loaded(ARM))
-    assert worst(f.jacobian().call([*x, f(*x)]), function(ARM).jacobian().call([*x, f(*x)])) < NEAR
+        run(compiler, ours, *WARNINGS, "-c", "-Dcasadi_int=int", f"{NAME}.c", "-o", "tried.o")
+    library = str(ours / "library.so")
+    assert same_jacobian(library)
+    with pytest.raises(RuntimeError):  # in a plain function CasADi would crash
+        ca.external("chain_2_z_aba", library)
 
 
-def test_within_code_that_casadi_generates(tmp_path):
+@pytest.mark.thorough
+def test_a_portable_folder(tmp_path):
+    codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("casadi",), backend="c_portable")
+    assert same_jacobian(shared(tmp_path))
+
+
+def test_within_code_that_casadi_generates(ours, tmp_path):
     """Our C and CasADi's are one library: the external is a static symbol there."""
     f = function(ARM)
     q, v, tau = (ca.MX.sym(name, 2) for name in ("q", "v", "tau"))
     energy = ca.sumsqr(f(q, v, tau))
     whole = ca.Function("whole", [q, v, tau], [energy, ca.gradient(energy, q), ca.jacobian(f(q, v, tau), v)])
-    ours = tmp_path / "arm"
-    codegen.generate(loaded(ARM), ("aba",), ours, interfaces=("casadi",))
     generator = ca.CodeGenerator("whole.c")
     generator.add(whole)
     generator.generate(f"{tmp_path}/")
@@ -291,14 +310,6 @@ def test_a_status_that_is_not_zero():
     with pytest.raises(RuntimeError):
         function(ARM, on_singular="fail", **options).call(x)
     assert np.isfinite(function(ARM, on_singular="fail")(*arguments(function(ARM), loaded(ARM))).full()).all()
-
-
-def test_a_plain_function_is_no_external(tmp_path):
-    """CasADi would crash in one; it refuses."""
-    library = shared(folder(tmp_path))
-    with pytest.raises(RuntimeError):
-        ca.external("arm_aba", library)
-    assert ctypes.CDLL(library).jac_arm_aba_casadi_n_out() == 3
 
 
 @pytest.mark.parametrize(
@@ -321,11 +332,18 @@ def test_an_older_casadi(monkeypatch):
         codegen.to_casadi(loaded(ARM), "aba")
 
 
+def test_a_joint_that_moves_nothing():
+    model = loaded(ARM)
+    light = replace(model, bodies=tuple(replace(body, inertia=Inertia()) for body in model.bodies))
+    with pytest.raises(RobotError, match="meets none; give what it moves mass"):
+        codegen.to_casadi(light, "aba", expand=True)
+
+
 def test_mistakes_in_folders(tmp_path):
     with pytest.raises(RobotError, match="interface 'matlab': choose one of casadi"):
         codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("matlab",))
     with pytest.raises(RobotError, match="double precision"):
-        folder(tmp_path, dtype="float32")
+        codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("casadi",), dtype="float32")
     contacts = [f"{loaded(ARM).tips[0]}:x"]
     with pytest.raises(RobotError, match="the number of iterations is fixed"):
         codegen.generate(

@@ -34,6 +34,7 @@ from codegen.task.limb_symmetry import limbs
 from codegen.task.options import style_of, task_of
 from codegen.tracing.differentiated import column, differentiated
 from codegen.tracing.sparse_graph import Pattern, SparseGraph, sparse_graph
+from codegen.tracing.task import trace
 from codegen.tracing.to_casadi import expanded
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def to_casadi(
         name = function_name(identifier(robot.name), chosen)
         write = partial(interface, derivatives=order, failing=failing)
         files = pipeline.files_of(robot, (chosen,), robot.name, style, BACKENDS["c"], [write], plain=False)
-        sources = {path: text for path, text in files.items() if path.startswith(identifier(robot.name))}
+        sources = {path: text for path, text in files.items() if path.endswith((".c", ".h")) and path != "example.c"}
         return Build(compile_library(name, sources, work, tools), tuple(sources), {"symbol": name})
 
     with doing(f"{task.algorithm} of {robot.name} for CasADi"):
@@ -161,9 +162,13 @@ def exported(task: Task, derivatives: int) -> tuple[Exported, ...]:
     with pipeline.undisturbed(), doing(f"{task.algorithm} of {task.model.name} for CasADi"):
         (own, found), made = differentiated(task), list[Exported]()
         whole = {f"adj_{name}": Pattern.of(x) for name, x in own.inputs.items()}
-        for start in each([start for start, order in ORDERS.items() if order <= derivatives], KERNELS.__getitem__):
-            made.append(_exported(task, start, *_expressions(start, own, found), whole))
-            whole |= {f"fwd_{name}": pattern for name, pattern in made[0].sparse.outputs.items()}
+        try:
+            for start in each([start for start, order in ORDERS.items() if order <= derivatives], KERNELS.__getitem__):
+                made.append(_exported(task, start, *_expressions(start, own, found), whole))
+                whole |= {f"fwd_{name}": pattern for name, pattern in made[0].sparse.outputs.items()}
+        except RobotError:
+            trace(task)  # what it refuses, it refuses in better words
+            raise
         return tuple(made)
 
 

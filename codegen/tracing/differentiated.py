@@ -107,7 +107,7 @@ def differentiated(task: Task) -> tuple[Expressions, Derivatives]:
     inputs = {port.name: SX.sym(port.name, *matrix(port)) for port in task.signature[0]}
     own = Expressions(inputs, results(task, inputs))
     held = task.entry.group == "constrained"
-    if not (held or task.algorithm in FORWARD) or not explicit(task.model):
+    if not (held or task.algorithm in FORWARD) or not derivable(task):
         return own, Explicit(task, own)
     k = inputs.get("k", SX.sym("k", own.outputs["lam"].size1())) if held else zeros(0)
     with_k = tuple(dict.fromkeys((*task.parameters, "k"))) if held else task.parameters
@@ -157,9 +157,9 @@ def is_configuration(name: str) -> bool:
     return name in QUANTITIES and QUANTITIES[name].shape == ("nq",)
 
 
-def explicit(model: Model) -> bool:
-    """Whether positions are free: no loop has to be closed by them."""
-    return all(loop.explicit for loop in model.loops)
+def derivable(task: Task) -> bool:
+    """Whether recursions give derivatives of the very function: no loop has to be closed by positions."""
+    return all(loop.explicit for loop in task.model.loops) and task.tier != "published"
 
 
 def normalised(model: Model, q: SX) -> tuple[SX, SX]:
@@ -193,7 +193,7 @@ def tangents(model: Model, q: SX) -> SX:
 def recursion(task: Task, inputs: Mapping[str, SX]) -> Blocks:
     """The blocks of the Jacobian that the registry has a recursion for, by positions as they are, if it has one."""
     name = f"{task.algorithm}_derivatives"
-    if name not in ALGORITHMS or not explicit(task.model):
+    if name not in ALGORITHMS or not derivable(task):
         return {}
     found, E = results(replace(task, algorithm=name), inputs), tangents(task.model, inputs["q"])
     pairs = {(y, x): f"d{y}_d{x}" for y in task.entry.outputs for x in ("q", "v", "tau")}

@@ -38,6 +38,29 @@ static void plain_pass(Any f, int arguments, size_t states, const P *p, const S 
     case 6:
         for (k = 0; k < n; ++k) ((void (*)(P, P, P, P, P, P))f)(AT(0), AT(1), AT(2), AT(3), AT(4), AT(5));
         break;
+    case 7:
+        for (k = 0; k < n; ++k) ((void (*)(P, P, P, P, P, P, P))f)(AT(0), AT(1), AT(2), AT(3), AT(4), AT(5), AT(6));
+        break;
+    case 8:
+        for (k = 0; k < n; ++k) ((void (*)(P, P, P, P, P, P, P, P))f)(AT(0), AT(1), AT(2), AT(3), AT(4), AT(5), AT(6),
+            AT(7));
+        break;
+    case 9:
+        for (k = 0; k < n; ++k) ((void (*)(P, P, P, P, P, P, P, P, P))f)(AT(0), AT(1), AT(2), AT(3), AT(4), AT(5),
+            AT(6), AT(7), AT(8));
+        break;
+    case 10:
+        for (k = 0; k < n; ++k) ((void (*)(P, P, P, P, P, P, P, P, P, P))f)(AT(0), AT(1), AT(2), AT(3), AT(4), AT(5),
+            AT(6), AT(7), AT(8), AT(9));
+        break;
+    case 11:
+        for (k = 0; k < n; ++k) ((void (*)(P, P, P, P, P, P, P, P, P, P, P))f)(AT(0), AT(1), AT(2), AT(3), AT(4),
+            AT(5), AT(6), AT(7), AT(8), AT(9), AT(10));
+        break;
+    case 12:
+        for (k = 0; k < n; ++k) ((void (*)(P, P, P, P, P, P, P, P, P, P, P, P))f)(AT(0), AT(1), AT(2), AT(3), AT(4),
+            AT(5), AT(6), AT(7), AT(8), AT(9), AT(10), AT(11));
+        break;
     default: break;
     }
 }
@@ -60,6 +83,30 @@ static void batch_pass(Any f, int arguments, size_t n, const P *p, const S *s, P
         break;
     case 6:
         ((void (*)(size_t, P, S, P, S, P, S, P, S, P, S, P, S, P))f)(n, BY(0), BY(1), BY(2), BY(3), BY(4), BY(5), w);
+        break;
+    case 7:
+        ((void (*)(size_t, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P))f)(n, BY(0), BY(1), BY(2), BY(3), BY(4),
+            BY(5), BY(6), w);
+        break;
+    case 8:
+        ((void (*)(size_t, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P))f)(n, BY(0), BY(1), BY(2), BY(3), BY(4),
+            BY(5), BY(6), BY(7), w);
+        break;
+    case 9:
+        ((void (*)(size_t, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P))f)(n, BY(0), BY(1), BY(2), BY(3),
+            BY(4), BY(5), BY(6), BY(7), BY(8), w);
+        break;
+    case 10:
+        ((void (*)(size_t, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P))f)(n, BY(0), BY(1), BY(2),
+            BY(3), BY(4), BY(5), BY(6), BY(7), BY(8), BY(9), w);
+        break;
+    case 11:
+        ((void (*)(size_t, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P))f)(n, BY(0), BY(1),
+            BY(2), BY(3), BY(4), BY(5), BY(6), BY(7), BY(8), BY(9), BY(10), w);
+        break;
+    case 12:
+        ((void (*)(size_t, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P, S, P))f)(n, BY(0),
+            BY(1), BY(2), BY(3), BY(4), BY(5), BY(6), BY(7), BY(8), BY(9), BY(10), BY(11), w);
         break;
     default: break;
     }

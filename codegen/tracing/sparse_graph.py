@@ -80,7 +80,7 @@ def sparse_graph(
     given = {key: Pattern.of(x) for key, x in inputs.items()}
     found = {key: Pattern.of(y) for key, y in outputs.items()}
     args = [vec(inputs[key]) for key, pattern in given.items() if pattern.at]
-    results = [y.nz[:] for y in (outputs[key] for key, pattern in found.items() if pattern.at)]
+    results = [vec(y.nz[:]) for y in (outputs[key] for key, pattern in found.items() if pattern.at)]
     ports = [
         tuple(
             Port(key, (len(pattern.at),), f"{key}, its nonzeros column by column")

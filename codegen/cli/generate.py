@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
   rigidc generate my_arm.urdf --fixed -a fk --frame tool -o build/arm --prefix arm
   rigidc generate talos -a rnea --library aarch64-linux-gnu --cpu cortex_a72 -o build/talos
-  rigidc generate iiwa -a aba --for casadi -o build/iiwa
-  rigidc generate solo12 -a aba --external FL_FOOT --dtype float32 -o build/solo12 --force
+  rigidc generate solo12 -a aba --external FL_FOOT --for casadi -o build/solo12 --force
 """
 
 

@@ -27,6 +27,17 @@ NOT_RUN = ("make", "pip")  # they install things
 TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
+APART = ("jax",)  # JAX starts threads, beside which processes must not fork
+
+
+def outputs_apart(page: str) -> list[str]:
+    """What the blocks of a page print in a process of their own."""
+    end = "-- end of a block --"
+    code = "".join(f"{block.code}\nprint({end!r})\n" for block in blocks(page, "python"))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.split(f"{end}\n")[:-1]
+
+
 def of(language: str) -> list[object]:
     """The pages with such blocks; the quick tests run those that build little."""
     return besides(QUICK, [page for page in PAGES if blocks(page, language)])
@@ -34,6 +45,9 @@ def of(language: str) -> list[object]:
 
 @pytest.mark.parametrize("page", of("python"))
 def test_python_runs_in_order(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if page in APART:
+        assert outputs_apart(page) == [block.output for block in blocks(page, "python")]
+        return
     names: dict[str, object] = {}
     for block in blocks(page, "python"):
         exec(block.code, names)

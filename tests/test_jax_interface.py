@@ -1,101 +1,20 @@
-"""rigidc's C inside JAX: values, gradients, many states at once, and what is refused."""
+"""The cases of `jax_cases`, in a process of their own."""
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
 import sys
+from pathlib import Path
 
-import numpy as np
 import pytest
 
-import codegen
-from codegen.interfaces.jax import to_jax
-
-jax = pytest.importorskip("jax", reason="the extra [jax] is not installed")
-jax.config.update("jax_enable_x64", True)
+CASES = Path(__file__).with_name("jax_cases.py")
 
 
-def states(robot, count, seed=0):
-    rng = np.random.default_rng(seed)
-    return tuple(np.array(x) for x in zip(*(robot.random(rng) for _ in range(count)), strict=True))
-
-
-def test_values_and_jacobians_of_an_arm():
-    arm = codegen.load("iiwa")
-    aba, derivatives = to_jax(arm, "aba"), codegen.build(arm, "aba_derivatives")
-    q, v, tau = arm.random(1)
-    np.testing.assert_allclose(aba(q, v, tau), codegen.build(arm, "aba")(q, v, tau), rtol=1e-14)
-    found = jax.jacobian(aba, argnums=(0, 1, 2))(q, v, tau)
-    for mine, theirs in zip(found, derivatives(q, v, tau), strict=False):
-        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
-
-
-def test_many_states_at_once_within_jit():
-    arm = codegen.load("iiwa")
-    q, v, tau = states(arm, 37)
-    aba = to_jax(arm, "aba")
-    np.testing.assert_allclose(jax.jit(jax.vmap(aba))(q, v, tau), codegen.build(arm, "aba")(q, v, tau), rtol=1e-14)
-    by_tau = jax.jit(jax.grad(lambda tau: jax.vmap(aba)(q, v, tau)[:, 2].sum()))(tau)
-    inverse = codegen.build(arm, "minverse")(q)
-    np.testing.assert_allclose(by_tau, inverse[:, 2], rtol=1e-10, atol=1e-9)
-
-
-def test_one_argument_for_all_states():
-    arm = codegen.load("iiwa")
-    q, v, tau = states(arm, 5)
-    many = jax.vmap(to_jax(arm, "rnea"), in_axes=(0, 0, None))(q, v, tau[0])
-    np.testing.assert_allclose(many, codegen.build(arm, "rnea")(q, v, tau[0]), rtol=1e-13, atol=1e-12)
-
-
-def test_matrices_keep_their_axes():
-    """Several results of several axes, among them rotations."""
-    arm = codegen.load("iiwa")
-    q, v, _ = arm.random(2)
-    found, expected = to_jax(arm, "fk")(q, v), codegen.build(arm, "fk")(q, v)
-    assert found._fields == expected._fields
-    for mine, theirs in zip(found, expected, strict=True):
-        np.testing.assert_allclose(mine, theirs, atol=1e-14)
-    np.testing.assert_allclose(to_jax(arm, "jacobian")(q), codegen.build(arm, "jacobian")(q), atol=1e-14)
-
-
-@pytest.mark.thorough
-def test_gradients_by_raw_quaternions():
-    """Against differences of the same function, which normalises quaternions."""
-    robot = codegen.load("go1")
-    aba, (q, v, tau) = to_jax(robot, "aba"), robot.random(3)
-    gradient = jax.grad(lambda q: aba(q, v, tau)[3])(q)
-    for k in range(3, 8):
-        step = np.zeros(robot.nq)
-        step[k] = 1e-5
-        slope = (aba(q + step, v, tau)[3] - aba(q - step, v, tau)[3]) / 2e-5
-        np.testing.assert_allclose(gradient[k], slope, rtol=1e-5, atol=1e-4)
-
-
-@pytest.mark.thorough
-def test_constrained_dynamics():
-    robot, feet = codegen.load("solo12"), ["FL_FOOT:3", "HR_FOOT:3"]
-    solve, (q, v, tau) = to_jax(robot, "prox_pv", contacts=feet), robot.random(4)
-    found, expected = solve(q, v, tau), codegen.build(robot, "prox_pv", contacts=feet)(q, v, tau)
-    np.testing.assert_allclose(found.lam, expected.lam, rtol=1e-9)
-    by_tau = jax.jacobian(lambda tau: solve(q, v, tau).a)(tau)
-    inverse = codegen.build(robot, "prox_pv_derivatives", contacts=feet)(q, v, tau).da_dtau
-    np.testing.assert_allclose(by_tau, inverse, atol=1e-6 * np.abs(inverse).max())
-
-
-def test_what_is_refused(monkeypatch):
-    arm = codegen.load("iiwa")
-    aba, (q, v, tau) = to_jax(arm, "aba"), arm.random(1)
-    with pytest.raises(ValueError, match=r"q has shape \(3,\), not \(7,\)"):
-        aba(q[:3], v, tau)
-    with pytest.raises(TypeError, match="takes 3 arguments"):
-        aba(q, v)
-    with pytest.raises(codegen.RobotError, match="there is no algorithm 'abba'"):
-        to_jax(arm, "abba")
-    jax.config.update("jax_enable_x64", False)
-    try:
-        with pytest.raises(codegen.RobotError, match="single precision"):
-            to_jax(arm, "aba")
-    finally:
-        jax.config.update("jax_enable_x64", True)
-    monkeypatch.setitem(sys.modules, "jax", None)
-    with pytest.raises(codegen.RobotError, match=r"pip install rigidc\[jax\]"):
-        to_jax(arm, "aba")
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="the extra [jax] is not installed")
+@pytest.mark.parametrize("wanted", ["not thorough", pytest.param("thorough", marks=pytest.mark.thorough)])
+def test_all_cases(wanted: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-m", wanted, str(CASES)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=CASES.parents[1])
+    assert done.returncode == 0, done.stdout

@@ -131,8 +131,9 @@ def add_algorithms(parser: argparse.ArgumentParser, required: bool = False) -> N
         action="append",
         choices=GROUPS,
         default=[],
-        help="all algorithms of one kind; repeatable. constrained, delassus and damped work on contacts, loops is for "
-        "robots with loops",
+        metavar="GROUP",
+        help=f"all algorithms of one kind ({', '.join(GROUPS)}); repeatable. constrained, delassus and damped work on "
+        "contacts, loops is for robots with loops",
     )
     parser.set_defaults(algorithms_required=required)
 

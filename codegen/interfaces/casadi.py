@@ -33,7 +33,7 @@ from codegen.task.header_notes import folded
 from codegen.task.limb_symmetry import limbs
 from codegen.task.options import style_of, task_of
 from codegen.tracing.differentiated import column, differentiated
-from codegen.tracing.sparse_graph import Pattern, SparseGraph, sparse_graph
+from codegen.tracing.sparse_graph import SparseGraph, compressed, pattern_of, sparse_graph
 from codegen.tracing.task import trace
 from codegen.tracing.to_casadi import expanded
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codegen.emission.spec import Header
+    from codegen.ir.pattern import Pattern
     from codegen.model import Contact, Model
     from codegen.pipeline import Wrapped
     from codegen.tracing.differentiated import Derivatives, Expressions
@@ -136,7 +137,7 @@ def interface(top: Header, task: Task, *, derivatives: int, failing: bool = Fals
     functions = exported(task, derivatives)
     name = function_name(top.c_prefix, task)
     ports = [ports for f in functions for ports in (f.sparse.inputs, f.sparse.outputs)]
-    patterns = dict.fromkeys(pattern.compressed for found in ports for pattern in found.values())
+    patterns = dict.fromkeys(compressed(pattern) for found in ports for pattern in found.values())
     text = render(
         "casadi.c.jinja",
         **top.names,
@@ -161,7 +162,7 @@ def exported(task: Task, derivatives: int) -> tuple[Exported, ...]:
         raise RobotError(f"{task.algorithm}: for CasADi the number of iterations is fixed; give a number of them")
     with pipeline.undisturbed(), doing(f"{task.algorithm} of {task.model.name} for CasADi"):
         (own, found), made = differentiated(task), list[Exported]()
-        whole = {f"adj_{name}": Pattern.of(x) for name, x in own.inputs.items()}
+        whole = {f"adj_{name}": pattern_of(x) for name, x in own.inputs.items()}
         try:
             for start in each([start for start, order in ORDERS.items() if order <= derivatives], KERNELS.__getitem__):
                 made.append(_exported(task, start, *_expressions(start, own, found), whole))
@@ -255,5 +256,5 @@ def _slots(f: Exported, name: str, prefix: str, patterns: list[tuple[int, ...]],
 def _rows(found: Mapping[str, Pattern], patterns: list[tuple[int, ...]]) -> list[dict[str, str]]:
     """The arguments or results of a function: their names and the names of their patterns."""
     return [
-        {"quoted": f'"{key}"', "pattern": f"s{patterns.index(pattern.compressed)}"} for key, pattern in found.items()
+        {"quoted": f'"{key}"', "pattern": f"s{patterns.index(compressed(pattern))}"} for key, pattern in found.items()
     ]

@@ -31,7 +31,7 @@ from codegen.task.auto_select import resolved
 from codegen.task.header_notes import folded
 from codegen.task.options import style_of, task_of
 from codegen.tracing.differentiated import column, differentiated
-from codegen.tracing.sparse_graph import Pattern, sparse_graph
+from codegen.tracing.sparse_graph import pattern_of, sparse_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -119,7 +119,7 @@ def interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
 
 def _kernel(task: Task, what: str, inputs: Mapping[str, SX], outputs: Mapping[str, SX]) -> Kernel:
     """A kernel of dense matrices, column by column."""
-    whole = {name: Pattern.of(SX.ones(*y.shape)) for name, y in outputs.items()}
+    whole = {name: pattern_of(SX.ones(*y.shape)) for name, y in outputs.items()}
     named = {f"out_{name}": y for name, y in outputs.items()}  # an adjoint is called as its seed is, otherwise
     fixed = {f"out_{name}": pattern for name, pattern in whole.items()}
     made = sparse_graph(f"{task.algorithm}_{what}", inputs, named, partial(pipeline.passed, task), fixed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from casadi import SX, Function, Sparsity, project, vec
@@ -11,41 +10,26 @@ from casadi import SX, Function, Sparsity, project, vec
 from codegen.ir.counting import Count, count
 from codegen.ir.graph import STATUS, Graph, Port, Value, from_casadi, verify
 from codegen.ir.operations import CONST
+from codegen.ir.pattern import Pattern
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """Where the nonzeros of a matrix are, column by column (CSC)."""
+def pattern_of(matrix: SX) -> Pattern:
+    """Where an expression has nonzeros."""
+    return Pattern.of(matrix.shape, zip(*matrix.sparsity().get_triplet(), strict=True))
 
-    rows: int
-    columns: int
-    at: tuple[tuple[int, int], ...]
 
-    def __str__(self) -> str:
-        return f"{self.rows} x {self.columns}, {len(self.at)} nonzeros"
+def sparsity_of(pattern: Pattern) -> Sparsity:
+    """CasADi's."""
+    return Sparsity(*pattern.shape, pattern.indptr, pattern.indices)
 
-    @property
-    def compressed(self) -> tuple[int, ...]:
-        """The number of rows and columns, where columns begin among the nonzeros, and the row of each."""
-        sizes = [0] * self.columns
-        for _, column in self.at:
-            sizes[column] += 1
-        return self.rows, self.columns, 0, *accumulate(sizes), *(row for row, _ in self.at)
 
-    @property
-    def sparsity(self) -> Sparsity:
-        """CasADi's."""
-        return Sparsity.triplet(self.rows, self.columns, *([place[axis] for place in self.at] for axis in (0, 1)))
-
-    @classmethod
-    def of(cls, matrix: SX) -> Pattern:
-        """That of an expression."""
-        rows, columns = matrix.sparsity().get_triplet()
-        return cls(matrix.size1(), matrix.size2(), tuple(zip(rows, columns, strict=True)))
+def compressed(pattern: Pattern) -> tuple[int, ...]:
+    """A pattern as CasADi writes it: rows, columns, where columns begin among the nonzeros, the row of each."""
+    return *pattern.shape, *pattern.indptr, *pattern.indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +60,16 @@ def sparse_graph(
 
     Results that are `fixed` have these patterns. RobotError if there is an operation or number that C has not.
     """
-    outputs = {key: project(y, fixed[key].sparsity) if key in fixed else y for key, y in outputs.items()}
-    given = {key: Pattern.of(x) for key, x in inputs.items()}
-    found = {key: Pattern.of(y) for key, y in outputs.items()}
-    args = [vec(inputs[key]) for key, pattern in given.items() if pattern.at]
-    results = [vec(y.nz[:]) for y in (outputs[key] for key, pattern in found.items() if pattern.at)]
+    outputs = {key: project(y, sparsity_of(fixed[key])) if key in fixed else y for key, y in outputs.items()}
+    given = {key: pattern_of(x) for key, x in inputs.items()}
+    found = {key: pattern_of(y) for key, y in outputs.items()}
+    args = [vec(inputs[key]) for key, pattern in given.items() if pattern.nnz]
+    results = [vec(y.nz[:]) for y in (outputs[key] for key, pattern in found.items() if pattern.nnz)]
     ports = [
         tuple(
-            Port(key, (len(pattern.at),), f"{key}, its nonzeros column by column")
+            Port(key, (pattern.nnz,), f"{key}, its nonzeros column by column")
             for key, pattern in patterns.items()
-            if pattern.at
+            if pattern.nnz
         )
         for patterns in (given, found)
     ]
@@ -101,7 +85,8 @@ def _trimmed(sparse: SparseGraph, whole: Collection[str]) -> SparseGraph:
     for port, result in zip(graph.outputs, graph.results, strict=True):
         kept = [k for k, index in enumerate(result) if port.name in whole or graph.values[index] != Value(CONST)]
         if port.name not in whole:
-            patterns[port.name] = replace(patterns[port.name], at=tuple(patterns[port.name].at[k] for k in kept))
+            own = patterns[port.name]
+            patterns[port.name] = Pattern.of(own.shape, [(own.indices[k], own.columns[k]) for k in kept])
         if kept:
             outputs.append(port if port.name in whole else replace(port, shape=(len(kept),)))
             results.append(tuple(result[k] for k in kept))

@@ -9,6 +9,7 @@ from casadi import SX, Function
 
 from codegen.ir.graph import STATUS
 from codegen.ir.operations import CONST, INPUT, OPERATIONS
+from codegen.tracing.sparse_graph import sparsity_of
 
 if TYPE_CHECKING:
     from codegen.ir.graph import Value
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def expanded(sparse: SparseGraph, name: str) -> Function:
     """The SX function of a graph of nonzeros, without its status."""
     graph = sparse.graph
-    symbols = {key: SX.sym(key, pattern.rows, pattern.columns) for key, pattern in sparse.inputs.items()}
+    symbols = {key: SX.sym(key, *pattern.shape) for key, pattern in sparse.inputs.items()}
     columns = [casadi.vec(symbols[port.name]) for port in graph.inputs]
     known: list[SX] = []
     for value in graph.values:
@@ -27,7 +28,7 @@ def expanded(sparse: SparseGraph, name: str) -> Function:
     results = []
     for key, pattern in sparse.outputs.items():
         entries = casadi.vertcat(*[known[index] for index in nonzeros.get(key, ())])
-        results.append(SX(pattern.sparsity, entries))
+        results.append(SX(sparsity_of(pattern), entries))
     return Function(name, list(symbols.values()), results, list(symbols), list(sparse.outputs))
 
 

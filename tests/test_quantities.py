@@ -318,3 +318,21 @@ def test_compiled(algorithm):
     found, short = double(*given), single(*(np.asarray(x, np.float32) for x in given))
     assert error(tuple(found) if isinstance(expected, tuple) else found, expected) < DIFFERENCED
     assert error(tuple(short) if isinstance(expected, tuple) else short, expected) < SINGLE
+
+
+ANCHORED = """<mujoco><worldbody><body name="arm" pos="0 0 1"><joint name="hinge" axis="0 1 0" pos="0.1 0.2 0.3"/>
+<inertial mass="2" pos="0.3 0 0.1" diaginertia="0.2 0.3 0.4"/></body></worldbody></mujoco>"""
+
+
+def test_an_inertia_as_an_argument_is_in_the_frame_that_the_joint_moves(tmp_path):
+    """As that of the model is: here the body's own frame is elsewhere."""
+    pytest.importorskip("mujoco")
+    path = tmp_path / "arm.xml"
+    path.write_text(ANCHORED, encoding="utf-8")
+    robot = codegen.load(path)
+    body, (q, v, a) = robot.bodies[0], robot.random(1)
+    I = np.array(body.inertia.moment)  # noqa: E741
+    own = [body.inertia.mass, *body.inertia.com, *np.diag(I), I[0, 1], I[0, 2], I[1, 2]]
+    _, plain = codegen.graphs(robot, "rnea")
+    _, given = codegen.graphs(robot, "rnea", parameters=("inertia:arm",))
+    assert np.allclose(interpret(given, q, v, a, own)[0], interpret(plain, q, v, a)[0], rtol=1e-12)

@@ -129,12 +129,19 @@ def own_inertias(problem: Problem) -> Problem:
 def _with(problem: Problem, numbers: Sequence[TenNumbers]) -> Problem:
     """The problem with these inertial numbers by bodies and of the world, with symbolic ones and payloads added."""
     inertias = [RigidInertia.about_origin(SX(ten.m), constant(ten.h), constant(ten.I)) for ten in numbers]
+    canonical, names = problem.canonical, [body.name for body in problem.canonical.model.bodies]
     for name, symbol in problem.request.numbers.items():
         kind, _, target = name.partition(":")
-        if kind in ("payload", "inertia"):
-            frame = problem.canonical.model.frame(target)
-            if frame.body >= 0:
-                inertias[frame.body] += Transform(placement_steps(frame.placement)).inertia(payload(symbol))
+        if kind == "payload":
+            frame = canonical.model.frame(target)
+            body, placement = frame.body, frame.placement
+        elif kind == "inertia":
+            body = names.index(target)
+            placement = canonical.stated(body)
+        else:
+            continue
+        if body >= 0:
+            inertias[body] += Transform(placement_steps(placement)).inertia(payload(symbol))
     return problem.found(inertias=tuple(inertias))
 
 

@@ -44,7 +44,7 @@ TARGETS = ("target_position", "target_rotation")
 ABOUT = {
     "gravity": "acceleration of free fall in world axes (m/s^2)",
     "payload": "payload [mass, com (3), Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the com] in frame {}",
-    "inertia": "[mass, com (3), Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the com] of body {}, in its frame",
+    "inertia": "[mass, com (3), Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the com] of body {}, in its joint's frame",
     "offset": "origin of joint {} in its parent body (m)",
 }
 

@@ -1,0 +1,159 @@
+"""rigidc's C in acados: what its functions are called, take and give, against CasADi's own derivatives."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+from compilers import COMPILERS, WARNINGS
+from compilers import compiled as run
+from mechanisms_cases import mechanism
+from thorough import besides
+
+import codegen
+from codegen.errors import RobotError
+from codegen.model import Model
+
+NEAR = 1e-10
+ARM = "chain:2"
+BALL = "pinocchio spherical revolute"
+ODE = ("expl_ode_fun", "expl_vde_forw", "expl_vde_adj", "expl_ode_hess")
+STEP = ("dyn_disc_phi_fun", "dyn_disc_phi_fun_jac", "dyn_disc_phi_fun_jac_hess")
+
+
+@cache
+def loaded(robot: str) -> Model:
+    """A bundled robot, or a random mechanism: convention, then joint types."""
+    convention, _, types = robot.partition(" ")
+    return mechanism(tuple(types.split()), 3, convention=convention) if types else codegen.load(robot)
+
+
+def moving(model: Model, q: ca.SX, v: ca.SX) -> ca.SX:
+    """Rates of positions, with quaternions (x, y, z, w) written out."""
+    rates = []
+    for joint, place, own in zip(model.joints, model.q_slices, model.v_slices, strict=True):
+        if joint.nq == joint.nv:
+            rates.append(v[own])
+            continue
+        w, at = v[own][-3:], q[place][-4:]
+        if joint.nq == 7:
+            x = at[:3] / ca.norm_2(at)
+            turned = ca.cross(x, v[own][:3])
+            rates.append(v[own][:3] + 2 * (at[3] / ca.norm_2(at) * turned + ca.cross(x, turned)))
+        rates += [(at[3] * w + ca.cross(at[:3], w)) / 2, -ca.dot(at[:3], w) / 2]
+    return ca.vertcat(*rates)
+
+
+def expected(model: Model, algorithm: str, **options) -> dict[str, ca.Function]:
+    """acados' functions as acados_template makes them of expressions (casadi_function_generation.py)."""
+    f = codegen.to_casadi(model, algorithm, expand=True, **options)
+    x, u = ca.SX.sym("x", model.nq + model.nv), ca.SX.sym("u", model.nv)
+    p = [ca.SX.sym(f.name_in(k), *f.size_in(k)) for k in range(3, f.n_in())]
+    q, v = x[: model.nq], x[model.nq :]
+    found = f.call([q, v, u, *p])
+    p = ca.vertcat(ca.SX(0, 1), *map(ca.vec, p))
+    nx, nu, lam = x.numel(), u.numel(), ca.SX.sym("lam", x.numel())
+    if "step" in algorithm:
+        phi, ux = ca.vertcat(*found), ca.vertcat(u, x)
+        jac, hess = ca.jacobian(phi, ux).T, ca.jacobian(ca.jtimes(phi, ux, lam, True), ux)
+        made = [([x, u, p], [phi]), ([x, u, p], [phi, jac]), ([x, u, lam, p], [phi, jac, hess])]
+        return {name: ca.Function(name, *pair) for name, pair in zip(STEP, made, strict=True)}
+    xdot, xu = ca.vertcat(moving(model, q, v), found[0]), ca.vertcat(x, u)
+    Sx, Su = ca.SX.sym("Sx", nx, nx), ca.SX.sym("Su", nx, nu)
+    moved = [ca.jtimes(xdot, x, Sx), ca.jacobian(xdot, u) + ca.jtimes(xdot, x, Su)]
+    adj = ca.jtimes(xdot, xu, lam, True)
+    S = ca.vertcat(ca.horzcat(Sx, Su), ca.horzcat(ca.DM.zeros(nu, nx), ca.DM.eye(nu)))
+    hess = S.T @ ca.jtimes(adj, xu, S)
+    lower = ca.vertcat(*[hess[j:, j] for j in range(nx + nu)])
+    made = [([x, u, p], [xdot]), ([x, Sx, Su, u, p], [xdot, *moved]), ([x, lam, u, p], [adj])]
+    made += [([x, Sx, Su, lam, u, p], [adj, lower])]
+    return {name: ca.Function(name, *pair) for name, pair in zip(ODE, made, strict=True)}
+
+
+def library(folder: Path) -> ctypes.CDLL:
+    """A shared library of all sources of a folder, but for the example."""
+    sources = [str(path) for path in sorted(folder.glob("*.c")) if path.name != "example.c"]
+    run("cc", folder, "-O1", "-shared", "-fPIC", *sources, "-lm", "-o", "library.so")
+    return ctypes.CDLL(str(folder / "library.so"))
+
+
+def shape(sparsity: object, k: int) -> tuple[int, int]:
+    """The shape of a dense argument or result."""
+    sparsity.restype = ctypes.POINTER(ctypes.c_int)
+    rows, columns, dense = sparsity(k)[:3]
+    assert dense == 1
+    return rows, columns
+
+
+def called(lib: ctypes.CDLL, name: str, given: list[np.ndarray | None], wanted: list[bool] | None = None):
+    """What a function gives, called as acados calls it."""
+    array = ctypes.POINTER(ctypes.c_double)
+    n_in, n_out = getattr(lib, f"{name}_n_in")(), getattr(lib, f"{name}_n_out")()
+    sizes = [ctypes.c_int(-1) for _ in range(4)]
+    assert getattr(lib, f"{name}_work")(*map(ctypes.byref, sizes)) == 0
+    assert [size.value for size in sizes[:3]] == [n_in, n_out, 0]
+    taken = [shape(getattr(lib, f"{name}_sparsity_in"), k) for k in range(n_in)]
+    made = [np.full(shape(getattr(lib, f"{name}_sparsity_out"), k), np.nan, order="F") for k in range(n_out)]
+    kept = [None if x is None else np.asfortranarray(x.reshape(of)) for x, of in zip(given, taken, strict=True)]
+    work = np.full(sizes[3].value + 2, np.nan)
+    args = (array * n_in)(*[None if x is None else x.ctypes.data_as(array) for x in kept])
+    keep = wanted or [True] * n_out
+    results = (array * n_out)(*[y.ctypes.data_as(array) if k else None for y, k in zip(made, keep, strict=True)])
+    assert getattr(lib, name)(args, results, None, work.ctypes.data_as(array), None) == 0
+    assert np.isnan(work[-2:]).all()
+    return made
+
+
+def arguments(f: ca.Function, model: Model, seed: int = 1) -> list[np.ndarray]:
+    """Random ones, with a state of the robot whose quaternions are no unit ones, and a step of some milliseconds."""
+    rng = np.random.default_rng(seed)
+    found = [rng.standard_normal(f.size_in(k)) for k in range(f.n_in())]
+    q, v, _ = model.random(rng)
+    found[0][:, 0] = np.concatenate([1.3 * q if model.nq > model.nv else q, v])
+    if "disc" in f.name():
+        found[-1][0] = 0.02
+    return found
+
+
+def worst(found: np.ndarray, wanted: np.ndarray) -> float:
+    """The largest error over the largest entry."""
+    return float(np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-300))
+
+
+CASES = [
+    (ARM, "aba", {"parameters": ("gravity",)}),
+    (BALL, "aba", {}),
+    (ARM, "step_rk4", {}),
+    (BALL, "step", {}),
+    ("iiwa", "aba", {}),
+    ("iiwa", "step", {}),
+    ("mujoco prismatic", "step_implicit_midpoint", {}),
+    ("iiwa", "ltl", {"external": ("lbr_iiwa_link_7", "lbr_iiwa_link_4")}),
+    ("iiwa", "pv", {"contacts": ("lbr_iiwa_link_7:3",)}),
+    ("four_bar", "step", {}),
+    ("mini_cheetah", "aba", {}),
+    ("go1", "aba", {}),
+]
+NAMES = [f"{robot} {algorithm}" for robot, algorithm, _ in CASES]
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "options"), besides(CASES[:5], CASES))
+def test_functions_and_derivatives(robot, algorithm, options, tmp_path):
+    """Against CasADi's automatic differentiation of the same dynamics, by acados' own formulas."""
+    model = loaded(robot)
+    codegen.generate(model, (algorithm,), tmp_path, prefix="my", interfaces=("acados",), **options)
+    lib = library(tmp_path)
+    for name, f in expected(model, algorithm, **options).items():
+        given = arguments(f, model)
+        found = called(lib, f"my_{algorithm}_{name}", given)
+        for mine, theirs in zip(found, f.call(given), strict=True):
+            assert mine.shape == theirs.shape
+            assert worst(mine, theirs.full()) < NEAR

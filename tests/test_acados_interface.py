@@ -157,3 +157,100 @@ def test_functions_and_derivatives(robot, algorithm, options, tmp_path):
         for mine, theirs in zip(found, f.call(given), strict=True):
             assert mine.shape == theirs.shape
             assert worst(mine, theirs.full()) < NEAR
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory) -> Path:
+    """A generated folder with two joints' dynamics and steps, and its library."""
+    made = tmp_path_factory.mktemp("acados")
+    codegen.generate(loaded(ARM), ("aba", "step"), made, prefix="my", interfaces=("acados",))
+    library(made)
+    return made
+
+
+def test_null_arguments_are_zeros_and_null_results_are_not_wanted(ours):
+    lib, f = ctypes.CDLL(str(ours / "library.so")), expected(loaded(ARM), "aba")["expl_vde_forw"]
+    given = arguments(f, loaded(ARM))
+    given[1][:], given[3][:] = 0, 0
+    found = called(lib, "my_aba_expl_vde_forw", [given[0], None, given[2], None, None], [True, False, True])
+    for k in (0, 2):
+        assert worst(found[k], f.call(given)[k].full()) < NEAR
+    assert np.isnan(found[1]).all()
+
+
+def test_sources_compile_without_warnings(ours):
+    for compiler in COMPILERS:
+        for name in ("my_aba_acados.c", "my_step_acados.c"):
+            run(compiler, ours, *WARNINGS, "-std=c99", "-Wmissing-prototypes", "-c", name, "-o", "tried.o")
+
+
+def test_the_order_of_derivatives(tmp_path):
+    for order, names in enumerate((ODE[:1], ODE[:3])):
+        made = codegen.generate(
+            loaded(ARM), ("aba",), tmp_path / str(order), prefix="my", interfaces=("acados",), derivative_order=order
+        )
+        kernels = {path.stem.partition("acados_")[2] for path in made if path.stem.startswith("my_aba_acados_")}
+        assert kernels == {*names}
+
+
+@pytest.mark.parametrize(
+    ("robot", "algorithm", "said"),
+    [
+        (ARM, "rnea", "rnea: acados takes forward dynamics"),
+        ("four_bar", "aba", "has implicit loops.*take a step"),
+    ],
+)
+def test_what_is_no_dynamics_is_refused(robot, algorithm, said, tmp_path):
+    with pytest.raises(RobotError, match=said):
+        codegen.generate(loaded(robot), (algorithm,), tmp_path, interfaces=("acados",))
+    assert not list(tmp_path.iterdir())
+
+
+START, FORCE = np.array([0.1, 0.2, -0.3, 0.4]), np.array([0.5, -0.2])
+SEED, GOAL = np.array([0.7, -1.1, 0.4, 0.9]), np.array([0.6, -0.4, 0, 0])
+
+
+def integrated() -> list[np.ndarray]:
+    """What acados' integrator has to find: three steps of RK4 over 0.1 s, its Jacobian, gradient and Hessian."""
+    f, x, u, h = expected(loaded(ARM), "aba")["expl_ode_fun"], ca.SX.sym("x", 4), ca.SX.sym("u", 2), 0.1 / 3
+    end = x
+    for _ in range(3):
+        k1 = f(end, u, [])
+        k2 = f(end + h / 2 * k1, u, [])
+        k3 = f(end + h / 2 * k2, u, [])
+        end = end + h / 6 * (k1 + 2 * k2 + 2 * k3 + f(end + h * k3, u, []))
+    xu = ca.vertcat(x, u)
+    H, g = ca.hessian(ca.dot(ca.DM(SEED), end), xu)
+    return [y.full() for y in ca.Function("end", [x, u], [end, ca.jacobian(end, xu), g, H])(START, FORCE)]
+
+
+def controlled() -> np.ndarray:
+    """The solution of the optimal control problem by ipopt."""
+    step, opti = expected(loaded(ARM), "step")["dyn_disc_phi_fun"], ca.Opti()
+    x, u = opti.variable(4, 11), opti.variable(2, 10)
+    opti.minimize(5 * ca.sumsqr(x - ca.repmat(ca.DM(GOAL), 1, 11)) + ca.sumsqr(u) / 2)
+    opti.subject_to(x[:, 0] == START)
+    opti.subject_to(x[:, 1:] == step.map(10)(x[:, :-1], u, ca.DM([[0.05] * 10])))
+    opti.set_initial(x, ca.repmat(ca.DM(START), 1, 11))
+    opti.solver("ipopt", {"print_time": False, "ipopt": {"print_level": 0, "tol": 1e-11}})
+    found = opti.solve()
+    both = np.vstack([found.value(x), np.hstack([found.value(u), np.zeros((2, 1))])])
+    return both.T.ravel()[:-2]
+
+
+def test_acados_integrates_and_solves(ours):
+    """The real thing, where acados is installed (its documentation has it in $ACADOS_SOURCE_DIR or $ACADOS_INSTALL_DIR)."""
+    place = os.environ.get("ACADOS_INSTALL_DIR") or os.environ.get("ACADOS_SOURCE_DIR")
+    if not place or not (Path(place) / "include" / "acados_c").is_dir():
+        pytest.skip("acados is not installed: neither ACADOS_INSTALL_DIR nor ACADOS_SOURCE_DIR has include/acados_c")
+    program, include, lib = Path(__file__).with_name("acados_program.c"), Path(place) / "include", Path(place) / "lib"
+    folders = [f"-I{include / name}" for name in (".", "blasfeo/include", "hpipm/include", "acados", "acados_c")]
+    ready = ["-L.", "-l:library.so", f"-L{lib}", "-lacados", "-lhpipm", "-lblasfeo", "-lm"]
+    run("cc", ours, *folders, str(program), *ready, "-o", "program")
+    found_at = {**os.environ, "LD_LIBRARY_PATH": f"{ours}:{lib}"}
+    done = subprocess.run([str(ours / "program")], capture_output=True, text=True, check=False, env=found_at)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = np.array([float(line) for line in done.stdout.split()])
+    wanted = np.concatenate([part.T.ravel() for part in integrated()])
+    assert worst(found[: wanted.size], wanted) < NEAR
+    assert np.abs(found[wanted.size :] - controlled()).max() < 1e-7

@@ -134,7 +134,7 @@ def dynamics(task: Task) -> Dynamics:
     """What acados takes of a task."""
     names = ("q_next", "v_next") if _steps(task) else ("a",)
     if not {"q", "v", "tau"} <= {*task.entry.inputs} or not {*names} <= {*task.entry.outputs}:
-        raise RobotError(f"{task.algorithm}: acados takes forward dynamics (aba, pv, ...) or a step (step, step_rk4, ...)")
+        raise RobotError(f"{task.algorithm}: acados takes forward dynamics (aba, pv, ...) or a step (step_rk4, ...)")
     if not _steps(task) and not derivable(task):
         raise RobotError(
             f"{task.model.name} has implicit loops, whose positions do not follow from v by an ODE; "

@@ -108,6 +108,8 @@ WRITTEN = [
     ("mujoco planar spherical", "rnea", ()),
     ("pinocchio planar spherical", "rnea", ()),
     ("chain:3", "pv", ("link2:x,y:kp=20:kd=5",)),
+    ("pinocchio planar spherical", "step", ()),
+    ("pinocchio spherical revolute", "integrate", ()),
     ("four_bar", "aba", ()),
     ("iiwa", "prox_pv", ("lbr_iiwa_link_7:3",)),
     ("iiwa", "pv_soft", ("lbr_iiwa_link_7:3",)),
@@ -340,7 +342,7 @@ def test_a_joint_that_moves_nothing():
 
 
 def test_mistakes_in_folders(tmp_path):
-    with pytest.raises(RobotError, match="interface 'matlab': choose one of casadi"):
+    with pytest.raises(RobotError, match="interface 'matlab': choose one of acados, casadi"):
         codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("matlab",))
     with pytest.raises(RobotError, match="double precision"):
         codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("casadi",), dtype="float32")

@@ -71,7 +71,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="add what a solver calls: casadi, for casadi.external with exact sparse derivatives; repeatable",
+        help="add what a solver calls, with exact derivatives: casadi, for casadi.external; acados, its explicit ODEs "
+        "and discrete dynamics; repeatable",
     )
     parser.add_argument(
         "--derivative-order",

@@ -6,14 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codegen.errors import RobotError
-from codegen.interfaces import casadi
+from codegen.interfaces import acados, casadi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from codegen.pipeline import Interface, Wrapped
 
-INTERFACES: dict[str, Callable[..., Wrapped]] = {"casadi": casadi.interface}
+INTERFACES: dict[str, Callable[..., Wrapped]] = {"acados": acados.interface, "casadi": casadi.interface}
 """By name: functions of a header, a task, and the highest order of `derivatives`."""
 
 

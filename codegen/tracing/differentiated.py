@@ -190,15 +190,43 @@ def tangents(model: Model, q: SX) -> SX:
     return found @ diagonal(1 / norms, model.nq)
 
 
-def recursion(task: Task, inputs: Mapping[str, SX]) -> Blocks:
+def rates(model: Model, q: SX) -> SX:
+    """T (nq x nv) of positions: dq/dt = T v, which keeps the norms of quaternions."""
+    unit, norms = normalised(model, q)
+    found = zeros(model.nq, model.nv)
+    for i, bodies in enumerate(model.velocity_bodies):
+        scales = velocity_scales(model, i)
+        for b in bodies:
+            joint, place, own = model.joints[b], model.q_slices[b], model.v_slices[b]
+            found[place, own] = rate_map(joint, unit[place]) @ diagonal(SX(DM(scales[: joint.nv])), joint.nv)
+            del scales[: joint.nv]
+    return diagonal(norms, model.nq) @ found
+
+
+def recursion(task: Task, own: Expressions) -> Blocks:
     """The blocks of the Jacobian that the registry has a recursion for, by positions as they are, if it has one."""
-    name = f"{task.algorithm}_derivatives"
+    name, inputs = f"{task.algorithm}_derivatives", own.inputs
     if name not in ALGORITHMS or not derivable(task):
         return {}
-    found, E = results(replace(task, algorithm=name), inputs), tangents(task.model, inputs["q"])
+    if task.entry.group == "steps":
+        return steps(task, own)
     pairs = {(y, x): f"d{y}_d{x}" for y in task.entry.outputs for x in ("q", "v", "tau")}
     named = JACOBIANS.get(task.algorithm, pairs)
+    if not {*named.values()} <= {*ALGORITHMS[name].outputs}:
+        return {}
+    found, E = results(replace(task, algorithm=name), inputs), tangents(task.model, inputs["q"])
     return {pair: found[block] @ E if pair[1] == "q" else found[block] for pair, block in named.items()}
+
+
+def steps(task: Task, own: Expressions) -> Blocks:
+    """The blocks of a step's Jacobian: A and B are along tangents of positions at both ends."""
+    model, nv = task.model, task.model.nv
+    found = results(replace(task, algorithm=f"{task.algorithm}_derivatives"), own.inputs)
+    E, T = tangents(model, own.inputs["q"]), rates(model, own.outputs["q_next"])
+    by = {"q": found["A"][:, :nv] @ E, "v": found["A"][:, nv:], "tau": found["B"]}
+    return {("q_next", x): T @ change[:nv, :] for x, change in by.items()} | {
+        ("v_next", x): change[nv:, :] for x, change in by.items()
+    }
 
 
 def column(parts: Iterable[SX]) -> SX:
@@ -215,7 +243,7 @@ class Explicit:
 
     def jacobian(self) -> SX:
         """dy/dx (m x n)."""
-        return assembled(self.own, recursion(self.task, self.own.inputs))
+        return assembled(self.own, recursion(self.task, self.own))
 
     def forward(self, dx: SX) -> SX:
         """dy/dx dx (m)."""
@@ -269,7 +297,7 @@ class Implicit:
 
     def jacobian(self) -> SX:
         """dy/dx (m x n): the recursion, and -(dR/dy)^-1 dR/dp of what it leaves out."""
-        blocks, places = recursion(self.task, self.own.inputs), {}
+        blocks, places = recursion(self.task, self.own), {}
         top = 0
         for name, y in self.own.outputs.items():
             places[name] = slice(top, top := top + y.size1())

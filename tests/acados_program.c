@@ -1,0 +1,179 @@
+/* An integration and an optimal control problem of two joints, solved by acados with the functions under test. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "acados_c/external_function_interface.h"
+#include "acados_c/ocp_nlp_interface.h"
+#include "acados_c/sim_interface.h"
+
+enum { NX = 4, NU = 2, NY = NX + NU, NODES = 10 };
+
+#define DECLARED(NAME)                                              \
+    int NAME(const double **, double **, int *, double *, void *);  \
+    int NAME##_work(int *, int *, int *, int *);                    \
+    const int *NAME##_sparsity_in(int);                             \
+    const int *NAME##_sparsity_out(int);                            \
+    int NAME##_n_in(void);                                          \
+    int NAME##_n_out(void)
+
+#define CREATED(F, NAME, NP)                                        \
+    external_function_param_casadi F;                               \
+    F.casadi_fun = NAME;                                            \
+    F.casadi_work = NAME##_work;                                    \
+    F.casadi_sparsity_in = NAME##_sparsity_in;                      \
+    F.casadi_sparsity_out = NAME##_sparsity_out;                    \
+    F.casadi_n_in = NAME##_n_in;                                    \
+    F.casadi_n_out = NAME##_n_out;                                  \
+    external_function_param_casadi_create(&F, NP, &usual)
+
+DECLARED(my_aba_expl_ode_fun);
+DECLARED(my_aba_expl_vde_forw);
+DECLARED(my_aba_expl_vde_adj);
+DECLARED(my_aba_expl_ode_hess);
+DECLARED(my_step_dyn_disc_phi_fun);
+DECLARED(my_step_dyn_disc_phi_fun_jac);
+DECLARED(my_step_dyn_disc_phi_fun_jac_hess);
+
+static external_function_opts usual;
+static const double start[NX] = { 0.1, 0.2, -0.3, 0.4 }, force[NU] = { 0.5, -0.2 }, seed[NX] = { 0.7, -1.1, 0.4, 0.9 };
+
+static void shown(const double *numbers, int size)
+{
+    for (int k = 0; k < size; ++k) printf("%.17g\n", numbers[k]);
+}
+
+/* Three steps of RK4 over 0.1 s, with sensitivities. */
+static int integrated(void)
+{
+    CREATED(ode, my_aba_expl_ode_fun, 0);
+    CREATED(forward, my_aba_expl_vde_forw, 0);
+    CREATED(adjoint, my_aba_expl_vde_adj, 0);
+    CREATED(second, my_aba_expl_ode_hess, 0);
+    sim_solver_plan_t plan = { .sim_solver = ERK };
+    sim_config *config = sim_config_create(plan);
+    void *dims = sim_dims_create(config);
+    int nx = NX, nu = NU, stages = 4, steps = 3;
+    bool yes = true;
+    sim_dims_set(config, dims, "nx", &nx);
+    sim_dims_set(config, dims, "nu", &nu);
+    void *opts = sim_opts_create(config, dims);
+    sim_opts_set(config, opts, "ns", &stages);
+    sim_opts_set(config, opts, "num_steps", &steps);
+    sim_opts_set(config, opts, "sens_forw", &yes);
+    sim_opts_set(config, opts, "sens_adj", &yes);
+    sim_opts_set(config, opts, "sens_hess", &yes);
+    sim_in *in = sim_in_create(config, dims);
+    sim_out *out = sim_out_create(config, dims);
+    double duration = 0.1, unit[NX * NY] = { 0 };
+    for (int k = 0; k < NX; ++k) unit[k * (NX + 1)] = 1;
+    sim_in_set(config, dims, in, "T", &duration);
+    sim_in_set(config, dims, in, "x", (void *)start);
+    sim_in_set(config, dims, in, "u", (void *)force);
+    sim_in_set(config, dims, in, "S_forw", unit);
+    sim_in_set(config, dims, in, "seed_adj", (void *)seed);
+    config->model_set(in->model, "expl_ode_fun", &ode);
+    config->model_set(in->model, "expl_vde_for", &forward);
+    config->model_set(in->model, "expl_vde_adj", &adjoint);
+    config->model_set(in->model, "expl_ode_hess", &second);
+    sim_solver *solver = sim_solver_create(config, dims, opts, in);
+    sim_precompute(solver, in, out);
+    const int status = sim_solve(solver, in, out);
+    shown(out->xn, NX);
+    shown(out->S_forw, NX * NY);
+    shown(out->S_adj, NY);
+    shown(out->S_hess, NY * NY);
+    return status;
+}
+
+/* From the start to rest at an angle by discrete dynamics, by SQP with exact Hessians. */
+static int controlled(void)
+{
+    CREATED(value, my_step_dyn_disc_phi_fun, 1);
+    CREATED(slopes, my_step_dyn_disc_phi_fun_jac, 1);
+    CREATED(second, my_step_dyn_disc_phi_fun_jac_hess, 1);
+    double dt = 0.05;
+    value.set_param(&value, &dt);
+    slopes.set_param(&slopes, &dt);
+    second.set_param(&second, &dt);
+
+    ocp_nlp_plan_t *plan = ocp_nlp_plan_create(NODES);
+    plan->nlp_solver = SQP;
+    plan->ocp_qp_solver_plan.qp_solver = PARTIAL_CONDENSING_HPIPM;
+    plan->regularization = NO_REGULARIZE;
+    plan->globalization = FIXED_STEP;
+    int nx[NODES + 1], nu[NODES + 1], none[NODES + 1] = { 0 };
+    for (int k = 0; k <= NODES; ++k) {
+        nx[k] = NX;
+        nu[k] = k < NODES ? NU : 0;
+        plan->nlp_cost[k] = LINEAR_LS;
+        plan->nlp_constraints[k] = BGH;
+        if (k < NODES) plan->nlp_dynamics[k] = DISCRETE_MODEL;
+    }
+    ocp_nlp_config *config = ocp_nlp_config_create(*plan);
+    ocp_nlp_dims *dims = ocp_nlp_dims_create(config);
+    ocp_nlp_dims_set_opt_vars(config, dims, "nx", nx);
+    ocp_nlp_dims_set_opt_vars(config, dims, "nu", nu);
+    ocp_nlp_dims_set_opt_vars(config, dims, "nz", none);
+    ocp_nlp_dims_set_opt_vars(config, dims, "ns", none);
+    for (int k = 0; k <= NODES; ++k) {
+        int ny = NX + nu[k], fixed = k ? 0 : NX;
+        ocp_nlp_dims_set_cost(config, dims, k, "ny", &ny);
+        ocp_nlp_dims_set_constraints(config, dims, k, "nbx", &fixed);
+    }
+    ocp_nlp_in *in = ocp_nlp_in_create(config, dims);
+    ocp_nlp_out *out = ocp_nlp_out_create(config, dims);
+    for (int k = 0; k <= NODES; ++k) {
+        const int ny = NX + nu[k];
+        double Vx[NY * NX] = { 0 }, Vu[NY * NU] = { 0 }, W[NY * NY] = { 0 }, goal[NY] = { 0.6, -0.4 };
+        for (int j = 0; j < NX; ++j) Vx[j * ny + j] = 1;
+        for (int j = 0; j < nu[k]; ++j) Vu[j * ny + NX + j] = 1;
+        for (int j = 0; j < ny; ++j) W[j * ny + j] = j < NX ? 10 : 1;
+        double one = 1;
+        ocp_nlp_cost_model_set(config, dims, in, k, "scaling", &one);
+        ocp_nlp_cost_model_set(config, dims, in, k, "W", W);
+        ocp_nlp_cost_model_set(config, dims, in, k, "Vx", Vx);
+        if (k < NODES) ocp_nlp_cost_model_set(config, dims, in, k, "Vu", Vu);
+        ocp_nlp_cost_model_set(config, dims, in, k, "yref", goal);
+        if (k < NODES) {
+            ocp_nlp_dynamics_model_set(config, dims, in, k, "disc_dyn_fun", &value);
+            ocp_nlp_dynamics_model_set(config, dims, in, k, "disc_dyn_fun_jac", &slopes);
+            ocp_nlp_dynamics_model_set(config, dims, in, k, "disc_dyn_fun_jac_hess", &second);
+        }
+    }
+    int places[NX] = { 0, 1, 2, 3 };
+    ocp_nlp_constraints_model_set(config, dims, in, out, 0, "idxbx", places);
+    ocp_nlp_constraints_model_set(config, dims, in, out, 0, "lbx", (void *)start);
+    ocp_nlp_constraints_model_set(config, dims, in, out, 0, "ubx", (void *)start);
+    void *opts = ocp_nlp_solver_opts_create(config, dims);
+    bool exact = true;
+    int most = 50;
+    double small = 1e-10;
+    ocp_nlp_solver_opts_set(config, opts, "exact_hess", &exact);
+    ocp_nlp_solver_opts_set(config, opts, "max_iter", &most);
+    ocp_nlp_solver_opts_set(config, opts, "tol_stat", &small);
+    ocp_nlp_solver_opts_set(config, opts, "tol_eq", &small);
+    ocp_nlp_solver_opts_set(config, opts, "tol_ineq", &small);
+    ocp_nlp_solver_opts_set(config, opts, "tol_comp", &small);
+    ocp_nlp_solver *solver = ocp_nlp_solver_create(config, dims, opts, in);
+    ocp_nlp_precompute(solver, in, out);
+    for (int k = 0; k <= NODES; ++k) ocp_nlp_out_set(config, dims, out, in, k, "x", (void *)start);
+    const int status = ocp_nlp_solve(solver, in, out);
+    for (int k = 0; k <= NODES; ++k) {
+        double x[NX], u[NU];
+        ocp_nlp_out_get(config, dims, out, k, "x", x);
+        shown(x, NX);
+        if (k < NODES) ocp_nlp_out_get(config, dims, out, k, "u", u);
+        if (k < NODES) shown(u, NU);
+    }
+    int iterations;
+    ocp_nlp_get(solver, "sqp_iter", &iterations);
+    fprintf(stderr, "status %d after %d iterations\n", status, iterations);
+    return status;
+}
+
+int main(void)
+{
+    external_function_opts_set_to_default(&usual);
+    return integrated() || controlled();
+}

@@ -1,0 +1,255 @@
+"""rigidc's C in acados: what its functions are called, take and give, against CasADi's own derivatives."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+from compilers import COMPILERS, WARNINGS
+from compilers import compiled as run
+from mechanisms_cases import mechanism
+from thorough import besides
+
+import codegen
+from codegen.errors import RobotError
+from codegen.model import Model
+
+NEAR = 1e-10
+ARM = "chain:2"
+BALL = "pinocchio spherical revolute"
+ODE = ("expl_ode_fun", "expl_vde_forw", "expl_vde_adj", "expl_ode_hess")
+STEP = ("dyn_disc_phi_fun", "dyn_disc_phi_fun_jac", "dyn_disc_phi_fun_jac_hess")
+
+
+@cache
+def loaded(robot: str) -> Model:
+    """A bundled robot, or a random mechanism: convention, then joint types."""
+    convention, _, types = robot.partition(" ")
+    return mechanism(tuple(types.split()), 3, convention=convention) if types else codegen.load(robot)
+
+
+def moving(model: Model, q: ca.SX, v: ca.SX) -> ca.SX:
+    """Rates of positions, with quaternions (x, y, z, w) written out."""
+    rates = []
+    for joint, place, own in zip(model.joints, model.q_slices, model.v_slices, strict=True):
+        if joint.nq == joint.nv:
+            rates.append(v[own])
+            continue
+        w, at = v[own][-3:], q[place][-4:]
+        if joint.nq == 7:
+            x = at[:3] / ca.norm_2(at)
+            turned = ca.cross(x, v[own][:3])
+            rates.append(v[own][:3] + 2 * (at[3] / ca.norm_2(at) * turned + ca.cross(x, turned)))
+        rates += [(at[3] * w + ca.cross(at[:3], w)) / 2, -ca.dot(at[:3], w) / 2]
+    return ca.vertcat(*rates)
+
+
+def expected(model: Model, algorithm: str, **options) -> dict[str, ca.Function]:
+    """acados' functions as acados_template makes them of expressions (casadi_function_generation.py)."""
+    f = codegen.to_casadi(model, algorithm, expand=True, **options)
+    x, u = ca.SX.sym("x", model.nq + model.nv), ca.SX.sym("u", model.nv)
+    p = [ca.SX.sym(f.name_in(k), *f.size_in(k)) for k in range(3, f.n_in())]
+    q, v = x[: model.nq], x[model.nq :]
+    found = f.call([q, v, u, *p])
+    p = ca.vertcat(ca.SX(0, 1), *map(ca.vec, p))
+    nx, nu, lam = x.numel(), u.numel(), ca.SX.sym("lam", x.numel())
+    if "step" in algorithm:
+        phi, ux = ca.vertcat(*found), ca.vertcat(u, x)
+        jac, hess = ca.jacobian(phi, ux).T, ca.jacobian(ca.jtimes(phi, ux, lam, True), ux)
+        made = [([x, u, p], [phi]), ([x, u, p], [phi, jac]), ([x, u, lam, p], [phi, jac, hess])]
+        return {name: ca.Function(name, *pair) for name, pair in zip(STEP, made, strict=True)}
+    xdot, xu = ca.vertcat(moving(model, q, v), found[0]), ca.vertcat(x, u)
+    Sx, Su = ca.SX.sym("Sx", nx, nx), ca.SX.sym("Su", nx, nu)
+    moved = [ca.jtimes(xdot, x, Sx), ca.jacobian(xdot, u) + ca.jtimes(xdot, x, Su)]
+    adj = ca.jtimes(xdot, xu, lam, True)
+    S = ca.vertcat(ca.horzcat(Sx, Su), ca.horzcat(ca.DM.zeros(nu, nx), ca.DM.eye(nu)))
+    hess = S.T @ ca.jtimes(adj, xu, S)
+    lower = ca.vertcat(*[hess[j:, j] for j in range(nx + nu)])
+    made = [([x, u, p], [xdot]), ([x, Sx, Su, u, p], [xdot, *moved]), ([x, lam, u, p], [adj])]
+    made += [([x, Sx, Su, lam, u, p], [adj, lower])]
+    return {name: ca.Function(name, *pair) for name, pair in zip(ODE, made, strict=True)}
+
+
+def library(folder: Path) -> ctypes.CDLL:
+    """A shared library of all sources of a folder, but for the example."""
+    sources = [str(path) for path in sorted(folder.glob("*.c")) if path.name != "example.c"]
+    run("cc", folder, "-O1", "-shared", "-fPIC", *sources, "-lm", "-o", "library.so")
+    return ctypes.CDLL(str(folder / "library.so"))
+
+
+def shape(sparsity: object, k: int) -> tuple[int, int]:
+    """The shape of a dense argument or result."""
+    sparsity.restype = ctypes.POINTER(ctypes.c_int)
+    rows, columns, dense = sparsity(k)[:3]
+    assert dense == 1
+    return rows, columns
+
+
+def called(lib: ctypes.CDLL, name: str, given: list[np.ndarray | None], wanted: list[bool] | None = None):
+    """What a function gives, called as acados calls it."""
+    array = ctypes.POINTER(ctypes.c_double)
+    n_in, n_out = getattr(lib, f"{name}_n_in")(), getattr(lib, f"{name}_n_out")()
+    sizes = [ctypes.c_int(-1) for _ in range(4)]
+    assert getattr(lib, f"{name}_work")(*map(ctypes.byref, sizes)) == 0
+    assert [size.value for size in sizes[:3]] == [n_in, n_out, 0]
+    taken = [shape(getattr(lib, f"{name}_sparsity_in"), k) for k in range(n_in)]
+    made = [np.full(shape(getattr(lib, f"{name}_sparsity_out"), k), np.nan, order="F") for k in range(n_out)]
+    kept = [None if x is None else np.asfortranarray(x.reshape(of)) for x, of in zip(given, taken, strict=True)]
+    work = np.full(sizes[3].value + 2, np.nan)
+    args = (array * n_in)(*[None if x is None else x.ctypes.data_as(array) for x in kept])
+    keep = wanted or [True] * n_out
+    results = (array * n_out)(*[y.ctypes.data_as(array) if k else None for y, k in zip(made, keep, strict=True)])
+    assert getattr(lib, name)(args, results, None, work.ctypes.data_as(array), None) == 0
+    assert np.isnan(work[-2:]).all()
+    return made
+
+
+def arguments(f: ca.Function, model: Model, seed: int = 1) -> list[np.ndarray]:
+    """Random ones, with a state of the robot whose quaternions are no unit ones, and a step of some milliseconds."""
+    rng = np.random.default_rng(seed)
+    found = [rng.standard_normal(f.size_in(k)) for k in range(f.n_in())]
+    q, v, _ = model.random(rng)
+    found[0][:, 0] = np.concatenate([1.3 * q if model.nq > model.nv else q, v])
+    if "disc" in f.name():
+        found[-1][0] = 0.02
+    return found
+
+
+def worst(found: np.ndarray, wanted: np.ndarray) -> float:
+    """The largest error over the largest entry."""
+    return float(np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-300))
+
+
+CASES = [
+    (ARM, "aba", {"parameters": ("gravity",)}),
+    ("pinocchio spherical", "aba", {}),
+    (ARM, "step", {}),
+    (ARM, "step_rk4", {}),
+    (BALL, "aba", {}),
+    (BALL, "step", {}),
+    ("iiwa", "aba", {}),
+    ("iiwa", "step", {}),
+    ("mujoco prismatic", "step_implicit_midpoint", {}),
+    ("iiwa", "ltl", {"external": ("lbr_iiwa_link_7", "lbr_iiwa_link_4")}),
+    ("iiwa", "pv", {"contacts": ("lbr_iiwa_link_7:3",)}),
+    ("four_bar", "step", {}),
+    ("mini_cheetah", "aba", {}),
+    ("go1", "aba", {}),
+]
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "options"), besides(CASES[:3], CASES))
+def test_functions_and_derivatives(robot, algorithm, options, tmp_path):
+    """Against CasADi's automatic differentiation of the same dynamics, by acados' own formulas."""
+    model = loaded(robot)
+    codegen.generate(model, (algorithm,), tmp_path, prefix="my", interfaces=("acados",), **options)
+    lib = library(tmp_path)
+    for name, f in expected(model, algorithm, **options).items():
+        given = arguments(f, model)
+        found = called(lib, f"my_{algorithm}_{name}", given)
+        for mine, theirs in zip(found, f.call(given), strict=True):
+            assert mine.shape == theirs.shape
+            assert worst(mine, theirs.full()) < NEAR
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory) -> Path:
+    """A generated folder with two joints' dynamics and steps, and its library."""
+    made = tmp_path_factory.mktemp("acados")
+    codegen.generate(loaded(ARM), ("aba", "step"), made, prefix="my", interfaces=("acados",))
+    library(made)
+    return made
+
+
+def test_null_arguments_are_zeros_and_null_results_are_not_wanted(ours):
+    lib, f = ctypes.CDLL(str(ours / "library.so")), expected(loaded(ARM), "aba")["expl_vde_forw"]
+    given = arguments(f, loaded(ARM))
+    given[1][:], given[3][:] = 0, 0
+    found = called(lib, "my_aba_expl_vde_forw", [given[0], None, given[2], None, None], [True, False, True])
+    for k in (0, 2):
+        assert worst(found[k], f.call(given)[k].full()) < NEAR
+    assert np.isnan(found[1]).all()
+
+
+def test_sources_compile_without_warnings(ours):
+    for compiler in COMPILERS:
+        for name in ("my_aba_acados.c", "my_step_acados.c"):
+            run(compiler, ours, *WARNINGS, "-std=c99", "-Wmissing-prototypes", "-c", name, "-o", "tried.o")
+
+
+def test_the_order_of_derivatives(tmp_path):
+    for order, names in enumerate((ODE[:1], ODE[:3])):
+        made = codegen.generate(
+            loaded(ARM), ("aba",), tmp_path / str(order), prefix="my", interfaces=("acados",), derivative_order=order
+        )
+        kernels = {path.stem.partition("acados_")[2] for path in made if path.stem.startswith("my_aba_acados_")}
+        assert kernels == {*names}
+
+
+@pytest.mark.parametrize(
+    ("robot", "algorithm", "said"),
+    [
+        (ARM, "rnea", "rnea: acados takes forward dynamics"),
+        ("four_bar", "aba", "has implicit loops.*take a step"),
+    ],
+)
+def test_what_is_no_dynamics_is_refused(robot, algorithm, said, tmp_path):
+    with pytest.raises(RobotError, match=said):
+        codegen.generate(loaded(robot), (algorithm,), tmp_path, interfaces=("acados",))
+    assert not list(tmp_path.iterdir())
+
+
+START, FORCE = np.array([0.1, 0.2, -0.3, 0.4]), np.array([0.5, -0.2])
+SEED, GOAL = np.array([0.7, -1.1, 0.4, 0.9]), np.array([0.6, -0.4, 0, 0])
+
+
+def integrated() -> list[np.ndarray]:
+    """What acados' integrator has to find: three steps of RK4 over 0.1 s, its Jacobian, gradient and Hessian."""
+    f, x, u, h = expected(loaded(ARM), "aba")["expl_ode_fun"], ca.SX.sym("x", 4), ca.SX.sym("u", 2), 0.1 / 3
+    end = x
+    for _ in range(3):
+        k1 = f(end, u, [])
+        k2 = f(end + h / 2 * k1, u, [])
+        k3 = f(end + h / 2 * k2, u, [])
+        end = end + h / 6 * (k1 + 2 * k2 + 2 * k3 + f(end + h * k3, u, []))
+    xu = ca.vertcat(x, u)
+    H, g = ca.hessian(ca.dot(ca.DM(SEED), end), xu)
+    return [y.full() for y in ca.Function("end", [x, u], [end, ca.jacobian(end, xu), g, H])(START, FORCE)]
+
+
+def controlled() -> np.ndarray:
+    """The solution of the optimal control problem by ipopt."""
+    step, opti = expected(loaded(ARM), "step")["dyn_disc_phi_fun"], ca.Opti()
+    x, u = opti.variable(4, 11), opti.variable(2, 10)
+    opti.minimize(5 * ca.sumsqr(x - ca.repmat(ca.DM(GOAL), 1, 11)) + ca.sumsqr(u) / 2)
+    opti.subject_to(x[:, 0] == START)
+    opti.subject_to(x[:, 1:] == step.map(10)(x[:, :-1], u, ca.DM([[0.05] * 10])))
+    opti.set_initial(x, ca.repmat(ca.DM(START), 1, 11))
+    opti.solver("ipopt", {"print_time": False, "ipopt": {"print_level": 0, "tol": 1e-11}})
+    found = opti.solve()
+    both = np.vstack([found.value(x), np.hstack([found.value(u), np.zeros((2, 1))])])
+    return both.T.ravel()[:-2]
+
+
+def test_acados_integrates_and_solves(ours):
+    """An integration with second derivatives, and SQP with exact Hessians, where acados is installed."""
+    place = os.environ.get("ACADOS_INSTALL_DIR") or os.environ.get("ACADOS_SOURCE_DIR")
+    if not place or not (Path(place) / "include" / "acados_c").is_dir():
+        pytest.skip("acados is not installed: neither ACADOS_INSTALL_DIR nor ACADOS_SOURCE_DIR has include/acados_c")
+    program, include, lib = Path(__file__).with_name("acados_program.c"), Path(place) / "include", Path(place) / "lib"
+    folders = [f"-I{include / name}" for name in (".", "blasfeo/include", "hpipm/include", "acados", "acados_c")]
+    ready = ["-L.", "-l:library.so", f"-L{lib}", "-lacados", "-lhpipm", "-lblasfeo", "-lm"]
+    run("cc", ours, *folders, str(program), *ready, "-o", "program")
+    found_at = {**os.environ, "LD_LIBRARY_PATH": f"{ours}:{lib}"}
+    done = subprocess.run([str(ours / "program")], capture_output=True, text=True, check=False, env=found_at)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = np.array([float(line) for line in done.stdout.split()])
+    wanted = np.concatenate([part.T.ravel() for part in integrated()])
+    assert worst(found[: wanted.size], wanted) < NEAR
+    assert np.abs(found[wanted.size :] - controlled()).max() < 1e-7

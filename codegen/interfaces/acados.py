@@ -27,7 +27,7 @@ from codegen.progress import doing, each
 from codegen.task.header_notes import folded
 from codegen.task.limb_symmetry import limbs
 from codegen.tracing.differentiated import derivable, differentiated, rates
-from codegen.tracing.sparse_graph import Pattern, sparse_graph
+from codegen.tracing.sparse_graph import pattern_of, sparse_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -199,7 +199,7 @@ def _kernel(task: Task, found: Dynamics, lam: SX, f: Function) -> Kernel:
     """A kernel of dense matrices, column by column."""
     seeds = {"lam": lam} if "lam" in f.takes.split() else {}
     parts = {name: part() for name, part in f.parts.items()}
-    whole = {name: Pattern.of(SX.ones(*part.shape)) for name, part in parts.items()}
+    whole = {name: pattern_of(SX.ones(*part.shape)) for name, part in parts.items()}
     name, inputs = f"{task.algorithm}_acados_{f.name}", {**found.own.inputs, **seeds}
     made = sparse_graph(name, inputs, parts, partial(pipeline.passed, task), whole)
     vectors = {name: name for name in found.own.inputs if name in QUANTITIES and len(QUANTITIES[name].shape) == 1}

@@ -121,14 +121,12 @@ def closed_loop(rnea):
 
 def summary(t, q, goal, tau, spent, functions, success):
     """Print what one run was like."""
+    milliseconds, inside = 1e3 * spent, 1e3 * np.median(functions)
     print(f"  {len(t)} solves, {np.sum(~success)} failed, {np.sum(spent > PERIOD)} longer than {1e3 * PERIOD:g} ms")
     print(
-        f"  time of a solve: median {1e3 * np.median(spent):.2f} ms, worst {1e3 * spent[1:].max(initial=0):.2f} ms",
-        end="",
+        f"  time of a solve: median {np.median(milliseconds):.2f} ms, of which in functions {inside:.2f} ms;", end=" "
     )
-    print(
-        f" (the first, with what it sets up, {1e3 * spent[0]:.2f} ms); in functions: median {1e3 * np.median(functions):.2f} ms"
-    )
+    print(f"worst {milliseconds[1:].max(initial=0):.2f} ms, first {milliseconds[0]:.2f} ms")
     beyond, full = np.abs(tau) > LIMIT, (np.abs(tau) > 0.999 * LIMIT).any(axis=1)
     print(f"  torques beyond their limits: {beyond.sum()}; periods with a torque at its limit: {full.sum()}")
     events = {"the goal jumps": JUMP, "the push": PUSHED[0], "the goal swings": MOVING, "the end": args.seconds}

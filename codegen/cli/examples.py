@@ -1,6 +1,6 @@
 """List short programs that use rigidc, or copy one.
 
-Each is a Python file under 40 lines that runs as it is. Without a name all are listed, with one
+Each is a short Python file that runs as it is. Without a name all are listed, with one
 line each. With a name the program goes to the standard output, or to the file after -o; a file
 that is there already is replaced only with --force.
 """

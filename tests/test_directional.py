@@ -97,7 +97,8 @@ def belongs(task, given, directions, weights, along):
     """w' (J d) = (J' w)' d."""
     gradient = product(task, "vjp", *given, *weights)
     size = sum(float(np.sum(np.abs(x * y))) for x, y in zip(gradient, directions, strict=True))
-    assert abs(inner(weights, along) - inner(gradient, directions)) < 1e-11 * max(size, 1.0)
+    near = 1e-10 if task.entry.declares.stiffened else 1e-11  # mu = 1e5 in link inertias rounds off at 2e-11
+    assert abs(inner(weights, along) - inner(gradient, directions)) < near * max(size, 1.0)
 
 
 DENSE = {"rnea": "rnea_derivatives", "aba": "aba_derivatives", "ltl": "aba_derivatives"}
@@ -148,7 +149,7 @@ def test_external_wrenches_and_parameters():
             ("six_bar", "jacobian"),
             ("six_bar", "difference"),
             ("planar_leg_linkage", "projection_fd"),
-            ("four_bar", "approximate_aba"),
+            ("mini_cheetah", "approximate_aba"),
             ("tello_humanoid", "fk"),
         ],
     ),

@@ -17,7 +17,7 @@ from codegen.ir.staging import Staged, staged
 from codegen.model import Model
 from codegen.tracing.task import Task, trace, trace_iteration
 
-PROXIMAL = tuple(name for name, entry in ALGORITHMS.items() if entry.iterates)
+PROXIMAL = tuple(name for name, entry in ALGORITHMS.items() if entry.iterates and entry.group == "constrained")
 
 
 @pytest.fixture(scope="module")

@@ -145,7 +145,7 @@ class Algorithm:
     @property
     def iterates(self) -> bool:
         """Whether its steps may be left to a tolerance: proximal algorithms, and the implicit midpoint rule."""
-        proximal = "lam0" in self.inputs and self.group != "derivatives"
+        proximal = "lam0" in self.inputs and self.group == "constrained"
         return proximal or (self.group == "steps" and "implicit" in self.name)
 
     def needs(self, parameters: Collection[str] = ()) -> Needs:

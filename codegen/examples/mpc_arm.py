@@ -1,4 +1,4 @@
-"""Nonlinear MPC of an arm: compiled dynamics with exact Hessians in CasADi, against MuJoCo in closed loop.
+"""Nonlinear MPC of an arm: exact Hessians of compiled C in CasADi, closed loop against MuJoCo.
 
 The unknowns are q, v, a and tau at the nodes of the horizon, with rnea(q, v, a) - tau == load, and bounds on tau.
 `load` is an observer's estimate of what the model does not explain: MuJoCo's arm carries a payload and has friction,

@@ -119,11 +119,10 @@ class Algorithm:
     """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`).
 
     `group` is what the command line calls it by: `common`, `quantities`, `derivatives` and `steps` (every robot),
-    `constrained`,
-    `delassus` and `damped` (robots with contacts), `loops` (the baselines for robots with loops). `declares` is what
-    the lowering needs to know of it. Without `held` there, constrained dynamics is given the whole problem: no joint is
-    eliminated. `auto` chooses among those of a group that compete. `independent` are the contacts' rows that must not
-    depend on each other.
+    `constrained`, `delassus` and `damped` (robots with contacts), `loops` (the baselines for robots with loops).
+    `declares` is what the lowering needs to know of it. Without `held` there, constrained dynamics is given the whole
+    problem: no joint is eliminated. `auto` chooses among those of a group that compete. `independent` are the contacts'
+    rows that must not depend on each other.
     """
 
     name: str

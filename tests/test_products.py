@@ -66,12 +66,23 @@ def test_structural_zeros_take_no_operations() -> None:
     assert counted.mul == 40 + ROWS * entries[0] + COLUMNS * entries[1]
 
 
-def test_tiles_keep_every_number_once_or_where_they_overlap() -> None:
-    function = example()
-    _, (first, _) = tiled(function)
-    assert first.columns == (0, 3)
-    assert all(len(rows) == INNER for rows in first.rows)
-    assert first.first == (0, 3, 6)
+def test_tiles_take_rows_that_meet_a_number() -> None:
+    first, second = tiled(example())
+    assert [tile[:2] for tile in first.tiles] == [(0, 0), (4, 0), (0, 3), (4, 3)]
+    assert all(first.rows[start:end] == (0, 1, 2) for *_, start, end in first.tiles)
+    assert second.inner == ROWS
+
+
+def test_tiles_leave_out_rows_without_numbers() -> None:
+    values = (Value(INPUT), Value(CONST))
+    left, right = np.ones((8, 8), int), np.zeros((8, 8), int)
+    left[4:, :4] = left[:4, 4:] = 0  # blocks on the diagonal
+    np.fill_diagonal(left, 0)
+    ports = (Port("left", (8, 8)), Port("right", (8, 8)))
+    results = tuple(tuple(1 - x for x in matrix.ravel().tolist()) for matrix in (left, 1 - right))
+    graph = Graph("g", (Port("x", (1,)),), ports, values, results)
+    (loops,) = tiled(WithProducts(graph, (MatrixProduct(Port("y", (8, 8)), "left", "right"),), (Port("y", (8, 8)),)))
+    assert [tile[:2] for tile in loops.tiles] == [(0, 0), (0, 4)]
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

@@ -1,7 +1,7 @@
 """Derivatives of forward dynamics by those of inverse dynamics, at the acceleration that forward dynamics give.
 
 Carpentier and Mansard, Analytical derivatives of rigid body dynamics algorithms, RSS 2018, sec. V; by the implicit
-function theorem, tau = ID(q, v, a) gives da = M^-1 (dtau - dID/dq dq - dID/dv dv).
+function theorem, tau = ID(q, v, a) gives da = M^-1 (dtau - dID/dq dq - dID/dv dv), M^-1 = L' D^-1 L.
 Columns of da/dq are along the tangents of joints. Gravity enters as upward acceleration of the world.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from casadi import SX
 
 from codegen.algorithms.aba import aba
-from codegen.algorithms.minverse import minverse
+from codegen.algorithms.minverse import inverse_factors
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.recursions.products import Product
 from codegen.recursions.tangents import by_tau
@@ -18,11 +18,13 @@ from codegen.recursions.tree import Tree
 from codegen.spatial import ltdl
 
 
-def aba_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX) -> tuple[Product, Product, SX]:
+def aba_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX) -> tuple[Product, Product, Product]:
     """da/dq, da/dv and M^-1 = da/dtau (nv x nv) under joint forces tau, gravity and external wrenches."""
     Q, V, _ = rnea_derivatives(tree, v, aba(tree, v, tau, f_ext), f_ext)
-    Minv = minverse(tree)
-    return Product(Minv, -Q), Product(Minv, -V), Minv
+    M = inverse_factors(tree)
+    scaled = M.scaled(M.L)
+    da_dq, da_dv = (Product(scaled, Product(M.L, -R), transposed=True) for R in (Q, V))
+    return da_dq, da_dv, Product(M.L, scaled, transposed=True, symmetric=True)
 
 
 def aba_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:

@@ -5,7 +5,7 @@ solution makes ID(q, v, a) = tau + J' lam and the rows' lack c(q, v, a) vanish, 
 
     M da - J' dlam = dtau - (dID - d(J' lam)),    J da = dc    (dID, d(J' lam), dc at constant a and lam),
 
-by M^-1 and the inverse of W = J M^-1 J'. Columns by q are along the tangents of joints.
+by M^-1 = L' D^-1 L and the inverse of W = J M^-1 J' = Y' D^-1 Y, Y = L J'. Columns by q are along joints' tangents.
 Where rows depend on each other, multipliers and their derivatives are those that the proximal iteration settles at;
 rows must not contradict one another, as c does not vanish then. Gravity enters as upward acceleration of the world.
 """
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from casadi import SX, densify, horzcat, jacobian, substitute, vertcat
 
 from codegen.algorithms.crba import crba
-from codegen.algorithms.minverse import minverse
+from codegen.algorithms.minverse import inverse_factors
 from codegen.algorithms.rnea import rnea
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.recursions.delassus import jacobian_transpose
@@ -36,10 +36,10 @@ STEPS = 6  # of the proximal iteration: the damping of the first is undone to it
 
 
 class Dual(NamedTuple):
-    """The matrix W of the dual problem: how to solve with it, and its inverse."""
+    """The matrix W of the dual problem: how to solve with it, and the negative of its inverse."""
 
     solve: Solve
-    inverse: Callable[[], Result]
+    negative: Callable[[], Result]
 
 
 class Changes(NamedTuple):
@@ -103,7 +103,7 @@ def soft(tree: Tree, R: SX) -> Callable[[SX], Dual]:
 
 def solved(factors: LDL) -> Dual:
     """A matrix by its factors."""
-    return Dual(factors.solve, lambda: mirrored(factors.solve(SX.eye(factors.size))))
+    return Dual(factors.solve, lambda: -mirrored(factors.solve(SX.eye(factors.size))))
 
 
 def settled(damped: LDL, damping: SX) -> Dual:
@@ -116,15 +116,15 @@ def settled(damped: LDL, damping: SX) -> Dual:
             X = damped.solve(B + D @ X)
         return X
 
-    def inverse() -> Result:
+    def negative() -> Result:
         first = mirrored(damped.solve(SX.eye(damped.size)))
-        X: Result = first
-        undone = D @ first
+        undone, last = D @ first, -first
+        X: Result = last
         for _ in range(STEPS - 1):
-            X = Product(X, undone, first)
+            X = Product(X, undone, last)
         return X
 
-    return Dual(solve, inverse)
+    return Dual(solve, negative)
 
 
 def equations(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, a: SX, lam: SX) -> SX:
@@ -135,17 +135,19 @@ def equations(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, a: SX, lam: S
 
 def derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, dual: Callable[[SX], Dual]) -> Derivatives:
     """The derivatives by q, v and tau for a way to solve with W (m x m), as products with inverses."""
-    Minv, J = minverse(tree), jacobian_transpose(tree).T
-    response = J @ Minv
-    W = dual(mirrored(response @ J.T))
-    by = changes(tree, v, tau, f_ext, k, J, lambda b: Minv @ b, response, W.solve)
+    M, J = inverse_factors(tree), jacobian_transpose(tree).T
+    Y = M.L @ J.T
+    scaled_Y, scaled_L = M.scaled(Y), M.scaled(M.L)
+    W = dual(mirrored(Y.T @ scaled_Y))
+    by = changes(tree, v, tau, f_ext, k, J, M.solve, W.solve)
     # the inverse of the matrix of the equations above: da and -dlam by dtau and dc
-    inverse = W.inverse()
-    lam_tau = Product(inverse, -response)
-    a_tau = Product(lam_tau, response, Minv, transposed=True)
+    response, negative = Product(scaled_Y, M.L, transposed=True), W.negative()
+    lam_tau = Product(negative, response)
+    Minv = Product(M.L, scaled_L, transposed=True, symmetric=True)
+    a_tau = Product(response, lam_tau, Minv, transposed=True, symmetric=True)
     pairs = ((by.R_q, by.c_q), (by.R_v, by.c_v))
     a_q, a_v = (Product(a_tau, R, Product(lam_tau, -c, transposed=True)) for R, c in pairs)
-    lam_q, lam_v = (Product(lam_tau, R, Product(inverse, c)) for R, c in pairs)
+    lam_q, lam_v = (Product(lam_tau, R, Product(negative, -c)) for R, c in pairs)
     return a_q, a_v, a_tau, lam_q, lam_v, lam_tau
 
 
@@ -156,18 +158,18 @@ def linearised(
     M, J = ltdl(crba(tree), tree.dof_parent), jacobian_transpose(tree).T
     response = M.solve(J.T).T
     W = dual(mirrored(response @ J.T))
-    by = changes(tree, v, tau, f_ext, k, J, M.solve, response, W.solve)
+    by = changes(tree, v, tau, f_ext, k, J, M.solve, W.solve)
     B = M.solve(by.R_q @ dq_dz + by.R_v @ dv_dz + by_tau(tree.nv))
     dlam = W.solve(by.c_q @ dq_dz + by.c_v @ dv_dz - J @ B)
     return by.a, B + response.T @ dlam
 
 
-def changes(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, J: SX, of_M: Solve, response: SX, of_W: Solve) -> Changes:
-    """The solution, and how its equations change, by ways to solve with M and W and J M^-1 (m x nv)."""
+def changes(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, J: SX, of_M: Solve, of_W: Solve) -> Changes:
+    """The solution, and how its equations change, by ways to solve with M and W."""
     still = zeros(tree.nv)
     free = of_M(tau - rnea(tree, v, still, f_ext))
     lam = of_W(constraint_rhs(tree, motions(tree, v, still), k) - J @ free)
-    a = free + response.T @ lam
+    a = free + of_M(J.T @ lam)
     Q, V, _ = rnea_derivatives(tree, v, a, f_ext)
     along, forces = partial(along_tangents, tree, v), SX.sym("lam", tree.m)
     pull = substitute(along(J.T @ forces), forces, densify(lam))

@@ -1,40 +1,59 @@
 """The inverse of the joint-space inertia matrix, directly, by the articulated-body recursion.
 
-Carpentier and Mansard, Analytical Derivatives of Rigid Body Dynamics Algorithms, RSS 2018, sec. V: ABA with
-all unit joint forces at once, at rest and without gravity. Spatial vectors [angular; linear] in body frames.
+Rodriguez, Jain, Kreutz-Delgado, A spatial operator algebra for manipulator modeling and control, IJRR 1991: with the
+forces L tau that ABA's sweep towards the root, at rest and without gravity, leaves at the joints, M^-1 = L' D^-1 L.
+Spatial vectors [angular; linear] in body frames.
 """
 
 from __future__ import annotations
 
-from casadi import SX, sparsify, vertcat
+from dataclasses import dataclass
 
+from casadi import SX, diag, sparsify, vertcat
+
+from codegen.recursions.products import Product
 from codegen.recursions.tree import Tree
-from codegen.spatial import articulated_joint, mirrored, zeros
+from codegen.spatial import articulated_joint, zeros
 
 
-def minverse(tree: Tree) -> SX:
-    """M^-1 (nv x nv), symmetric; column c holds the accelerations under a unit force at joint axis c."""
+@dataclass(frozen=True, slots=True)
+class InverseFactors:
+    """M^-1 = L' D^-1 L: L (nv x nv) with zeros where joints lie on different branches, and D's diagonal d (nv)."""
+
+    L: SX
+    d: SX
+
+    def __str__(self) -> str:
+        return f"factors of the inverse of M, {self.d.numel()} degrees of freedom"
+
+    def scaled(self, B: SX) -> SX:
+        """D^-1 B for a matrix B of nv rows."""
+        return diag(1 / self.d) @ B
+
+    def solve(self, B: SX) -> SX:
+        """M^-1 B for a matrix B of nv rows."""
+        return self.L.T @ self.scaled(self.L @ B)
+
+
+def minverse(tree: Tree) -> Product:
+    """M^-1 (nv x nv), symmetric."""
+    own = inverse_factors(tree)
+    return Product(own.L, own.scaled(own.L), transposed=True, symmetric=True)
+
+
+def inverse_factors(tree: Tree) -> InverseFactors:
+    """The factors of M^-1; column c of L are the forces left by a unit force along axis c."""
     S, X, parent, dofs, n = tree.S, tree.X, tree.parent, tree.dofs, tree.nv
     IA = [I.articulated() for I in tree.I]
     F = [zeros(rows, n) for rows in tree.rows]
-    joint, u = {}, {}
+    halves, pivots = {}, {}
     # leaves to root: articulated inertia, and the force that the subtree's unit forces leave on each body
     for i in tree.inwards:
-        joint[i], own = articulated_joint(IA[i], S[i], tree.armature[i]), zeros(S[i].size, n)
+        joint, own = articulated_joint(IA[i], S[i], tree.armature[i]), zeros(S[i].size, n)
         own[:, dofs[i]] = SX.eye(S[i].size)
-        u[i] = own - S[i].T @ F[i]
-        IA[parent[i]] += X[i].inertia(joint[i].projected_inertia(IA[i]))
-        F[parent[i]] += X[i].force(joint[i].projected_force(F[i], joint[i].D.solve(u[i]), own))
-    a, rows = {-1: zeros(6, n)}, {}
-    # root to leaves: accelerations; only the upper triangle is worth keeping
-    for i in tree.outwards:
-        y, moved = joint[i].motion(upper(X[i] @ a[parent[i]], dofs[i]), upper(u[i], dofs[i]))
-        rows[i], a[i] = upper(y, dofs[i]), upper(moved, dofs[i])
-    return mirrored(vertcat(*[rows[i] for i in tree.outwards]))
-
-
-def upper(A: SX, dofs: slice) -> SX:
-    """A without the columns left of a node's own."""
-    kept = SX(A)
-    kept[:, : dofs.start] = SX(A.size1(), dofs.start)
-    return sparsify(kept)
+        u = own - S[i].T @ F[i]
+        halves[i], pivots[i] = joint.D.forward(u), vertcat(*joint.D.d)
+        IA[parent[i]] += X[i].inertia(joint.projected_inertia(IA[i]))
+        F[parent[i]] += X[i].force(joint.projected_force(F[i], joint.D.solve(u), own))
+    L, d = (vertcat(*[rows[i] for i in tree.outwards]) for rows in (halves, pivots))
+    return InverseFactors(sparsify(L), d)

@@ -277,8 +277,8 @@ def _loop(header: Header, kernel: LoopKernel, style: Style, head: str, given: tu
 
 
 def straight(kernel: Kernel | ProductKernel) -> Graph:
-    """What of a kernel is straight-line code, with the factors of products in the order of their loops."""
-    return tiled(kernel.function)[0].graph if isinstance(kernel, ProductKernel) else kernel.graph
+    """What of a kernel is straight-line code."""
+    return kernel.function.graph if isinstance(kernel, ProductKernel) else kernel.graph
 
 
 def _products(
@@ -292,7 +292,7 @@ def _products(
 ) -> Body:
     """The functions that make the factors and each product of them, and the public one that calls them."""
     name, macro = symbol(header, kernel), header.c_prefix.upper()
-    function, products = tiled(kernel.function)
+    function, products = kernel.function, tiled(kernel.function)
     own = arguments(function.graph)
     made = _functions(f"{name}_factors", f"{macro}_APART void {name}_factors", header, program, own, language, lengths)
     steps = product_steps(name, function, products, given)

@@ -63,23 +63,28 @@ def vectorised(tiles: Tiles, header: Header) -> tuple[str, ...]:
 
     Its arguments are the matrices left, right, plus, if something is added, and to.
     """
-    rows = [f"at + {k * tiles.size[1]}" for k in range(tiles.block)]
-    starts = [f"*(const P4_ANY *)&plus[{place}]" if tiles.product.plus else "{0}" for place in rows]
-    names = header.names
-    vectors = render("product_vectors.jinja", **names, tiles=tiles, starts=list(enumerate(starts)))
+    starts = [f"*(const P4_ANY *)&plus[{place}]" if tiles.product.plus else "{0}" for place in _places(tiles)]
+    vectors = render("product_vectors.jinja", **header.names, tiles=tiles, starts=list(enumerate(starts)))
     return _lines(tiles, "T", vectors.rstrip("\n"), "#endif", f"{header.c_prefix}_all(0.0)")
 
 
 def scalar(tiles: Tiles, real: str) -> tuple[str, ...]:
     """The same with single numbers, of this type."""
-    return tuple(line for line in _lines(tiles, real, "", "", "0") if line)
+    return _lines(tiles, real, "", "", "0")
 
 
 def _lines(tiles: Tiles, real: str, vectors: str, end: str, zero: str) -> tuple[str, ...]:
-    rows = [f"at + {k * tiles.size[1]}" for k in range(tiles.block)]
-    starts = [f"plus[{place} + j]" if tiles.product.plus else zero for place in rows]
-    text = render("product.jinja", tiles=tiles, real=real, vectors=vectors, end=end, starts=list(enumerate(starts)))
-    return tuple(text.splitlines())
+    starts = [f"plus[{place} + j]" if tiles.product.plus else zero for place in _places(tiles)]
+    size = tiles.size[0]
+    mirrored = f"for (int n = 0; n < {size}; ++n) for (int k = 0; k < n; ++k) to[n*{size} + k] = to[k*{size} + n];"
+    slots = {"vectors": vectors, "end": end, "mirrored": mirrored if tiles.product.symmetric else ""}
+    text = render("product.jinja", tiles=tiles, real=real, starts=list(enumerate(starts)), **slots)
+    return tuple(line for line in text.splitlines() if line)
+
+
+def _places(tiles: Tiles) -> list[str]:
+    """Where the rows of a tile begin."""
+    return [f"at + {k * tiles.size[1]}" for k in range(tiles.block)]
 
 
 def _names(function: WithProducts, given: Sequence[Argument]) -> dict[str, str]:

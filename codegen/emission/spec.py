@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codegen.emission.splitting import Lengths
-from codegen.emission.tiles import tiled
 from codegen.ir.counting import Count, added, count
 from codegen.ir.graph import STATUS, Port
 from codegen.ir.names import comment, identifier
@@ -203,7 +202,7 @@ class ProductKernel:
 
     def packed(self) -> Packed | None:
         """The straight-line code with limbs in step, where that is worth it."""
-        return pack(tiled(self.function)[0].graph, self.ways)
+        return pack(self.function.graph, self.ways)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from codegen.ir.graph import Graph, Port, Value, verify
 from codegen.ir.operations import CONST
 
@@ -24,7 +26,7 @@ TILE = 4
 class MatrixProduct:
     """port = plus + left @ right (left' if `transposed`), each by the name of its port.
 
-    `right` is a matrix that the graph keeps for products alone.
+    Of a `symmetric` one, the upper triangle is computed; the rest are copies.
     """
 
     port: Port
@@ -32,6 +34,7 @@ class MatrixProduct:
     right: str
     plus: str = ""
     transposed: bool = False
+    symmetric: bool = False
 
     def __str__(self) -> str:
         left = f"{self.left}'" if self.transposed else self.left
@@ -80,8 +83,8 @@ def expanded(blocked: WithProducts) -> Graph:
     for product in blocked.products:
         known[product.port.name] = tuple(_entries(values, zero, product, known, shapes))
         shapes[product.port.name] = product.port.shape
-        if labels:  # a product is part of what its left factor is part of
-            labels += [labels[known[product.left][0]]] * (len(values) - len(labels))
+        if labels:  # a product is part of what its right factor is part of
+            labels += [labels[max(known[product.right])]] * (len(values) - len(labels))
     results = tuple(known[port.name] for port in blocked.outputs)
     return verify(Graph(graph.name, graph.inputs, blocked.outputs, tuple(values), results, tuple(labels)))
 
@@ -111,7 +114,9 @@ def _entries(
             if factor in absent:
                 continue
             for column in range(columns):
-                if right[k * columns + column] not in absent:
+                if right[k * columns + column] not in absent and not (product.symmetric and column < row):
                     term, at = put("mul", factor, right[k * columns + column]), row * columns + column
                     entries[at] = term if entries[at] in absent else put("add", entries[at], term)
+    if product.symmetric:
+        return [entries[min(at) * columns + max(at)] for at in np.ndindex(rows, columns)]
     return entries

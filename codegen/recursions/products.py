@@ -4,44 +4,88 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from casadi import SX
+from casadi import DM, SX, Sparsity, sparsify
+
+from codegen.spatial import mirrored
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """plus + left @ right (left' if `transposed`). `right` may be sparse, the others may be products themselves."""
+    """plus + left @ right (left' if `transposed`). All may be sparse, or products themselves.
+
+    Of a `symmetric` one, only the upper triangle is computed.
+    """
 
     left: SX | Product
-    right: SX
+    right: SX | Product
     plus: SX | Product | None = None
     transposed: bool = False
+    symmetric: bool = False
 
     def __str__(self) -> str:
+        inner = self.right.shape[0]
         added = "" if self.plus is None else "a matrix + "
-        return f"{added}({self.shape[0]} x {self.right.size1()}) @ ({self.right.size1()} x {self.shape[1]})"
+        return f"{added}({self.shape[0]} x {inner}) @ ({inner} x {self.shape[1]})"
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the result."""
-        return (self.left.shape[1 if self.transposed else 0], self.right.size2())
+        return (self.left.shape[1 if self.transposed else 0], self.right.shape[1])
 
     @property
-    def multiplications(self) -> int:
-        """Products of two entries, of which that of `right` may differ from zero."""
-        own = int(self.shape[0] * self.right.nnz())
-        return own + sum(x.multiplications for x in (self.left, self.plus) if isinstance(x, Product))
-
-    @property
-    def unrolled(self) -> SX:
-        """The matrix, entry by entry."""
-        left = entries(self.left)
-        product = (left.T if self.transposed else left) @ self.right
-        return product if self.plus is None else entries(self.plus) + product
+    def factors(self) -> tuple[SX | Product, ...]:
+        """The matrices that it takes: left, right and what is added, if anything is."""
+        return (self.left, self.right) if self.plus is None else (self.left, self.right, self.plus)
 
 
 Result = SX | Product
 
 
-def entries(matrix: SX | Product) -> SX:
-    """A matrix entry by entry."""
-    return matrix.unrolled if isinstance(matrix, Product) else matrix
+def products_in(results: tuple[Result, ...]) -> list[Product]:
+    """The products among results and those that these take, each once and after what it takes."""
+    found: dict[int, Product] = {}
+
+    def visit(matrix: Result) -> None:
+        if isinstance(matrix, Product) and id(matrix) not in found:
+            for factor in matrix.factors:
+                visit(factor)
+            found[id(matrix)] = matrix
+
+    for result in results:
+        visit(result)
+    return list(found.values())
+
+
+def multiplications(results: tuple[Result, ...]) -> int:
+    """Products of two numbers that the products of matrices among results and within these take, without zeros."""
+    known: dict[int, Sparsity] = {}
+    total = 0
+    for own in products_in(results):
+        left, right = (_pattern(factor, known) for factor in own.factors[:2])
+        left = left.T if own.transposed else left
+        terms = left @ right
+        known[id(own)] = terms.sparsity()
+        if own.plus is not None:
+            known[id(own)] = known[id(own)] + _pattern(own.plus, known).sparsity()
+        total += int(sum(terms.nonzeros())) // (2 if own.symmetric else 1)
+    return total
+
+
+def _pattern(matrix: Result, known: dict[int, Sparsity]) -> DM:
+    """Ones where a matrix may differ from zero."""
+    return DM(known[id(matrix)] if isinstance(matrix, Product) else sparsify(matrix).sparsity(), 1)
+
+
+def unrolled(results: tuple[Result, ...]) -> tuple[SX, ...]:
+    """The results entry by entry."""
+    known: dict[int, SX] = {}
+
+    def entries(matrix: Result) -> SX:
+        return known[id(matrix)] if isinstance(matrix, Product) else matrix
+
+    for own in products_in(results):
+        left, right, *plus = map(entries, own.factors)
+        made = sparsify(left.T if own.transposed else left) @ sparsify(right)
+        made = sum(plus, made)
+        known[id(own)] = mirrored(made) if own.symmetric else made
+    return tuple(map(entries, results))

@@ -22,11 +22,11 @@ from codegen.model.contacts import placed, whole_tips
 from codegen.recursions.composition import Called, Composition
 from codegen.recursions.iteration import Iteration, flat
 from codegen.recursions.plain_tree import PlainTree
-from codegen.recursions.products import Product
+from codegen.recursions.products import Result, unrolled
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.form import Form
-from codegen.tracing.products import unrolled, with_products
+from codegen.tracing.products import with_products
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ def _weightless(task: Task) -> list[str]:
     return [name for name, part in parts if light & {*range(part.start, part.stop)}]
 
 
-def results_or_products(task: Task, symbols: list[SX]) -> tuple[SX | Product, ...]:
+def results_or_products(task: Task, symbols: list[SX]) -> tuple[Result, ...]:
     """What the algorithm makes of these symbols, with its iterations unrolled."""
     results = _run(task, symbols)
     if isinstance(results, Iteration):

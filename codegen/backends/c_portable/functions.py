@@ -78,7 +78,7 @@ def _products(
     header: Header, kernel: ProductKernel, name: str, head: str, words: Words, lengths: Lengths
 ) -> tuple[list[Function], int]:
     """The functions that make factors and their products, and the one under `head` that calls them; the reals kept."""
-    function, products = tiled(kernel.function)
+    function, products = kernel.function, tiled(kernel.function)
     own, workspace = _functions(
         header, function.graph, f"{name}_factors", f"static void {name}_factors", words, lengths
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from casadi import SX
 from compilers import COMPILERS, WARNINGS, compiled, output, written
 from graph_cases import header
 
@@ -20,12 +21,14 @@ from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT
 from codegen.ir.products import MatrixProduct, WithProducts, straight_line
+from codegen.recursions.products import Product
+from codegen.tracing.products import with_products
 from codegen.tracing.task import Task
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-ROWS, INNER, COLUMNS = 9, 3, 7
+ROWS, INNER, COLUMNS = 9, 3, 9
 
 
 def example() -> WithProducts:
@@ -34,7 +37,7 @@ def example() -> WithProducts:
     values += [Value("twice", (k,)) for k in range(40)] + [Value(CONST)]
     zero = len(values) - 1
     a = tuple(40 + k for k in range(ROWS * INNER))
-    b = tuple(zero if k % 3 == 0 else 40 + k for k in range(INNER * COLUMNS))
+    b = tuple(zero if k % 4 == 0 else 40 + k for k in range(INNER * COLUMNS))
     d = tuple(zero if k % 4 == 1 else 79 - k % 40 for k in range(ROWS * COLUMNS))
     c = tuple(45 + k % 35 for k in range(COLUMNS * COLUMNS))
     ports = (
@@ -57,32 +60,41 @@ def by_numpy(x: np.ndarray) -> tuple[np.ndarray, ...]:
 def test_straight_line_code_says_what_products_mean() -> None:
     function, x = example(), np.linspace(-1.0, 2.0, 40)
     for mine, theirs in zip(interpret(straight_line(function), x), by_numpy(x), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-14)
+        np.testing.assert_allclose(mine, theirs, rtol=1e-14, atol=1e-15)
 
 
 def test_structural_zeros_take_no_operations() -> None:
     counted = count(straight_line(example()))
-    entries = INNER * COLUMNS - len(range(0, INNER * COLUMNS, 3)), ROWS * COLUMNS - len(range(1, ROWS * COLUMNS, 4))
+    entries = INNER * COLUMNS - len(range(0, INNER * COLUMNS, 4)), ROWS * COLUMNS - len(range(1, ROWS * COLUMNS, 4))
     assert counted.mul == 40 + ROWS * entries[0] + COLUMNS * entries[1]
 
 
 def test_tiles_take_rows_that_meet_a_number() -> None:
     first, second = tiled(example())
-    assert [tile[:2] for tile in first.tiles] == [(0, 0), (4, 0), (0, 3), (4, 3)]
+    assert [tile[:2] for tile in first.tiles] == [(row, column) for column in (0, 1) for row in (0, 3, 6)]
     assert all(first.rows[start:end] == (0, 1, 2) for *_, start, end in first.tiles)
     assert second.inner == ROWS
 
 
 def test_tiles_leave_out_rows_without_numbers() -> None:
-    values = (Value(INPUT), Value(CONST))
-    left, right = np.ones((8, 8), int), np.zeros((8, 8), int)
-    left[4:, :4] = left[:4, 4:] = 0  # blocks on the diagonal
-    np.fill_diagonal(left, 0)
+    """A left factor with two blocks on its diagonal: a tile takes what is in its rows."""
+    on, off = Value(INPUT), Value(CONST)
+    left = tuple(0 if row // 4 == column // 4 else 1 for row in range(8) for column in range(8))
     ports = (Port("left", (8, 8)), Port("right", (8, 8)))
-    results = tuple(tuple(1 - x for x in matrix.ravel().tolist()) for matrix in (left, 1 - right))
-    graph = Graph("g", (Port("x", (1,)),), ports, values, results)
-    (loops,) = tiled(WithProducts(graph, (MatrixProduct(Port("y", (8, 8)), "left", "right"),), (Port("y", (8, 8)),)))
-    assert [tile[:2] for tile in loops.tiles] == [(0, 0), (0, 4)]
+    graph = Graph("g", (Port("x", (1,)),), ports, (on, off), (left, (0,) * 64))
+    y = Port("y", (8, 8))
+    (loops,) = tiled(WithProducts(graph, (MatrixProduct(y, "left", "right"),), (y,)))
+    assert [loops.rows[start:end] for *_, start, end in loops.tiles] == [(0, 1, 2, 3), (4, 5, 6, 7)]
+
+
+def test_narrow_products_are_straight_line_code_beside_wide_ones() -> None:
+    x = SX.sym("x", 20, 3)
+    narrow = Product(x, SX.sym("y", 3, 3))
+    wide = Product(narrow, SX.sym("z", 3, 40))
+    made, ports, products = with_products((wide,), (Port("w", (20, 40)),))
+    assert [str(product) for product in products] == ["w[20, 40] = kept0 @ kept1"]
+    assert [port.shape for port in ports] == [(20, 3), (3, 40)]
+    assert all(isinstance(matrix, SX) for matrix in made)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -103,9 +115,9 @@ def check(files: dict[str, str], sources: list[str], folder: Path, compiler: str
     x = np.linspace(-1.0, 2.0, 40)
     files["main.c"] = (
         '#include <stdio.h>\n#include "arm.h"\nint main(void) {\n'
-        f"double x[] = {{{', '.join(map(repr, x.tolist()))}}}, a[27], y[63], z[49];\narm_multiply(x, z, a, y);\n"
-        'for (int k = 0; k < 49; ++k) printf("%.17g\\n", z[k]);\n'
-        'for (int k = 0; k < 63; ++k) printf("%.17g\\n", y[k]);\nreturn 0; }\n'
+        f"double x[] = {{{', '.join(map(repr, x.tolist()))}}}, a[27], y[81], z[81];\narm_multiply(x, z, a, y);\n"
+        'for (int k = 0; k < 81; ++k) printf("%.17g\\n", z[k]);\n'
+        'for (int k = 0; k < 81; ++k) printf("%.17g\\n", y[k]);\nreturn 0; }\n'
     )
     written(files, folder)
     sanitize = ["-g", "-O2", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from codegen.emission.functions import Argument, Call
 from codegen.emission.text import render
+from codegen.ir.products import TILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,27 @@ if TYPE_CHECKING:
     from codegen.emission.tiles import Tiles
     from codegen.ir.graph import Port
     from codegen.ir.products import WithProducts
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How C spells the sums of a tile: their type of `width` numbers, how these are set to zero, read and written.
+
+    So many of one row are made `together`.
+    """
+
+    type: str
+    width: int
+    together: int
+    zero: str
+    read: str
+    write: str
+
+    def __str__(self) -> str:
+        return f"{self.together} sums of {self.type} in a row"
+
+
+SMALL_VECTORS = Words("P4", 4, TILE // 4, "{0}", "*(const P4_ANY *)&", "*(P4_ANY *)&")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,28 +85,42 @@ def vectorised(tiles: Tiles, header: Header) -> tuple[str, ...]:
 
     Its arguments are the matrices left, right, plus, if something is added, and to.
     """
-    starts = [f"*(const P4_ANY *)&plus[{place}]" if tiles.product.plus else "{0}" for place in _places(tiles)]
-    vectors = render("product_vectors.jinja", **header.names, tiles=tiles, starts=list(enumerate(starts)))
-    return _lines(tiles, "T", vectors.rstrip("\n"), "#endif", f"{header.c_prefix}_all(0.0)")
+    small, single = _tile(tiles, "T", SMALL_VECTORS), _singly(tiles, "T", f"{header.c_prefix}_all(0.0)")
+    return _lines(tiles, "T", f"#if {header.c_prefix.upper()}_PACKS\n{small}\n#else\n{single}\n#endif")
 
 
 def scalar(tiles: Tiles, real: str) -> tuple[str, ...]:
     """The same with single numbers, of this type."""
-    return _lines(tiles, real, "", "", "0")
+    return _lines(tiles, real, _singly(tiles, real, "0"))
 
 
-def _lines(tiles: Tiles, real: str, vectors: str, end: str, zero: str) -> tuple[str, ...]:
-    starts = [f"plus[{place} + j]" if tiles.product.plus else zero for place in _places(tiles)]
+def _lines(tiles: Tiles, real: str, body: str) -> tuple[str, ...]:
     size = tiles.size[0]
     mirrored = f"for (int n = 0; n < {size}; ++n) for (int k = 0; k < n; ++k) to[n*{size} + k] = to[k*{size} + n];"
-    slots = {"vectors": vectors, "end": end, "mirrored": mirrored if tiles.product.symmetric else ""}
-    text = render("product.jinja", tiles=tiles, real=real, starts=list(enumerate(starts)), **slots)
-    return tuple(line for line in text.splitlines() if line)
+    slots = {"body": body, "mirrored": mirrored if tiles.product.symmetric else ""}
+    return tuple(line for line in render("product.jinja", tiles=tiles, real=real, **slots).splitlines() if line)
 
 
-def _places(tiles: Tiles) -> list[str]:
-    """Where the rows of a tile begin."""
-    return [f"at + {k * tiles.size[1]}" for k in range(tiles.block)]
+def _singly(tiles: Tiles, real: str, zero: str) -> str:
+    """The sums of a tile one number at a time, two columns together."""
+    body = _tile(tiles, real, Words(real, 1, 2, zero, "", ""), " + j")
+    return f"for (int j = 0; j < {tiles.width}; j += 2) {{\n{body}\n}}"
+
+
+def _tile(tiles: Tiles, real: str, words: Words, column: str = "") -> str:
+    """The sums of a tile, from a `column` on."""
+    across = [(v, f"{column} + {words.width * v}") for v in range(words.together)]
+    sums = [(f"s{k}_{v}", f"[at + {k * tiles.size[1]}{place}]") for k in range(tiles.block) for v, place in across]
+    plus = [f"{words.read}plus{place}" if tiles.product.plus else words.zero for _, place in sums]
+    return render(
+        "product_tile.jinja",
+        tiles=tiles,
+        real=real,
+        type=words.type,
+        sums=[(name, start, f"{words.write}to{place}") for (name, place), start in zip(sums, plus, strict=True)],
+        loads=[(f"x{v}", f"{words.read}d[{place.removeprefix(' + ')}]") for v, place in across],
+        terms=[(f"s{k}_{v}", k * tiles.steps[0], f"x{v}") for k in range(tiles.block) for v, _ in across],
+    ).rstrip("\n")
 
 
 def _names(function: WithProducts, given: Sequence[Argument]) -> dict[str, str]:

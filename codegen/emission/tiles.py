@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
     Pattern = NDArray[np.bool_]
 
-BLOCK = 8
+BLOCK = 4
 """Rows of a block, at most: so many sums of tiles fit into registers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """The loops of one product, over tiles of `width` columns and `block` rows.
+    """The loops of one product, over tiles of `block` rows and `width` columns.
 
     `tiles` are first row, first column, and where their own rows of the right factor begin and end among `rows`.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
-TILE = 4
+TILE = 8
 """Columns of a right factor that loops take at a time."""
 
 

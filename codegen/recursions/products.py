@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from typing import cast
 
 from casadi import DM, SX, Sparsity, sparsify
 
@@ -76,16 +78,29 @@ def _pattern(matrix: Result, known: dict[int, Sparsity]) -> DM:
     return DM(known[id(matrix)] if isinstance(matrix, Product) else sparsify(matrix).sparsity(), 1)
 
 
-def unrolled(results: tuple[Result, ...]) -> tuple[SX, ...]:
-    """The results entry by entry."""
-    known: dict[int, SX] = {}
+def unrolled(results: tuple[Result, ...], least: float = math.inf) -> tuple[Result, ...]:
+    """The results, with products of fewer than `least` columns entry by entry, if they take no wider ones."""
+    known: dict[int, Result] = {}
 
-    def entries(matrix: Result) -> SX:
+    def now(matrix: Result) -> Result:
         return known[id(matrix)] if isinstance(matrix, Product) else matrix
 
     for own in products_in(results):
-        left, right, *plus = map(entries, own.factors)
-        made = sparsify(left.T if own.transposed else left) @ sparsify(right)
-        made = sum(plus, made)
-        known[id(own)] = mirrored(made) if own.symmetric else made
-    return tuple(map(entries, results))
+        factors = tuple(map(now, own.factors))
+        plain = [factor for factor in factors if isinstance(factor, SX)]
+        if own.shape[1] < least and len(plain) == len(factors):
+            known[id(own)] = _multiplied(own, *plain)
+        else:
+            known[id(own)] = replace(own, left=factors[0], right=factors[1], plus=next(iter(factors[2:]), None))
+    return tuple(map(now, results))
+
+
+def _multiplied(own: Product, left: SX, right: SX, *plus: SX) -> SX:
+    """A product of these matrices, entry by entry."""
+    made = sum(plus, sparsify(left.T if own.transposed else left) @ sparsify(right))
+    return mirrored(made) if own.symmetric else made
+
+
+def entries(results: tuple[Result, ...]) -> tuple[SX, ...]:
+    """The results entry by entry."""
+    return cast("tuple[SX, ...]", unrolled(results))

@@ -9,7 +9,7 @@ from casadi import SX
 from codegen.costs import LOOPED
 from codegen.ir.graph import Port
 from codegen.ir.products import TILE, MatrixProduct
-from codegen.recursions.products import Product, multiplications, products_in, unrolled
+from codegen.recursions.products import Product, entries, multiplications, products_in, unrolled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,11 +54,11 @@ def with_products(
     results: Sequence[Result], outputs: Sequence[Port]
 ) -> tuple[tuple[SX, ...], tuple[Port, ...], tuple[MatrixProduct, ...]]:
     """What the graph has to make: results and kept matrices, and their ports; and the products of these."""
-    products = products_in(tuple(results))
-    few = any(product.shape[1] < TILE for product in products)
-    if few or multiplications(tuple(results)) <= LOOPED:
-        return unrolled(tuple(results)), tuple(outputs), ()
-    pairs = list(zip(results, outputs, strict=True))
+    wide = unrolled(tuple(results), TILE)
+    products = products_in(wide)
+    if any(product.shape[1] < TILE for product in products) or multiplications(wide) <= LOOPED:
+        return entries(tuple(results)), tuple(outputs), ()
+    pairs = list(zip(wide, outputs, strict=True))
     keeper = _Keeper(pairs)
     for product in products:
         keeper.add(product)

@@ -22,7 +22,7 @@ from codegen.model.contacts import placed, whole_tips
 from codegen.recursions.composition import Called, Composition
 from codegen.recursions.iteration import Iteration, flat
 from codegen.recursions.plain_tree import PlainTree
-from codegen.recursions.products import Result, unrolled
+from codegen.recursions.products import Result, entries
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.form import Form
@@ -227,7 +227,7 @@ def symbols_of(ports: Sequence[Port]) -> list[SX]:
 
 def results_of(task: Task, symbols: list[SX]) -> tuple[SX, ...]:
     """What the algorithm makes of these symbols, entry by entry; with its iterations unrolled."""
-    return unrolled(results_or_products(task, symbols))
+    return entries(results_or_products(task, symbols))
 
 
 @direct_operators()

@@ -34,7 +34,7 @@ SAVED = {  # of operations as written, where a step is at its best
     "regroup_inertias": ("iiwa", "rnea", (), 0.2),
     "determined_joints": ("go1", "pv", FEET, 0.15),
     "contact_axes": ("go1", "constrained_aba", WORLD, 0.02),
-    "link_axes": ("go1", "minverse", (), 0.09),
+    "link_axes": ("go1", "crba", (), 0.08),
     "tip_axes": ("go1", "ltl", (), 0.02),
     "length_units": ("iiwa", "efpa", ("lbr_iiwa_link_7:6",), 0.015),
 }

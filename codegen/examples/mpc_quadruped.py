@@ -9,6 +9,7 @@ starts from is measured, or later if its solve took longer.
 
 import argparse
 import os
+import sys
 import time
 
 import casadi as ca
@@ -20,11 +21,26 @@ import codegen
 from codegen import ocp
 from codegen.progress import doing
 
-os.environ.setdefault("MUJOCO_GL", "egl")  # pictures without a screen
-import mujoco
+if sys.platform == "linux":
+    os.environ.setdefault("MUJOCO_GL", "egl")  # which draws without a screen
+try:
+    import mujoco
+except (ImportError, AttributeError):  # nothing draws for MuJoCo here
+    os.environ["MUJOCO_GL"] = "off"
+    import mujoco
 
+ROBOTS = {  # feet (front right, left, rear right, left), their radius (m), angles (rad) and torques (N m) of a leg
+    "go1": (("FR_foot", "FL_foot", "RR_foot", "RL_foot"), 0.02, (0.0, 0.8, -1.5), (23.7, 23.7, 35.5)),
+    "solo12": (("FR_FOOT", "FL_FOOT", "HR_FOOT", "HL_FOOT"), 0.016, (0.0, 0.7, -1.4), (2.7, 2.7, 2.7)),
+}
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--robot", choices=("go1", "solo12"), default="go1", help="default: %(default)s")
+parser.add_argument("--robot", default="go1", help=f"{', '.join(ROBOTS)} or a file (default: %(default)s)")
+parser.add_argument("--feet", nargs=4, help="of a file: frames at the front right, front left, rear right, rear left")
+parser.add_argument("--radius", type=float, default=0.02, help="of a file: of the feet in m (default: %(default)s)")
+parser.add_argument("--leg", nargs="+", type=float, help="of a file: angles of a leg when it stands, or of all, in rad")
+parser.add_argument(
+    "--torques", nargs="+", type=float, help="of a file: limits in N m, in the same way (default: its own)"
+)
 parser.add_argument("--gait", choices=tuple(ocp.GAITS), default="trot", help="default: %(default)s")
 parser.add_argument("--nodes", type=int, default=20, help="steps of the horizon (default: %(default)s)")
 parser.add_argument("--step", type=float, default=0.025, help="length of one of them in s (default: %(default)s)")
@@ -40,31 +56,27 @@ parser.add_argument("--compare", action="store_true", help="measure functions ag
 parser.add_argument("--film", default="mpc_quadruped.gif", help="the film, '' for none (default: %(default)s)")
 args = parser.parse_args()
 
-LEGS = {"go1": ("F{}_foot", "R{}_foot"), "solo12": ("F{}_FOOT", "H{}_FOOT")}[args.robot]
-FEET = tuple(end.format(side) for end in LEGS for side in "RL")
-POSTURE = {"go1": [0.0, 0.8, -1.5], "solo12": [0.0, 0.7, -1.4]}[args.robot]  # of a leg (rad)
-RADIUS = {"go1": 0.02, "solo12": 0.016}[args.robot]  # of feet (m)
-robot = codegen.load(args.robot, convention="mujoco")
+FEET, RADIUS, POSTURE, TORQUES = ROBOTS.get(args.robot, (args.feet, args.radius, args.leg, args.torques))
+if not (FEET and POSTURE):
+    parser.error("a robot of a file needs --feet and --leg")
+robot = codegen.load(args.robot, base="floating", convention="mujoco")
 nq, nv, N, H, PERIOD, TICK = robot.nq, robot.nv, args.nodes, args.step, 1 / args.rate, 0.001
 MASS = sum(body.inertia.mass for body in robot.bodies)
 WEIGHT = -MASS * robot.gravity[2]
-LIMIT = np.array([min(body.joint.effort, 2.7 if args.robot == "solo12" else np.inf) for body in robot.bodies[1:]])
+LIMIT = np.resize(TORQUES or [body.joint.effort for body in robot.bodies[1:]], nv - 6)
 KP, KD = 0.8 * LIMIT, 0.04 * LIMIT  # of the joints between two plans
 SETTLE = 0.025  # time in which the velocity of a foot that is held vanishes (s)
 MU, GRIP = 0.5, 0.8  # friction that the controller relies on, and that there is
 START, FIRST, APART, LASTS = 2.0, 3.5, 1.5, 0.1  # when walking and pushes begin, how far these are apart, and last (s)
-FILM, SHOWN = 20, 9.5  # pictures a second, and how much of the run is shown (s)
-gait = ocp.Gait.named(args.gait, robot, FEET, clearance=0.25 * 0.3 if args.robot == "go1" else 0.05, start=0.3)
-states = ocp.States(robot)
-inverse, kinematics, jacobian = (
-    codegen.build(robot, name, **({} if name == "rnea" else {"frames": FEET})) for name in ("rnea", "fk", "jacobian")
-)
+SHOWN, FILMED, FILM = 9.5, (1.5, 7.0), 20  # how much of the run is in the picture and the film (s), frames a second
+states, inverse = ocp.States(robot), codegen.build(robot, "rnea")
+kinematics, jacobian = (codegen.build(robot, name, frames=FEET) for name in ("fk", "jacobian"))
 
 
 def standing():
     """The robot in its posture, with its feet on the ground."""
     q = robot.neutral().copy()
-    q[7:] = 4 * POSTURE
+    q[7:] = np.resize(POSTURE, nv - 6)
     q[2] += RADIUS - kinematics(q, np.zeros(nv)).position[:, 2].min()
     return q
 
@@ -73,7 +85,7 @@ def stages(expand=False):
     """The stage of every node, and the last one, which is a cost of the state alone."""
 
     def of(name, **options):
-        return codegen.to_casadi(robot, name, expand=expand, **options)
+        return codegen.to_casadi(robot, name, derivatives=1, expand=expand, **options)
 
     integrate, difference = of("integrate"), of("difference")
     fk, rnea = of("fk", frames=FEET), of("rnea", external=FEET)
@@ -188,6 +200,7 @@ class Controller:
 
 
 REST = standing()
+gait = ocp.Gait.named(args.gait, robot, FEET, clearance=0.25 * REST[2], start=0.3)
 
 
 def mjcf():
@@ -226,16 +239,27 @@ def mjcf():
         f'<motor joint="{own.joint.name}" ctrllimited="true" ctrlrange="{-limit} {limit}"/>'
         for own, limit in zip(robot.bodies[1:], LIMIT, strict=True)
     )
-    return f"""<mujoco><compiler balanceinertia="true"/>
+    return f"""<mujoco>
+    <compiler balanceinertia="true"/>
     <option timestep="{TICK}" gravity="{row(robot.gravity)}" cone="elliptic" impratio="10"/>
-    <visual><global offwidth="480" offheight="320"/></visual>
-    <default><joint damping="{0.002 * LIMIT[0]}"/>
-      <default class="seen"><geom mass="0" contype="0" conaffinity="0" rgba="0.4 0.4 0.45 1"/></default></default>
-    <asset><texture name="tiles" type="2d" builtin="checker" rgb1="0.85 0.85 0.85" rgb2="0.7 0.75 0.8" width="64"
-      height="64"/><material name="tiles" texture="tiles" texrepeat="80 80"/></asset>
-    <worldbody><light pos="0 0 4" directional="true"/><camera name="beside" pos="0.2 -1.6 0.7" mode="trackcom"
-      xyaxes="1 0.15 0 -0.06 0.35 1"/><geom type="plane" size="40 40 1" friction="{GRIP}" material="tiles"/>{body(0)}
-    </worldbody><actuator>{motors}</actuator></mujoco>"""
+    <visual><global offwidth="360" offheight="240"/></visual>
+    <default>
+      <joint damping="{0.002 * LIMIT[0]}"/>
+      <default class="seen"><geom mass="0" contype="0" conaffinity="0" rgba="0.4 0.4 0.45 1"/></default>
+    </default>
+    <asset>
+      <texture type="skybox" builtin="flat" rgb1="0.9 0.95 1" width="8" height="8"/>
+      <texture name="tiles" type="2d" builtin="checker" rgb1="0.85 0.85 0.85" rgb2="0.7 0.75 0.8" width="64"
+       height="64"/>
+      <material name="tiles" texture="tiles" texrepeat="80 80"/>
+    </asset>
+    <worldbody>
+      <light dir="0.2 0.3 -1" directional="true" castshadow="false" diffuse="0.9 0.9 0.9"/>
+      <camera name="beside" mode="trackcom" pos="0.4 -1.4 0.75" xyaxes="1.3 0.3 0 -0.2 0.85 1.78"/>
+      <geom type="plane" size="40 40 1" friction="{GRIP}" material="tiles"/>
+      {body(0)}
+    </worldbody>
+    <actuator>{motors}</actuator></mujoco>"""
 
 
 class Plant:
@@ -246,7 +270,9 @@ class Plant:
         self.data, self.rng = mujoco.MjData(self.model), np.random.default_rng(0)
         self.feet, self.trunk = [self.model.geom(name).id for name in FEET], self.model.body(robot.bodies[0].name).id
         self.data.qpos[:], self.pictures = REST, []
-        self.renderer = mujoco.Renderer(self.model, 320, 480) if args.film else None
+        self.renderer = (
+            mujoco.Renderer(self.model, 240, 360) if args.film and os.environ["MUJOCO_GL"] != "off" else None
+        )
 
     def state(self):
         """q and v."""
@@ -278,9 +304,25 @@ class Plant:
         for _ in range(round(PERIOD / TICK)):
             self.data.ctrl[:] = plan.torques(self.data.time, self.data.qpos, self.data.qvel)
             mujoco.mj_step(self.model, self.data)
-        if self.renderer and len(self.pictures) < FILM * self.data.time and self.data.time < SHOWN:
+        if args.film and len(self.pictures) < FILM * (self.data.time - FILMED[0]) and self.data.time < FILMED[1]:
+            self.pictures.append(Image.fromarray(self.drawn()).quantize(48))
+
+    def drawn(self):
+        """A picture by MuJoCo, or lines from body to body where it cannot draw."""
+        if self.renderer:
             self.renderer.update_scene(self.data, camera="beside")
-            self.pictures.append(Image.fromarray(self.renderer.render()).quantize(48))
+            return self.renderer.render()
+        figure, places = plt.figure(figsize=(3.6, 2.4)), self.data.xpos[:, ::2]
+        axis = figure.add_axes((0, 0, 1, 1), xlim=places[1, 0] + [-0.6, 0.6], ylim=(-0.1, 0.7))
+        axis.axhline(0, color="k", lw=1)
+        for body in range(2, self.model.nbody):
+            axis.plot(*places[[self.model.body_parentid[body], body]].T, "C0", lw=3)
+        for foot in self.feet:
+            axis.plot(*np.array([places[self.model.geom_bodyid[foot]], self.data.geom_xpos[foot, ::2]]).T, "C1", lw=3)
+        figure.canvas.draw()
+        picture = np.asarray(figure.canvas.buffer_rgba())[:, :, :3].copy()
+        plt.close(figure)
+        return picture
 
 
 def closed_loop(seconds):
@@ -367,7 +409,7 @@ def picture(rows, solves, pushes, falls):
             axis.axvspan(push, push + LASTS, color="C3", alpha=0.3, lw=0, label="push" if push == pushes[0] else None)
         for fall in falls:
             axis.axvline(fall, color="k", lw=2, label="fall" if fall == falls[0] else None)
-        axis.legend(ncols=5, loc="upper right", fontsize="small")
+        axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
     figure.savefig(args.figure, dpi=100)
     plt.close(figure)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csc_matrix
 
 from codegen.errors import RobotError
+from codegen.ocp.peers import peer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,8 @@ class Blocks:
         self._inside = (rows >= 0) & (rows < shape[0]) & (columns >= 0) & (columns < shape[1])
         places, where = np.unique(columns[self._inside] * shape[0] + rows[self._inside], return_inverse=True)
         starts = np.searchsorted(places, np.arange(shape[1] + 1) * shape[0])
-        self._where, self._matrix = where, csc_matrix((np.zeros(places.size), places % shape[0], starts), shape=shape)
+        empty = (np.zeros(places.size), places % shape[0], starts)
+        self._where, self._matrix = where, peer("scipy.sparse").csc_matrix(empty, shape=shape)
 
     def __repr__(self) -> str:
         return f"Blocks({self._matrix.nnz} of {self._matrix.shape})"

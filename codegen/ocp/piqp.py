@@ -6,10 +6,9 @@ Its multistage factorisation works on the blocks that a horizon has. It needs no
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from codegen.errors import BuildError
+from codegen.ocp.peers import peer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,10 +49,7 @@ class Piqp:
     __slots__ = ("_options", "_peer", "_solver")
 
     def __init__(self, tolerance: float = 1e-2, **options: Any) -> None:
-        try:
-            self._peer = import_module("piqp")
-        except ImportError:
-            raise BuildError("PIQP is not installed; pip install rigidc[mpc]") from None
+        self._peer = peer("piqp")
         self._options = {**SETTINGS, "eps_abs": tolerance, **options}
         self._solver: Any = None
 

@@ -200,7 +200,7 @@ class Controller:
 
 
 REST = standing()
-gait = ocp.Gait.named(args.gait, robot, FEET, clearance=0.25 * REST[2], start=0.3)
+gait = ocp.Gait.named(args.gait, robot, FEET, clearance=0.25 * REST[2], start=0.2)
 
 
 def mjcf():

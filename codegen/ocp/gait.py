@@ -28,8 +28,8 @@ GAITS = {
 class Gait:
     """A periodic schedule of `feet` (frames); times are in seconds, lengths in metres.
 
-    Foot i is held while (time / period + phases[i]) modulo 1 is below `duty`. Then it swings up to `clearance` and
-    back, with a velocity of zero at both ends. All feet are held before `start`. RobotError for impossible numbers.
+    From `start` on, foot i is held while ((time - start) / period + phases[i]) modulo 1 is below `duty`. Then it swings
+    up to `clearance` and back, with a velocity of zero at both ends. RobotError for impossible numbers.
     """
 
     feet: tuple[str, ...]
@@ -78,7 +78,7 @@ class Gait:
 
     def _swung(self, times: ArrayLike) -> NDArray[np.float64]:
         """The part of a swing that is over, and -1 where a foot is held (times x feet)."""
-        time = np.asarray(times, dtype=np.float64)[..., None]
+        time = np.asarray(times, dtype=np.float64)[..., None] - self.start
         phase = (time / self.period + np.array(self.phases)) % 1
-        swinging = (phase >= self.duty) & (time >= self.start)
+        swinging = (phase >= self.duty) & (time >= 0)
         return np.where(swinging, (phase - self.duty) / (1 - self.duty or 1.0), -1.0)

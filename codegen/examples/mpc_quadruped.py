@@ -8,9 +8,11 @@ starts from is measured, or later if its solve took longer.
 """
 
 import argparse
+import json
 import os
 import sys
 import time
+from dataclasses import replace
 
 import casadi as ca
 import matplotlib.pyplot as plt
@@ -32,6 +34,12 @@ except (ImportError, AttributeError):  # nothing draws for MuJoCo here
 ROBOTS = {  # feet (front right, left, rear right, left), their radius (m), angles (rad) and torques (N m) of a leg
     "go1": (("FR_foot", "FL_foot", "RR_foot", "RL_foot"), 0.02, (0.0, 0.8, -1.5), (23.7, 23.7, 35.5)),
     "solo12": (("FR_FOOT", "FL_FOOT", "HR_FOOT", "HL_FOOT"), 0.016, (0.0, 0.7, -1.4), (2.7, 2.7, 2.7)),
+    "mini_cheetah": (
+        tuple(f"{leg}_foot_contact" for leg in ("FR", "FL", "HR", "HL")),
+        0.02,
+        (0, -0.8, 1.6),
+        (17, 17, 26),
+    ),
 }
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--robot", default="go1", help=f"{', '.join(ROBOTS)} or a file (default: %(default)s)")
@@ -41,6 +49,7 @@ parser.add_argument("--leg", nargs="+", type=float, help="of a file: angles of a
 parser.add_argument(
     "--torques", nargs="+", type=float, help="of a file: limits in N m, in the same way (default: its own)"
 )
+parser.add_argument("--rotors", choices=("exact", "armature"), default="exact", help="how the controller models them")
 parser.add_argument("--gait", choices=tuple(ocp.GAITS), default="trot", help="default: %(default)s")
 parser.add_argument("--nodes", type=int, default=20, help="steps of the horizon (default: %(default)s)")
 parser.add_argument("--step", type=float, default=0.025, help="length of one of them in s (default: %(default)s)")
@@ -56,20 +65,43 @@ parser.add_argument("--compare", action="store_true", help="measure functions ag
 parser.add_argument("--film", default="mpc_quadruped.gif", help="the film, '' for none (default: %(default)s)")
 args = parser.parse_args()
 
+
+def knees_that_bend(cheetah):
+    """Mini Cheetah with knees about y; in its file they turn about the axis of the shank, by which no leg bends."""
+    bodies = []
+    for body in cheetah.bodies:
+        if "knee" in body.name:
+            body = replace(body, joint=replace(body.joint, axis=(0.0, 1.0, 0.0)))
+        if "knee_rotor" in body.name:
+            (x, *_), _, (*_, z) = body.inertia.moment
+            body = replace(body, inertia=replace(body.inertia, moment=((x, 0.0, 0.0), (0.0, z, 0.0), (0.0, 0.0, x))))
+        bodies.append(body)
+    return replace(cheetah, bodies=tuple(bodies))
+
+
 FEET, RADIUS, POSTURE, TORQUES = ROBOTS.get(args.robot, (args.feet, args.radius, args.leg, args.torques))
 if not (FEET and POSTURE):
     parser.error("a robot of a file needs --feet and --leg")
 robot = codegen.load(args.robot, base="floating", convention="mujoco")
+if args.robot == "mini_cheetah":
+    robot = knees_that_bend(robot)
+DRIVEN = {}  # rotors: the joint that each follows, and the ratio
+for loop in robot.loops:
+    ratio = json.loads(loop.data)
+    DRIVEN[ratio["dependent"][0]] = (ratio["independent"][0], ratio["matrix"][0][0])
+JOINTS = [body.joint.name for body in robot.bodies[1:] if body.joint.name not in DRIVEN]
+RNEA = "rnea" if args.rotors == "exact" else "approximate_rnea"
 nq, nv, N, H, PERIOD, TICK = robot.nq, robot.nv, args.nodes, args.step, 1 / args.rate, 0.001
 MASS = sum(body.inertia.mass for body in robot.bodies)
 WEIGHT = -MASS * robot.gravity[2]
-LIMIT = np.resize(TORQUES or [body.joint.effort for body in robot.bodies[1:]], nv - 6)
+LIMIT = np.resize(TORQUES or [body.joint.effort for body in robot.bodies[1 : nv - 5]], nv - 6)
 KP, KD = 0.8 * LIMIT, 0.04 * LIMIT  # of the joints between two plans
 SETTLE = 0.025  # time in which the velocity of a foot that is held vanishes (s)
 MU, GRIP = 0.5, 0.8  # friction that the controller relies on, and that there is
+FRICTION = 0.002 * LIMIT[0]  # of the joints, of which the controller does not know (N m s/rad)
 START, FIRST, APART, LASTS = 2.0, 3.5, 1.5, 0.1  # when walking and pushes begin, how far these are apart, and last (s)
 SHOWN, FILMED, FILM = 9.5, (1.5, 7.0), 20  # how much of the run is in the picture and the film (s), frames a second
-states, inverse = ocp.States(robot), codegen.build(robot, "rnea")
+states, inverse = ocp.States(robot), codegen.build(robot, RNEA)
 kinematics, jacobian = (codegen.build(robot, name, frames=FEET) for name in ("fk", "jacobian"))
 
 
@@ -88,7 +120,7 @@ def stages(expand=False):
         return codegen.to_casadi(robot, name, derivatives=1, expand=expand, **options)
 
     integrate, difference = of("integrate"), of("difference")
-    fk, rnea = of("fk", frames=FEET), of("rnea", external=FEET)
+    fk, rnea = of("fk", frames=FEET), of(RNEA, external=FEET)
 
     def state(stage):
         (dq, dq_next), (dv, dv_next) = stage.unknown("dq", nv), stage.unknown("dv", nv)
@@ -213,17 +245,19 @@ def mjcf():
         return f'<geom type="capsule" fromto="0 0 0 {row(end)}" size="{size}" class="seen"/>' if np.any(end) else ""
 
     def body(i):
-        own, R, moment = (
-            robot.bodies[i],
-            np.array(robot.bodies[i].placement.R),
-            np.array(robot.bodies[i].inertia.moment),
-        )
-        six, size = row([*np.diag(moment), moment[0, 1], moment[0, 2], moment[1, 2]]), 0.8 * RADIUS
+        own, R, size = robot.bodies[i], np.array(robot.bodies[i].placement.R), 0.8 * RADIUS
+        principal, axes = np.linalg.eigh(own.inertia.moment)
+        principal[0] = max(principal[0], 1.001 * (principal[2] - principal[1]))  # what no solid has MuJoCo refuses
+        moment = axes @ np.diag(principal) @ axes.T
+        six = row([*np.diag(moment), moment[0, 1], moment[0, 2], moment[1, 2]])
         text = f'<body name="{own.name}" pos="{row(own.placement.p)}" xyaxes="{row([*R[:, 0], *R[:, 1]])}">'
-        text += f'<inertial mass="{own.inertia.mass}" pos="{row(own.inertia.com)}" fullinertia="{six}"/>'
-        text += f'<joint name="{own.joint.name}" axis="{row(own.joint.axis)}"/>' if i else f"<freejoint/>{trunk}"
+        text += f'<inertial mass="{max(own.inertia.mass, 1e-9)}" pos="{row(own.inertia.com)}" fullinertia="{six}"/>'
+        damping = FRICTION * (own.joint.name in JOINTS)
+        hinge = f'<joint name="{own.joint.name}" axis="{row(own.joint.axis)}" damping="{damping}"/>'
+        text += hinge if i else f"<freejoint/>{trunk}"
         for j, other in enumerate(robot.bodies):
-            text += (stick(other.placement.p, size) if i else "") + body(j) if other.parent == i else ""
+            if other.parent == i:
+                text += (stick(other.placement.p, size) if i and other.joint.name in JOINTS else "") + body(j)
         for frame in robot.frames:
             if frame.body == i and frame.name in FEET:
                 foot = f'<geom name="{frame.name}" size="{RADIUS}" pos="{row(frame.placement.p)}" mass="0"/>'
@@ -236,15 +270,18 @@ def mjcf():
     trunk += f'<body pos="{row(half * [0.3, 0, 1.7])}"><geom type="box" size="{row(half * [0.4, 0.8, 0.7])}" '
     trunk += f'mass="{args.payload * MASS + 1e-6}" contype="0" conaffinity="0" rgba="0.8 0.4 0.1 1"/></body>'
     motors = "".join(
-        f'<motor joint="{own.joint.name}" ctrllimited="true" ctrlrange="{-limit} {limit}"/>'
-        for own, limit in zip(robot.bodies[1:], LIMIT, strict=True)
+        f'<motor joint="{name}" ctrllimited="true" ctrlrange="{-limit} {limit}"/>'
+        for name, limit in zip(JOINTS, LIMIT, strict=True)
+    )
+    gears = "".join(
+        f'<joint joint1="{rotor}" joint2="{joint}" polycoef="0 {ratio} 0 0 0" '
+        'solref="0.002 1" solimp="0.9999 0.9999 0.001"/>'
+        for rotor, (joint, ratio) in DRIVEN.items()
     )
     return f"""<mujoco>
-    <compiler balanceinertia="true"/>
     <option timestep="{TICK}" gravity="{row(robot.gravity)}" cone="elliptic" impratio="10"/>
     <visual><global offwidth="360" offheight="240"/></visual>
     <default>
-      <joint damping="{0.002 * LIMIT[0]}"/>
       <default class="seen"><geom mass="0" contype="0" conaffinity="0" rgba="0.4 0.4 0.45 1"/></default>
     </default>
     <asset>
@@ -259,7 +296,7 @@ def mjcf():
       <geom type="plane" size="40 40 1" friction="{GRIP}" material="tiles"/>
       {body(0)}
     </worldbody>
-    <actuator>{motors}</actuator></mujoco>"""
+    <equality>{gears}</equality><actuator>{motors}</actuator></mujoco>"""
 
 
 class Plant:
@@ -269,14 +306,19 @@ class Plant:
         self.model = mujoco.MjModel.from_xml_string(mjcf())
         self.data, self.rng = mujoco.MjData(self.model), np.random.default_rng(0)
         self.feet, self.trunk = [self.model.geom(name).id for name in FEET], self.model.body(robot.bodies[0].name).id
-        self.data.qpos[:], self.pictures = REST, []
+        self.at_q, self.at_v = list(range(7)), list(range(6))
+        for joint in map(self.model.joint, JOINTS):
+            self.at_q.append(joint.qposadr[0])
+            self.at_v.append(joint.dofadr[0])
+        self.pictures = []
+        self.stand_up()
         self.renderer = (
             mujoco.Renderer(self.model, 240, 360) if args.film and os.environ["MUJOCO_GL"] != "off" else None
         )
 
     def state(self):
         """q and v."""
-        return self.data.qpos.copy(), self.data.qvel.copy()
+        return self.data.qpos[self.at_q], self.data.qvel[self.at_v]
 
     def touching(self):
         """Which feet touch the ground."""
@@ -296,13 +338,15 @@ class Plant:
 
     def stand_up(self):
         """Start again from rest, at this place."""
-        self.data.qpos[2:], self.data.qvel[:] = REST[2:], 0.0
+        self.data.qpos[self.at_q[2:]], self.data.qvel[:] = REST[2:], 0.0
+        for rotor, (joint, ratio) in DRIVEN.items():
+            self.data.joint(rotor).qpos[:] = ratio * self.data.joint(joint).qpos
         self.data.xfrc_applied[:] = 0.0
 
     def step(self, plan):
         """A period with torques by a plan."""
         for _ in range(round(PERIOD / TICK)):
-            self.data.ctrl[:] = plan.torques(self.data.time, self.data.qpos, self.data.qvel)
+            self.data.ctrl[:] = plan.torques(self.data.time, *self.state())
             mujoco.mj_step(self.model, self.data)
         if args.film and len(self.pictures) < FILM * (self.data.time - FILMED[0]) and self.data.time < FILMED[1]:
             self.pictures.append(Image.fromarray(self.drawn()).quantize(48))

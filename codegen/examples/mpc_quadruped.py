@@ -349,7 +349,7 @@ class Plant:
             self.data.ctrl[:] = plan.torques(self.data.time, *self.state())
             mujoco.mj_step(self.model, self.data)
         if args.film and len(self.pictures) < FILM * (self.data.time - FILMED[0]) and self.data.time < FILMED[1]:
-            self.pictures.append(Image.fromarray(self.drawn()).quantize(48))
+            self.pictures.append(Image.fromarray(self.drawn()).quantize(48, Image.Quantize.FASTOCTREE))
 
     def drawn(self):
         """A picture by MuJoCo, or lines from body to body where it cannot draw."""
@@ -447,7 +447,8 @@ def picture(rows, solves, pushes, falls):
     axes[4].plot(when, 1e3 * functions, "C1.", ms=2, label="functions in it")
     axes[4].plot(when[~solved], 1e3 * spent[~solved], "kx", ms=8, label=f"failed ({np.sum(~solved)})")
     axes[4].axhline(1e3 * PERIOD, color="k", ls=":", lw=1.2, label="period")
-    axes[4].set(ylabel="time (ms)", xlabel="time (s)", ylim=(0, None), xlim=(0, min(t[-1], SHOWN)))
+    axes[4].set(ylabel="time (ms)", xlabel="time (s)", xlim=(0, min(t[-1], SHOWN)))
+    axes[4].set(ylim=(0, 1.1e3 * max(*spent[when < SHOWN], PERIOD)))
     for axis in axes:
         for push in pushes:
             axis.axvspan(push, push + LASTS, color="C3", alpha=0.3, lw=0, label="push" if push == pushes[0] else None)

@@ -35,7 +35,7 @@ ROBOTS = {  # feet (front right, left, rear right, left), their radius (m), angl
     "go1": (("FR_foot", "FL_foot", "RR_foot", "RL_foot"), 0.02, (0.0, 0.8, -1.5), (23.7, 23.7, 35.5)),
     "solo12": (("FR_FOOT", "FL_FOOT", "HR_FOOT", "HL_FOOT"), 0.016, (0.0, 0.7, -1.4), (2.7, 2.7, 2.7)),
     "mini_cheetah": (
-        tuple(f"{leg}_foot_contact" for leg in ("FR", "FL", "HR", "HL")),
+        ("FR_foot_contact", "FL_foot_contact", "HR_foot_contact", "HL_foot_contact"),
         0.02,
         (0, -0.8, 1.6),
         (17, 17, 26),
@@ -79,7 +79,9 @@ def knees_that_bend(cheetah):
     return replace(cheetah, bodies=tuple(bodies))
 
 
-FEET, RADIUS, POSTURE, TORQUES = ROBOTS.get(args.robot, (args.feet, args.radius, args.leg, args.torques))
+FEET, RADIUS, POSTURE, TORQUES = ROBOTS.get(
+    args.robot, (args.feet and tuple(args.feet), args.radius, args.leg, args.torques)
+)
 if not (FEET and POSTURE):
     parser.error("a robot of a file needs --feet and --leg")
 robot = codegen.load(args.robot, base="floating", convention="mujoco")
@@ -90,11 +92,17 @@ for loop in robot.loops:
     ratio = json.loads(loop.data)
     DRIVEN[ratio["dependent"][0]] = (ratio["independent"][0], ratio["matrix"][0][0])
 JOINTS = [body.joint.name for body in robot.bodies[1:] if body.joint.name not in DRIVEN]
+if (robot.nq, robot.nv) != (19, 18):
+    parser.error(f"{robot.name}: a floating base and four legs of three joints are needed")
 RNEA = "rnea" if args.rotors == "exact" else "approximate_rnea"
 nq, nv, N, H, PERIOD, TICK = robot.nq, robot.nv, args.nodes, args.step, 1 / args.rate, 0.001
 MASS = sum(body.inertia.mass for body in robot.bodies)
 WEIGHT = -MASS * robot.gravity[2]
-LIMIT = np.resize(TORQUES or [body.joint.effort for body in robot.bodies[1 : nv - 5]], nv - 6)
+LIMIT = np.resize(TORQUES or [body.joint.effort for body in robot.bodies if body.joint.name in JOINTS], nv - 6)
+if not np.isfinite(LIMIT).all():
+    parser.error(f"{robot.name}: the file has no limits of torques; give --torques")
+if not np.isclose(round(1000 / args.rate) * args.rate, 1000):
+    parser.error(f"--rate {args.rate:g}: choose a divisor of 1000, as torques are renewed at 1 kHz")
 KP, KD = 0.8 * LIMIT, 0.04 * LIMIT  # of the joints between two plans
 SETTLE = 0.025  # time in which the velocity of a foot that is held vanishes (s)
 MU, GRIP = 0.5, 0.8  # friction that the controller relies on, and that there is

@@ -201,7 +201,7 @@ class Controller:
     """The trajectory that is planned, and one SQP step of it at a time."""
 
     def __init__(self, q, expand=False, compile_c=True):
-        self.problem, self.solver = ocp.Problem(*stages(expand), N, known=2 * nv, compile_c=compile_c), ocp.Piqp()
+        self.problem, self.solver = ocp.Problem(*stages(expand), N, known=2 * nv, compile_c=compile_c), ocp.Piqp(0.1)
         self.restart(0.0, q)
 
     def restart(self, t, q):

@@ -104,11 +104,9 @@ class Stage:
         """
         unknowns = vertcat(*self.unknowns.values(), *self.following.values())
         derivative = self._derivatives(unknowns)
-        zero, residual = (vertcat(SX(0, 1), *rows) for rows in (self.zero_rows, self.residuals))
-        low, rows, up = (
-            vertcat(SX(0, 1), *parts)
-            for parts in (zip(*self.bounded_rows, strict=True) if self.bounded_rows else 3 * [()])
-        )
+        none = SX(0, 1)
+        zero, residual = (vertcat(none, *rows) for rows in (self.zero_rows, self.residuals))
+        low, rows, up = (vertcat(*parts) for parts in zip((none, none, none), *self.bounded_rows, strict=True))
         by = derivative(residual)
         vectors = [casadi.densify(x) for x in (zero, low - rows, up - rows, by.T @ residual)]
         outputs = (vectors[0], derivative(zero), *vectors[1:3], derivative(rows), vectors[3], casadi.triu(by.T @ by))

@@ -32,6 +32,7 @@ html_show_sphinx = False
 
 FUNCTIONS = ("load", "bundled", "build", "auto", "generate", "graphs", "symbolic", "contact_wrenches")
 CLASSES = ("Robot", "Model", "Frame", "Contact", "RobotError", "BuildError", "SingularError")
+OCP = ("Stage", "Problem", "Quadratic", "Piqp", "Solution", "Gait", "States")
 REFERENCE = (
     "## codegen",
     *(f".. autofunction:: codegen.{name}" for name in FUNCTIONS),
@@ -42,6 +43,8 @@ REFERENCE = (
     ".. autoclass:: codegen.task.auto_select.Choice",
     ".. autoclass:: codegen.ir.graph.Graph",
     ".. autoclass:: codegen.ir.graph.Port",
+    "## codegen.ocp",
+    *(f".. autoclass:: codegen.ocp.{name}" for name in OCP),
     "## opcount",
     ".. autofunction:: opcount.count",
     ".. autofunction:: opcount.breakdown",

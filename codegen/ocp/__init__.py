@@ -1,0 +1,14 @@
+"""Optimal control by sequential quadratic programming: stages over SX, functions of compiled C, states on manifolds.
+
+A `Stage` is written with CasADi's expressions. It calls functions of `codegen.to_casadi`, whose exact Jacobians enter
+its own by the chain rule. A `Problem` repeats it over nodes and makes quadratic programs of constant sparsity. A `Gait`
+says which feet are held when, and `States` moves configurations along tangents.
+"""
+
+from codegen.ocp.gait import GAITS, Gait
+from codegen.ocp.piqp import Piqp, Solution
+from codegen.ocp.problem import Problem, Quadratic
+from codegen.ocp.stage import Stage
+from codegen.ocp.states import States
+
+__all__ = ["GAITS", "Gait", "Piqp", "Problem", "Quadratic", "Solution", "Stage", "States"]

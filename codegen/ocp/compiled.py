@@ -1,0 +1,28 @@
+"""Functions of SX as C that CasADi generates, compiled into the build cache."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi
+
+from codegen.compilation.cache import Build, kept
+from codegen.compilation.compiler import toolchain
+from codegen.compilation.shared_library import compile_library
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def compiled(function: casadi.Function) -> casadi.Function:
+    """The same function, from a library; BuildError if no compiler works."""
+    name, tools = function.name(), toolchain()
+    generator = casadi.CodeGenerator(name)
+    generator.add(function)
+    text = generator.dump()
+
+    def build(work: Path) -> Build:
+        return Build(compile_library(name, {f"{name}.c": text}, work, tools), (f"{name}.c",), {"symbol": name})
+
+    place, made, _ = kept(f"stage {text}", build, tools)
+    return casadi.external(name, str(place / made.binary))

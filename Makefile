@@ -14,7 +14,7 @@ REPORT ?=
 GOLDENS := iiwa solo12
 GOLDEN_ALGORITHMS := -a rnea -a crba -a aba
 
-.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies figures claims report bench docs goldens clean
+.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies figures claims report bench bench-mpc docs goldens clean
 
 help:
 	@echo "make demo          install, generate and compile ABA and RNEA of $(DEMO_ROBOT), check, count, time"
@@ -30,6 +30,7 @@ help:
 	@echo "make claims        the papers' claims, with our numbers and verdicts; CLAIMS=\"pv_osimr --csv\" chooses"
 	@echo "make report        one HTML page of all that, build/report.html; REPORT=--quick takes seconds"
 	@echo "make bench         time against Pinocchio and CasADi, on one core; BENCH=\"iiwa -a aba\" chooses"
+	@echo "make bench-mpc     functions and their derivatives as an optimiser calls them, against CasADi's own"
 	@echo "make docs          the guide and the API reference as HTML in build/docs; any warning fails"
 	@echo "make goldens       write the committed generated/ folders again"
 	@echo "make clean         remove the virtual environment, build products and caches"
@@ -84,6 +85,9 @@ report: $(VENV)/.drawing
 
 bench: $(VENV)/.benching
 	@$(BIN)/python -m opcount.bench $(BENCH) --out build/bench
+
+bench-mpc: $(VENV)/.installed
+	@$(BIN)/python -m opcount.bench.solvers $(BENCH)
 
 docs: $(VENV)/.documenting
 	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --fresh-env -c .docs codegen/guide build/docs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import runpy
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,13 +12,14 @@ from thorough import besides
 
 import codegen
 from codegen.cli.examples import FOLDER, examples
+from codegen.oracle import ORACLE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 QUICK = ("forward_dynamics",)  # a small robot's; the others build more
-OWN = ("identification", "mpc_arm")  # that have a test of their own
-LINES = {"identification": 310, "mpc_arm": 190}  # a plant, and pictures; others are shorter than 40 lines
+OWN = ("identification", "mpc_arm", "whole_body_qp")  # that have a test of their own
+LINES = {"identification": 310, "mpc_arm": 190, "whole_body_qp": 430}  # with a plant; others are shorter than 40 lines
 
 
 @pytest.mark.parametrize("name", besides(QUICK, [name for name in examples() if name not in OWN]))
@@ -66,6 +67,48 @@ def test_identification(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
         difference = np.abs(M - inertia_matrix(found["plant"], data)).max() / np.abs(M).max()
         assert difference < (0.01 if noise < 1.0 else 0.2)
         assert (tmp_path / "arm.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("solver", ["proxqp", "piqp"])
+def test_whole_body_control(
+    solver: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It recovers from pushes, and its QP is that of the oracle's equations of motion."""
+    for name in ("mujoco", "matplotlib", {"proxqp": "proxsuite"}.get(solver, solver)):
+        pytest.importorskip(name)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    options = f"--solver {solver} --pushes 2 --impulse 15 --figure {tmp_path}/a.png --film {tmp_path}/a.gif"
+    monkeypatch.setattr(sys, "argv", ["whole_body_qp", *options.split()])
+    found = runpy.run_path(str(FOLDER / "whole_body_qp.py"), run_name="__main__")
+    out = capsys.readouterr().out
+    assert "failed solves 0; periods with a torque at its limit 0" in out
+    assert "recovered from 2 of 2 pushes" in out
+    assert "falls 0" in out
+    _, centre, middle, _, hand, target, *_ = found["rows"]
+    assert np.abs(centre - middle)[:, :2].max() < 0.05
+    assert np.linalg.norm(hand - target, axis=1).max() < 0.03
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF")
+    equations_of_motion_are_the_oracles(found)
+
+
+def equations_of_motion_are_the_oracles(found: dict[str, Any]) -> None:
+    """At a random state: rows of the base, of soles that stay, and of torques."""
+    robot, rng = found["robot"], np.random.default_rng(1)
+    (q, v, _), x = robot.random(rng), rng.standard_normal(robot.nv + 12)
+    quantities = found["measured"](q, v)
+    _, _, A, b, C, low, _ = found["problem"](q, v, quantities, np.zeros((3, 3)))
+    a, wrenches = x[: robot.nv], found["UNIT"] * x[robot.nv :].reshape(2, 6)
+    axes = quantities[2].rotation[:2]
+    own = np.stack([np.append(R.T @ w[:3], R.T @ w[3:]) for R, w in zip(axes, wrenches, strict=True)])
+    tau = ORACLE["rnea"](robot, q, v, a, own, external=found["FRAMES"][:2])
+    assert np.abs(A[:6] @ x - b[:6] - tau[:6]).max() < 1e-9 * np.abs(tau).max()
+    torques = C[: robot.nv - 6] @ x - found["LIMIT"] - low[: robot.nv - 6]
+    assert np.abs(torques - tau[6:]).max() < 1e-9 * np.abs(tau).max()
+    accelerations = ORACLE["frame_accelerations"](robot, q, v, a, frames=found["FRAMES"][:2]).ravel()
+    damped = accelerations + 20.0 * quantities[2].velocity[:2].ravel()
+    assert np.abs(A[6:] @ x - b[6:] - damped).max() < 1e-9 * np.abs(accelerations).max()
 
 
 @pytest.mark.parametrize("name", examples())

@@ -51,7 +51,7 @@ crba, bias, com, centroidal, centroidal_bias = (
 )
 STAND[2] -= fk(STAND, np.zeros(n)).position[0, 2]
 SET = fk(STAND, np.zeros(n))  # poses of frames to keep, and of the hand to start from
-CENTRE = np.append(SET.position[:2, :2].mean(0), com(STAND, np.zeros(n)).com[2])
+HEIGHT = com(STAND, np.zeros(n)).com[2]
 
 
 def mjcf():
@@ -110,8 +110,13 @@ def measured(q, v):
     return crba(q), bias(q, v), fk(q, v), jacobian(q), jdot_v(q, v), com(q, v), centroidal(q, v), centroidal_bias(q, v)
 
 
-def tasks(q, v, quantities, hand, hand_speed):
-    """J, and the wanted J a, of all tasks below one another, weighted."""
+def between(frames):
+    """The place of the centre of mass: above the middle between the soles."""
+    return np.append(frames.position[:2, :2].mean(0), HEIGHT)
+
+
+def tasks(q, v, quantities, hand):
+    """J, and the wanted J a, of all tasks below one another, weighted; `hand` is what `reach` gives."""
     _, _, frames, J, drift, centre, momentum, rate = quantities
     rows, right = [], []
 
@@ -120,22 +125,23 @@ def tasks(q, v, quantities, hand, hand_speed):
         rows.append(weight * jacobian)
         right.append(weight * wanted)
 
-    wanted = 40.0 * (CENTRE - centre.com) - 14.0 * centre.vcom
+    wanted = 40.0 * (between(frames) - centre.com) - 14.0 * centre.vcom
     add("centre", momentum.A_g[:3] / MASS, wanted - rate[:3] / MASS)
     add("momentum", momentum.A_g[3:], -5.0 * momentum.h[3:] - rate[3:])
     for name, k in (("trunk", 2), ("base", 3)):
         wanted = 100.0 * turn_between(frames.rotation[k], SET.rotation[k]) - 20.0 * frames.velocity[k, 3:]
         add(name, J[k, 3:], wanted - drift[k, 3:])
-    wanted = 200.0 * (hand - frames.position[4]) + 28.0 * (hand_speed - frames.velocity[4, :3])
+    place, speed, rate_of_speed = hand
+    wanted = rate_of_speed + 200.0 * (place - frames.position[4]) + 28.0 * (speed - frames.velocity[4, :3])
     add("hand", J[4, :3], wanted - drift[4, :3])
     add("posture", np.eye(n)[6:], 50.0 * (STAND[7:] - q[7:]) - 14.0 * v[6:])
     return np.concatenate(rows), np.concatenate(right)
 
 
-def problem(q, v, quantities, hand, hand_speed):
+def problem(q, v, quantities, hand):
     """Of x = [a; wrenches]: H, g, A, b, C, low, high to minimise x' H x / 2 + g' x, A x = b, low <= C x <= high."""
     M, h, frames, J, drift, *_ = quantities
-    T, wanted = tasks(q, v, quantities, hand, hand_speed)
+    T, wanted = tasks(q, v, quantities, hand)
     H, g = 1e-6 * np.eye(n + 12), np.zeros(n + 12)
     H[:n, :n] += T.T @ T
     g[:n] = -T.T @ wanted
@@ -199,7 +205,7 @@ def osqp():
     from scipy import sparse
 
     q, v, _ = robot.random(0)
-    H, _, A, _, C, _, _ = problem(q, v, measured(q, v), SET.position[4], np.zeros(3))
+    H, _, A, _, C, _, _ = problem(q, v, measured(q, v), reach(0.0))
     P, rows = sparse.csc_matrix(np.triu(H)), sparse.csc_matrix(np.vstack([A, C]))
     (i, j), (k, m) = (M.tocoo().coords for M in (P, rows))
     qp = osqp.OSQP()
@@ -224,12 +230,12 @@ def osqp():
 
 
 def reach(t):
-    """Where the hand is to be (m), and its velocity: between points, along minimum-jerk paths of 1 s."""
+    """Where the hand is to be (m), velocity and acceleration: between points, along minimum-jerk paths of 1 s."""
     points = SET.position[4] + np.array([[0, 0, 0], [0.2, 0.15, 0.15], [0.15, 0.3, -0.15], [0.1, -0.1, 0.35]])
     k, s = int(t // 3.0), min(t % 3.0, 1.0)
     start, end = points[k % len(points)], points[(k + 1) % len(points)]
-    along, speed = s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2
-    return start + along * (end - start), speed * (end - start)
+    along, speed, rate = s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2, 60 * s * (1 - s) * (1 - 2 * s)
+    return start + along * (end - start), speed * (end - start), rate * (end - start)
 
 
 def control(q, v, hand, solve):
@@ -237,7 +243,7 @@ def control(q, v, hand, solve):
     times = [time.process_time()]
     quantities = measured(q, v)
     times.append(time.process_time())
-    given = problem(q, v, quantities, *hand)
+    given = problem(q, v, quantities, hand)
     times.append(time.process_time())
     x, tau, wrenches = solve(*given), None, np.full((2, 6), np.nan)
     if x is not None:
@@ -277,18 +283,17 @@ def simulated(solve):
             plant.xfrc_applied[trunk, :2] = size * args.impulse / PUSHED * np.array([np.cos(angle), np.sin(angle)])
         mujoco.mj_step(model, plant, SUBSTEPS)
         frames, full = fk(plant.qpos, plant.qvel), np.sum(np.abs(plant.ctrl) > 0.999 * LIMIT)
-        centre = plant.subtree_com[1].copy()
-        rows.append(
-            (t, centre, pressure(wrenches, frames.position), frames.position[4], hand[0], spent, new is None, full)
-        )
+        centre, middle = plant.subtree_com[1].copy(), between(frames)
+        seen = centre, middle, pressure(wrenches, frames.position), frames.position[4], hand[0]
+        rows.append((t, *seen, spent, new is None, full))
         if step % 50 == 0:
             problems.append(given)
-            places.append(plant.xpos[1:].copy())
-        if centre[2] < 0.7 * CENTRE[2]:
+            places.append(np.vstack([plant.xpos[1:], frames.position]))
+        if centre[2] < 0.7 * HEIGHT:
             fallen, falls, plant.qpos[:], plant.qvel[:] = True, falls + 1, STAND, 0.0  # it is put back
         if (step + 1) % round(EVERY / PERIOD) == 0:
             if number:
-                recovered.append(not fallen and np.abs(centre - CENTRE)[:2].max() < 0.03)
+                recovered.append(not fallen and np.abs(centre - middle)[:2].max() < 0.03)
             fallen = False
     return (
         [np.array(column) for column in zip(*rows, strict=True)],
@@ -298,7 +303,7 @@ def simulated(solve):
     )
 
 
-def summary(t, centre, _, hand, target, spent, failed, full):
+def summary(t, centre, middle, _, hand, target, spent, failed, full):
     """Print what the run was like."""
     microseconds = 1e6 * np.column_stack([spent, spent.sum(1)])
     print(f"{'microseconds':26}{'median':>8}{'99 %':>8}{'most':>8}")
@@ -313,7 +318,7 @@ def summary(t, centre, _, hand, target, spent, failed, full):
     rest = (t % EVERY > 1.5) & (t % 3.0 > 1.5)
     print(f"error of the hand: RMS {1e3 * np.sqrt(np.mean(errors**2)):.1f} mm", end=", ")
     print(f"at rest, 1.5 s after a push, {1e3 * np.sqrt(np.mean(errors[rest] ** 2)):.1f} mm")
-    print(f"farthest the centre of mass was from its place: {1e3 * np.abs(centre - CENTRE)[:, :2].max():.0f} mm")
+    print(f"farthest the centre of mass was from its place: {1e3 * np.abs(centre - middle)[:, :2].max():.0f} mm")
 
 
 def compared(problems):
@@ -334,32 +339,32 @@ def compared(problems):
 
 def skeleton(axis, places, target, across):
     """Links as lines, seen along x (across 1) or y (across 0)."""
-    for i, body in enumerate(robot.bodies):
-        if body.parent >= 0:
-            line = places[[body.parent, i]]
-            axis.plot(line[:, across], line[:, 2], "C0-", lw=3, solid_capstyle="round")
-    for foot in ("leg_left_6_link", "leg_right_6_link"):
-        x = places[[body.name for body in robot.bodies].index(foot)][across]
-        axis.plot([x - SOLE[across], x + SOLE[across]], [0, 0], "k-", lw=4)
+    first = len(robot.bodies)
+    ends = [(body.parent, i) for i, body in enumerate(robot.bodies) if body.parent >= 0]
+    for pair in [*ends, *((robot.frame(name).body, first + k) for k, name in enumerate(FRAMES))]:
+        line = places[list(pair)]
+        axis.plot(line[:, across], line[:, 2], "C0-", lw=3, solid_capstyle="round")
+    for x, z in places[first : first + 2, [across, 2]]:
+        axis.plot([x - SOLE[across], x + SOLE[across]], [z, z], "k-", lw=4)
     axis.plot(target[across], target[2], "C3o", ms=6)
     axis.set(aspect="equal", xlim=(-0.75, 0.75), ylim=(-0.05, 1.85), xlabel="xy"[across] + " (m)")
 
 
 def picture(rows, pushes, recovered, places):
     """The robot, centres of mass and pressure, the hand, pushes, and times."""
-    t, centre, cop, hand, target, spent, *_ = rows
-    figure = plt.figure(figsize=(12, 10), layout="constrained")
-    grid = figure.add_gridspec(4, 3, width_ratios=[1, 1, 1.6])
-    starts, most = EVERY * np.arange(1, len(pushes) + 1), np.abs(centre - CENTRE)[:, :2].max(1)
+    t, centre, middle, cop, hand, target, spent, *_ = rows
+    figure = plt.figure(figsize=(13, 9), layout="constrained")
+    grid = figure.add_gridspec(4, 3, width_ratios=[1, 1, 1.8])
+    starts, most = EVERY * np.arange(1, len(pushes) + 1), np.abs(centre - middle)[:, :2].max(1)
     for across in range(2):
         worst = int(np.argmax(most)) // 50
         skeleton(figure.add_subplot(grid[:2, across]), places[worst], target[50 * worst], across)
         axis = figure.add_subplot(grid[across, 2])
         axis.plot(t, cop[:, across], "0.6", lw=0.7, label="centre of pressure")
         axis.plot(t, centre[:, across], "C0", lw=1.5, label="centre of mass")
-        edge = SET.position[:2, across]
-        for side in (edge.min() - HALF[across], edge.max() + HALF[across]):
-            axis.axhline(side, color="k", ls=":", lw=1.2)
+        reach = HALF[across] + across * SET.position[0, 1]
+        for side in (-reach, reach):
+            axis.plot(t, middle[:, across] + side, "k:", lw=1.2)
         axis.set(ylabel="xy"[across] + " (m)", xlim=(0, t[-1]))
     figure.axes[0].set_title(f"farthest from its place, {50 * worst * PERIOD:.2f} s", loc="left")
     axis.legend(ncols=2, fontsize="small")
@@ -381,6 +386,7 @@ def picture(rows, pushes, recovered, places):
         chosen = pushes[recovered == good]
         axis.plot(chosen[:, 1], args.impulse * chosen[:, 0], "o", color=color, label=f"{label} ({len(chosen)})")
     axis.set_title("pushes on the trunk (N s), forwards to the right")
+    axis.set_rgrids(np.arange(10, args.impulse + 1, 10))
     axis.set_rlim(0, 1.05 * args.impulse)
     axis.legend(loc="upper right", bbox_to_anchor=(1.3, 1.1))
     figure.savefig(args.figure, dpi=110)
@@ -413,5 +419,5 @@ compared(problems)
 picture(rows, pushes, recovered, places)
 print(f"wrote {args.figure}")
 if args.film:
-    film(places, rows[4][::50])
+    film(places, rows[5][::50])
     print(f"wrote {args.film}")

@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 QUICK = ("forward_dynamics",)  # a small robot's; the others build more
-OWN = ("identification", "mpc_arm", "whole_body_qp")  # that have a test of their own
-LINES = {"identification": 310, "mpc_arm": 190, "whole_body_qp": 430}  # with a plant; others are shorter than 40 lines
+OWN = ("differential_leg", "identification", "mpc_arm", "whole_body_qp")  # that have a test of their own
+LINES = {  # with a plant or pictures; others are shorter than 40 lines
+    "differential_leg": 150,
+    "identification": 310,
+    "mpc_arm": 190,
+    "whole_body_qp": 430,
+}
 
 
 @pytest.mark.parametrize("name", besides(QUICK, [name for name in examples() if name not in OWN]))
@@ -40,6 +45,26 @@ def test_mpc_of_an_arm(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
     assert (abs(ours[3]) <= found["LIMIT"]).all()
     assert abs(ours[3] - peers[3]).max() < 1e-6
     assert (tmp_path / "arm.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.thorough
+def test_a_leg_with_differentials(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Torques of the exact plan are those of the oracle's projected dynamics, and bring the toe to its place."""
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("casadi", minversion="3.8")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.setattr(sys, "argv", f"differential_leg --nodes 15 --figure {tmp_path}/leg.png".split())
+    found = runpy.run_path(str(FOLDER / "differential_leg.py"), run_name="__main__")
+    rows = {line[:16].strip(): line.split() for line in capsys.readouterr().out.splitlines()}
+    exact, reflected, none = (float(rows[name][-2]) for name in ("exact", "rotors reflected", "no rotors"))
+    assert exact < 0.5 < reflected < none
+    leg, (x, a, tau, *_) = found["leg"], found["plans"]["exact"]
+    for state, acceleration, torque in zip(x[:-1:5], a[::5], tau[::5], strict=True):
+        q, v = found["middle"](found["integrate"], state, acceleration)
+        assert np.abs(ORACLE["rnea"](leg, q, v, acceleration) - torque).max() < 1e-6
+    assert (tmp_path / "leg.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.thorough

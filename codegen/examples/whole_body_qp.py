@@ -21,7 +21,7 @@ from codegen.progress import doing
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--solver", choices=("proxqp", "piqp", "osqp"), default="proxqp", help="default: %(default)s")
 parser.add_argument("--pushes", type=int, default=20, help="one every 2 s (default: %(default)s)")
-parser.add_argument("--impulse", type=float, default=40.0, help="of the largest push (N s, default: %(default)s)")
+parser.add_argument("--impulse", type=float, default=30.0, help="of the largest push (N s, default: %(default)s)")
 parser.add_argument("--seed", type=int, default=0, help="of pushes, masses and noise (default: %(default)s)")
 parser.add_argument("--figure", default="whole_body_qp.png", help="the picture to write (default: %(default)s)")
 parser.add_argument("--film", help="an animated GIF to write")
@@ -170,6 +170,7 @@ def proxqp():
 
     qp = proxqp.dense.QP(n + 12, 18, len(LIMIT) + 2 * len(CONE))
     qp.settings.eps_abs, qp.settings.eps_rel, ready = 1e-5, 0.0, []
+    qp.settings.max_iter, qp.settings.max_iter_in = 50, 100  # a QP without solution is given up in time
 
     def solve(*given):
         if ready:
@@ -289,7 +290,7 @@ def simulated(solve):
         if step % 50 == 0:
             problems.append(given)
             places.append(np.vstack([plant.xpos[1:], frames.position]))
-        if centre[2] < 0.7 * HEIGHT:
+        if centre[2] < 0.8 * HEIGHT:
             fallen, falls, plant.qpos[:], plant.qvel[:] = True, falls + 1, STAND, 0.0  # it is put back
         if (step + 1) % round(EVERY / PERIOD) == 0:
             if number:
@@ -341,9 +342,9 @@ def skeleton(axis, places, target, across):
     """Links as lines, seen along x (across 1) or y (across 0)."""
     first = len(robot.bodies)
     ends = [(body.parent, i) for i, body in enumerate(robot.bodies) if body.parent >= 0]
-    for pair in [*ends, *((robot.frame(name).body, first + k) for k, name in enumerate(FRAMES))]:
-        line = places[list(pair)]
-        axis.plot(line[:, across], line[:, 2], "C0-", lw=3, solid_capstyle="round")
+    ends += [(robot.frame(name).body, first + k) for k, name in enumerate(FRAMES)]
+    lines = np.pad(places[np.array(ends)], [(0, 0), (0, 1), (0, 0)], constant_values=np.nan).reshape(-1, 3)
+    axis.plot(lines[:, across], lines[:, 2], "C0-", lw=3, solid_capstyle="round")
     for x, z in places[first : first + 2, [across, 2]]:
         axis.plot([x - SOLE[across], x + SOLE[across]], [z, z], "k-", lw=4)
     axis.plot(target[across], target[2], "C3o", ms=6)

@@ -224,7 +224,7 @@ def osqp():
 
     def solve(H, g, A, b, C, low, high):
         qp.update(Px=H[i, j], Ax=np.vstack([A, C])[k, m], q=g, l=np.append(b, low), u=np.append(b, high))
-        found = qp.solve()
+        found = qp.solve(raise_error=False)
         return found.x if found.info.status == "solved" else None
 
     return solve

@@ -8,20 +8,22 @@ armatures.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codegen.errors import RobotError
+from codegen.geometry import Inertia, mat3, vec3
 from codegen.kinematic_loops import states
 from codegen.progress import doing
 from codegen.task.options import task_of
 from codegen.tracing.task import casadi_function
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from codegen.model import Model
+    from codegen.model import Body, Model
 
     Array = NDArray[np.float64]
 
@@ -68,6 +70,41 @@ def inertial_parameters(robot: Model) -> Array:
         entries = moment[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
         found.append([body.inertia.mass, *body.inertia.first_moment, *entries])
     return np.array(found).reshape(-1)
+
+
+def bodies_with(robot: Model, pi: ArrayLike) -> tuple[Body, ...]:
+    """The bodies of a robot with other inertial parameters pi (10 n), in the order of `inertial_parameters`.
+
+    RobotError for another shape, for numbers that are not finite, and for bodies that forward dynamics cannot move:
+    those of a mass or a principal moment of inertia below zero, and those of a first moment without mass.
+    """
+    rows = np.asarray(pi, float)
+    if rows.shape != (len(NAMES) * len(robot.bodies),) or not np.isfinite(rows).all():
+        raise RobotError(
+            f"{robot.name}: inertial parameters have shape {rows.shape}; give {len(NAMES) * len(robot.bodies)} finite "
+            "numbers, ten of each body, as codegen.inertial_parameters does"
+        )
+    pairs = zip(robot.bodies, rows.reshape(-1, len(NAMES)), strict=True)
+    return tuple(replace(body, inertia=_inertia(robot, body, row)) for body, row in pairs)
+
+
+def _inertia(robot: Model, body: Body, row: Array) -> Inertia:
+    """The inertia that ten parameters stand for."""
+    mass, first = float(row[0]), row[1:4]
+    if mass < 0.0 or (mass == 0.0 and first.any()):
+        raise RobotError(
+            f"{robot.name}: body {body.name} would have the mass {mass:.6g}; identify under the constraint that it is "
+            "positive"
+        )
+    com = first / mass if mass else first
+    moment = row[[[4, 5, 7], [5, 6, 8], [7, 8, 9]]] - mass * (com @ com * np.eye(3) - np.outer(com, com))
+    low = float(np.linalg.eigvalsh(moment)[0])
+    if low < -ROUNDING * max(float(np.trace(moment)), 0.0):
+        raise RobotError(
+            f"{robot.name}: body {body.name} would have the negative principal moment of inertia {low:.6g}; identify "
+            "under the constraint that the pseudo-inertia is positive"
+        )
+    return Inertia(mass, vec3(com), mat3(moment))
 
 
 def base_parameters(robot: Model, seed: int = 0) -> BaseParameters:

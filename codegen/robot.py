@@ -116,6 +116,16 @@ class Robot(Model):
         )
         return Robot.of(whole)
 
+    def with_inertial_parameters(self, pi: ArrayLike) -> Robot:
+        """This robot with other inertial parameters pi (10 n) of its bodies, such as identified ones.
+
+        Their order, frames and units are those of `codegen.inertial_parameters`. RobotError if the shape is another, or
+        a body has a negative mass or principal moment of inertia.
+        """
+        from codegen.identification import bodies_with  # traces, and so slow to import
+
+        return replace(self, bodies=bodies_with(self, pi))
+
     def lock(
         self, joints: Mapping[str, float | Sequence[float] | None] | Sequence[str], q: ArrayLike | None = None
     ) -> Robot:

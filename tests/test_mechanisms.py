@@ -152,5 +152,5 @@ def _refused(name: str) -> None:
 def test_unknown_names_suggest_near_ones() -> None:
     with pytest.raises(RobotError, match="did you mean talos"):
         load("taloss")
-    with pytest.raises(RobotError, match="the robots are .*atlas, "):
+    with pytest.raises(RobotError, match=r"the robots are .*atlas, "):
         load("zzzzzzz")

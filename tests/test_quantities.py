@@ -286,6 +286,43 @@ def test_inertial_parameters_are_pinocchios():
     assert error(codegen.inertial_parameters(model), expected) < EXACT
 
 
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_a_robot_with_other_inertial_parameters(base):
+    """Those of another robot of the same joints make its inverse dynamics."""
+    model = codegen.Robot.of(random_mechanism(base, "pinocchio"))
+    pi = codegen.inertial_parameters(model) * 1.5
+    other = model.with_inertial_parameters(pi)
+    assert error(codegen.inertial_parameters(other), pi) < EXACT
+    assert {(body.joint, body.placement) for body in other.bodies} == {
+        (body.joint, body.placement) for body in model.bodies
+    }
+    q, v, a = drawn(model, 4)
+    light = model.with_inertial_parameters(0.0 * pi)  # armatures are left
+    (Y,), (tau,) = results(model, "regressor", q, v, a), results(other, "rnea", q, v, a)
+    assert error(Y @ pi, tau - ORACLE["rnea"](light, q, v, a)) < EXACT
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "words"),
+    [
+        (None, 0.0, r"have shape \(69,\); give 70 finite numbers"),
+        (3, np.nan, "give 70 finite numbers"),
+        (10, -0.5, "body lbr_iiwa_link_2 would have the mass -0.5"),
+        (10, 0.0, "body lbr_iiwa_link_2 would have the mass 0"),
+        (16, -1.0, "body lbr_iiwa_link_2 would have the negative principal moment"),
+    ],
+)
+def test_inertial_parameters_of_no_body_are_refused(entry, value, words):
+    model = codegen.load("iiwa")
+    pi = codegen.inertial_parameters(model)
+    if entry is None:
+        pi = pi[1:]
+    else:
+        pi[entry] = value
+    with pytest.raises(codegen.RobotError, match=words):
+        model.with_inertial_parameters(pi)
+
+
 @pytest.mark.parametrize(
     ("robot", "number"),
     besides(

@@ -25,6 +25,7 @@ from codegen.algorithms.aba_prox_stiff import aba_prox_stiff
 from codegen.algorithms.arguments import QUANTITIES as QUANTITIES
 from codegen.algorithms.arguments import Quantity as Quantity
 from codegen.algorithms.bias import bias
+from codegen.algorithms.by_arguments import rnea_by_arguments
 from codegen.algorithms.caba_osim import caba_osim
 from codegen.algorithms.caba_osim_swept import caba_osim_swept
 from codegen.algorithms.caba_osimf import caba_osimf
@@ -86,7 +87,6 @@ from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.regressor import regressor
 from codegen.algorithms.rk4 import rk4, rk4_derivatives
 from codegen.algorithms.rnea import rnea
-from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.algorithms.semi_implicit_euler import semi_implicit_euler, semi_implicit_euler_derivatives
 from codegen.algorithms.tree_kkt import tree_kkt
 from codegen.lowering.problem import Needs
@@ -122,7 +122,8 @@ class Algorithm:
     `constrained`, `delassus` and `damped` (robots with contacts), `loops` (the baselines for robots with loops).
     `declares` is what the lowering needs to know of it. Without `held` there, constrained dynamics is given the whole
     problem: no joint is eliminated. `auto` chooses among those of a group that compete. `independent` are the contacts'
-    rows that must not depend on each other.
+    rows that must not depend on each other. `differentiates` are the results whose derivatives it gives, where other
+    arguments than the state may be asked for: `run` then takes columns of symbols, `by`.
     """
 
     name: str
@@ -135,6 +136,7 @@ class Algorithm:
     tolerance: Tolerance = PLAIN
     competes: bool = False
     independent: Independent = ""
+    differentiates: tuple[str, ...] = ()
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -360,10 +362,11 @@ ALGORITHMS: dict[str, Algorithm] = {
         damped("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu"),
         derivatives(
             "rnea_derivatives",
-            rnea_derivatives,
+            rnea_by_arguments,
             STATE_AND_MOTION,
             ("dtau_dq", "dtau_dv", "M"),
             "derivatives of inverse dynamics",
+            differentiates=("tau",),
         ),
         derivatives(
             "aba_derivatives",
@@ -372,6 +375,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             ("da_dq", "da_dv", "Minv"),
             "derivatives of forward dynamics",
             declares=IN_JOINT_SPACE,
+            differentiates=("a",),
         ),
         derivatives("fk_derivatives", fk_derivatives, STATE, ("dvelocity_dq", "J"), "derivatives of frame velocities"),
         derivatives(
@@ -396,18 +400,32 @@ ALGORITHMS: dict[str, Algorithm] = {
                 BY_STATE,
                 f"derivatives of {name}",
                 independent="rows",
+                differentiates=SOLUTION,
             )
             for name in ("pv", "pv_early")
         ),
         *(
-            derivatives(f"{name}_derivatives", proximal_derivatives, PROXIMAL, BY_STATE, f"derivatives of {name}")
+            derivatives(
+                f"{name}_derivatives",
+                proximal_derivatives,
+                PROXIMAL,
+                BY_STATE,
+                f"derivatives of {name}",
+                differentiates=SOLUTION,
+            )
             for name in (
                 *("prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff", "tree_kkt"),
                 *("prox_ltl", "prox_ltls", "prox_kkt"),
             )
         ),
         derivatives(
-            "pv_soft_derivatives", soft_derivatives, (*HELD, "R"), BY_STATE, "derivatives of pv_soft", tolerance=WITH_MU
+            "pv_soft_derivatives",
+            soft_derivatives,
+            (*HELD, "R"),
+            BY_STATE,
+            "derivatives of pv_soft",
+            tolerance=WITH_MU,
+            differentiates=SOLUTION,
         ),
         derivatives(
             "integrate_derivatives", integrate_derivatives, ("q", "dv"), ("dq1_dq", "dq1_ddv"), "derivatives of steps"

@@ -227,6 +227,18 @@ def add_derivatives(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_wrt(parser: argparse.ArgumentParser) -> None:
+    """--wrt: further arguments that functions of derivatives differentiate by."""
+    parser.add_argument(
+        "--wrt",
+        action="append",
+        default=[],
+        metavar="ARGUMENT",
+        help="an argument that functions of derivatives differentiate by besides the state (k, R, kp, kd, weight, "
+        "target_position, f_ext, gravity, inertia:BODY); repeatable",
+    )
+
+
 def add_formats(parser: argparse.ArgumentParser, csv: bool = False) -> None:
     """--json, and --csv where it makes sense."""
     group = parser.add_mutually_exclusive_group()

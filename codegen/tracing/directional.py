@@ -71,6 +71,12 @@ def axes(task: Task) -> dict[str, Axes]:
     for name, shape in primal.items():
         known[f"d{name}"] = known[f"{name}bar"] = ("nv",) if _moves(name) else shape
     known |= primal
+    known |= {
+        f"d{y}_d{x}": (*QUANTITIES[y].shape, *QUANTITIES[x].shape)
+        for y in task.entry.differentiates
+        for x in task.form.wrt
+        if x in QUANTITIES
+    }
     return {port.name: known[port.name] for ports in signature(task) for port in ports if port.name in known}
 
 

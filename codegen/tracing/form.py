@@ -14,11 +14,14 @@ class Form:
     """The results of an algorithm or products of their derivatives; matrices dense, or (`sparse`) as their nonzeros.
 
     `derivative` is `jvp` (directional: along directions of the arguments) or `vjp` (adjoint: the gradient of results'
-    sum with weights), see `codegen.tracing.directional`.
+    sum with weights), see `codegen.tracing.directional`. `wrt` are further arguments that functions of derivatives
+    differentiate by.
     """
 
     derivative: Derivative = ""
     sparse: bool = False
+    wrt: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return ", ".join([self.derivative or "results", *["sparse"] * self.sparse])
+        by = [f"by {', '.join(self.wrt)}"] if self.wrt else []
+        return ", ".join([self.derivative or "results", *["sparse"] * self.sparse, *by])

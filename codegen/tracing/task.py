@@ -41,6 +41,9 @@ PARAMETERS = {"gravity": 3, "payload": 10, "inertia": 10, "offset": 3}
 TARGETS = ("target_position", "target_rotation")
 """Arguments wherever gains need them."""
 
+ALWAYS = ("q", "v", "a", "tau")
+"""Arguments that functions of derivatives differentiate by in any case."""
+
 ABOUT = {
     "gravity": "acceleration of free fall in world axes (m/s^2)",
     "payload": "payload [mass, com (3), Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the com] in frame {}",
@@ -118,7 +121,27 @@ class Task:
         inputs = [self._port(name) for name in (*entry.inputs, *behind) if self._is_argument(name)]
         others = [name for name in (*OPTIONAL, *BEHIND) if BEHIND.get(name, name) in entry.inputs]
         inputs += [parameter_port(self.model, spec, others) for spec in self.numbers]
-        return tuple(inputs), tuple(self._port(name) for name in entry.outputs)
+        more = [self._derivative(y, x) for x in self._wrt(inputs) for y in entry.differentiates]
+        return tuple(inputs), (*(self._port(name) for name in entry.outputs), *more)
+
+    def _wrt(self, inputs: Sequence[Port]) -> list[Port]:
+        """The arguments of `form.wrt`, of these; RobotError for others."""
+        if self.form.wrt and not self.entry.differentiates:
+            raise RobotError(
+                f"wrt: {self.algorithm} gives no derivatives by arguments; take rnea_derivatives, aba_derivatives or "
+                "those of an algorithm on contacts"
+            )
+        known = {port.name: port for port in inputs if port.name not in ALWAYS}
+        for spec in self.form.wrt:
+            if parameter_name(spec) not in known:
+                others = f"others are {', '.join(known)}" if known else "there are no others"
+                raise RobotError(f"wrt {spec!r}: this is no argument of {self.algorithm} besides the state; {others}")
+        return [known[parameter_name(spec)] for spec in self.form.wrt]
+
+    def _derivative(self, result: str, by: Port) -> Port:
+        """What the derivative of a result by an argument is."""
+        about = QUANTITIES[result].about.partition(":")[0]
+        return Port(f"d{result}_d{by.name}", (*self._port(result).shape, *by.shape), f"{about} by {by.name}")
 
     def chosen_frames(self) -> tuple[str, ...]:
         """The frames asked for, or the tips of the tree."""
@@ -197,8 +220,13 @@ def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
         raise RobotError(f"parameter {spec!r}: {model.name} has no moving body {target!r}")
     if kind == "offset" and target not in model.joint_names:
         raise RobotError(f"parameter {spec!r}: {model.name} has no joint {target!r}")
-    name = f"{kind}_{identifier(target)}" if target else kind
-    return Port(name, (PARAMETERS[kind],), ABOUT[kind].format(repr(target)))
+    return Port(parameter_name(spec), (PARAMETERS[kind],), ABOUT[kind].format(repr(target)))
+
+
+def parameter_name(spec: str) -> str:
+    """What the argument of a parameter is called."""
+    kind, _, target = spec.partition(":")
+    return f"{kind}_{identifier(target)}" if target else kind
 
 
 def trace(task: Task) -> Graph:
@@ -301,7 +329,7 @@ def results_or_products(task: Task, symbols: list[SX]) -> tuple[Result, ...]:
 
 def _run(task: Task, symbols: list[SX]) -> Any:
     """What the algorithm returns on these symbols."""
-    entry, (ports, _) = task.entry, task.signature
+    entry, (ports, outputs) = task.entry, task.signature
     if task.tier == "published":
         problem = lowered(stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
         given = [problem.arguments[name] for name in entry.inputs[1:]]
@@ -310,9 +338,10 @@ def _run(task: Task, symbols: list[SX]) -> Any:
         own = {port.name: x for port, x in zip(ports, symbols, strict=True)}
         parts = [_called(task, name, own) for name in entry.run.parts]
         return entry.run(*parts, *(own[name] for name in entry.run.takes))
-    problem = problem_of(task, symbols)
-    results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes))
-    return restored(problem, entry.outputs, results)
+    problem, columns = problem_of(task, symbols), {port.name: x for port, x in zip(ports, symbols, strict=True)}
+    by = {"by": [columns[parameter_name(spec)] for spec in task.form.wrt]} if task.form.wrt else {}
+    results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes), **by)
+    return restored(problem, [port.name for port in outputs], results)
 
 
 def _called(task: Task, name: str, given: Mapping[str, SX]) -> Called:

@@ -15,8 +15,8 @@ from codegen.algorithms.aba import aba
 from codegen.algorithms.by_arguments import forces_by
 from codegen.algorithms.minverse import inverse_factors
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
+from codegen.recursions.by_state import by_tau
 from codegen.recursions.products import Product, Result
-from codegen.recursions.tangents import by_tau
 from codegen.recursions.tree import Tree
 from codegen.spatial import ltdl
 

@@ -23,14 +23,15 @@ from casadi import SX, densify, horzcat, jacobian, substitute, vertcat
 
 from codegen.algorithms.crba import crba
 from codegen.algorithms.minverse import inverse_factors
-from codegen.algorithms.rnea import rnea
+from codegen.algorithms.rnea import rnea, transmitted
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
+from codegen.recursions.by_state import by_tau
 from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.dual import Dual, Solver, direct, proximal, soft
-from codegen.recursions.motion import constraint_rhs, motions
+from codegen.recursions.motion import constraint_rhs, forces, motions
 from codegen.recursions.products import Product, Result
 from codegen.recursions.spanning_rates import node_rates
-from codegen.recursions.tangents import by_tau
+from codegen.recursions.sweeps import add_contact_forces
 from codegen.recursions.tree import Tree
 from codegen.spatial import diagonal, ltdl, mirrored, zeros
 
@@ -95,8 +96,10 @@ def soft_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, dq_dz: 
 
 def equations(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, a: SX, lam: SX) -> SX:
     """What the solution makes vanish: ID - tau - J' lam (nv), and what rows of softness R lack (m)."""
-    lack = constraint_rhs(tree, motions(tree, v, a), k) - R * lam
-    return vertcat(rnea(tree, v, a, f_ext) - tau - jacobian_transpose(tree) @ lam, lack)
+    motion = motions(tree, v, a)
+    pushed = add_contact_forces(tree, forces(tree, motion, f_ext), lam)
+    needed = transmitted(tree, pushed, tree.armature_forces(v, a))
+    return vertcat(needed - tau, constraint_rhs(tree, motion, k) - R * lam)
 
 
 Given = tuple[SX, SX, SX, SX]

@@ -5,28 +5,24 @@
 argument (qbar, vbar, ...).
 Directions and gradients of a configuration have nv numbers: configurations move along the tangents of joints, as
 `integrate` moves them, and where loops tie joints, along what these allow. By algorithmic differentiation; results that
-solve an equation (`codegen.algorithms.implicit`) by the implicit function theorem.
+solve equations (`codegen.tracing.implicit`) by the implicit function theorem.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from casadi import SX, jtimes, substitute, vec, vertcat, vertsplit
+from casadi import SX, vertcat, vertsplit
 
 from codegen.algorithms import QUANTITIES
-from codegen.algorithms.implicit import EQUATIONS
 from codegen.errors import RobotError
 from codegen.ir.graph import Port
 from codegen.ir.products import straight_line
-from codegen.lowering import restored
 from codegen.tracing.casadi_operators import direct_operators
+from codegen.tracing.implicit import program_of
 from codegen.tracing.tangents import tangents
-from codegen.tracing.task import problem_of, read, results_of, symbols_of, trace_products
+from codegen.tracing.task import read, symbols_of, trace_products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,51 +110,13 @@ def _gradient(task: Task, port: Port) -> Port:
     return _tangent(task, port, f"{port.name}bar", f"gradient by {port.name} of the weighted sum of results")
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """An unknown that solves residual = 0: its symbol and value, the residual, and how to solve with its derivative."""
-
-    unknown: SX
-    value: SX
-    residual: SX
-    solve: Callable[[SX], SX]
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """Results y (a column) of arguments x (a column of symbols), and of a solution if there is one."""
-
-    x: SX
-    y: SX
-    solution: Solution | None = None
-
-    def forward(self, dx: SX) -> SX:
-        """dy along dx."""
-        dy = jtimes(self.y, self.x, dx)
-        if self.solution is None:
-            return dy
-        own = self.solution
-        change = own.solve(-jtimes(own.residual, self.x, dx))
-        return substitute(dy + jtimes(self.y, own.unknown, change), own.unknown, own.value)
-
-    def reverse(self, weights: SX) -> SX:
-        """The gradient of weights' y by x."""
-        gradient = jtimes(self.y, self.x, weights, True)
-        if self.solution is None:
-            return gradient
-        own = self.solution
-        multiplier = own.solve(jtimes(self.y, own.unknown, weights, True))
-        gradient -= jtimes(own.residual, self.x, multiplier, True)
-        return substitute(gradient, own.unknown, own.value)
-
-
 @direct_operators()
 def _derivative(task: Task) -> Graph:
     """The graph of a product of derivatives."""
     (inputs, outputs), (given, made) = task.signature, signature(task)
     symbols = symbols_of(given)
     arguments, others = symbols[: len(inputs)], symbols[len(inputs) :]
-    program = _program(task, arguments)
+    program = program_of(task, arguments)
     numbers = dict(zip(task.numbers, arguments[len(arguments) - len(task.numbers) :], strict=True))
 
     def rates(port: Port, q: SX) -> tuple[SX, SX]:
@@ -166,7 +124,7 @@ def _derivative(task: Task) -> Graph:
         return tangents(task.model, numbers, q) if _moves(port.name) else (one, one)
 
     inwards = [rates(*row)[0] for row in zip(inputs, arguments, strict=True)]
-    outwards = [rates(*row)[1] for row in zip(outputs, _split(program.y, outputs), strict=True)]
+    outwards = [rates(*row)[1] for row in zip(outputs, _split(program.solved(program.y), outputs), strict=True)]
     if task.form.derivative == "jvp":
         dy = program.forward(vertcat(*[T @ dx for T, dx in zip(inwards, others, strict=True)]))
         found = [T @ dx for T, dx in zip(outwards, _split(dy, outputs), strict=True)]
@@ -174,25 +132,6 @@ def _derivative(task: Task) -> Graph:
         gradient = program.reverse(vertcat(*[T.T @ ybar for T, ybar in zip(outwards, others, strict=True)]))
         found = [T.T @ xbar for T, xbar in zip(inwards, _split(gradient, inputs), strict=True)]
     return read(task, symbols, given, found, made)
-
-
-def _program(task: Task, symbols: list[SX]) -> Program:
-    """The algorithm as a program."""
-    x, entry = vertcat(*symbols), task.entry
-    if task.algorithm not in EQUATIONS or task.tier == "published":
-        return Program(x, _column(results_of(task, symbols)))
-    equation, problem = EQUATIONS[task.algorithm], problem_of(task, symbols)
-    arguments = [problem.arguments[name] for name in entry.takes]
-    value = entry.run(problem.built, *arguments)
-    unknown = SX.sym("solution", value.size1())
-    residual = equation.residual(problem.built, *arguments, unknown)
-    solution = Solution(unknown, value, residual, partial(equation.solve, problem.built))
-    return Program(x, _column(restored(problem, entry.outputs, unknown)), solution)
-
-
-def _column(results: Sequence[SX]) -> SX:
-    """Results below one another, row by row."""
-    return vertcat(*[vec(result.T) for result in results])
 
 
 def _split(column: SX, ports: Sequence[Port]) -> list[SX]:

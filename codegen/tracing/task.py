@@ -335,27 +335,38 @@ def _run(task: Task, symbols: list[SX]) -> Any:
         given = [problem.arguments[name] for name in entry.inputs[1:]]
         return restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
     if isinstance(entry.run, Composition):
-        own = {port.name: x for port, x in zip(ports, symbols, strict=True)}
-        parts = [_called(task, name, own) for name in entry.run.parts]
-        return entry.run(*parts, *(own[name] for name in entry.run.takes))
+        return composed(task, symbols, called)
     problem, columns = problem_of(task, symbols), {port.name: x for port, x in zip(ports, symbols, strict=True)}
     by = {"by": [columns[parameter_name(spec)] for spec in task.form.wrt]} if task.form.wrt else {}
     results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes), **by)
     return restored(problem, [port.name for port in outputs], results)
 
 
-def _called(task: Task, name: str, given: Mapping[str, SX]) -> Called:
+def composed(task: Task, symbols: Sequence[SX], call: Callable[[Task, str, Mapping[str, SX]], Called]) -> Any:
+    """What a composition returns on these symbols, of parts as `call` makes them."""
+    own = {port.name: x for port, x in zip(task.signature[0], symbols, strict=True)}
+    run = task.entry.run
+    assert isinstance(run, Composition)
+    return run(*(call(task, name, own) for name in run.parts), *(own[name] for name in run.takes))
+
+
+def part_of(task: Task, name: str) -> Task:
+    """An algorithm that a task's own calls, as a task."""
+    return replace(task, algorithm=name, parameters=concerning(name, (task.algorithm,), task.parameters), form=Form())
+
+
+def called(task: Task, name: str, given: Mapping[str, SX]) -> Called:
     """An algorithm that a task's own calls, as a function of arguments by name; others are those `given` to it."""
-    part = replace(task, algorithm=name, parameters=concerning(name, (task.algorithm,), task.parameters))
+    part = part_of(task, name)
     ports = part.signature[0]
     symbols = symbols_of(ports)
     function = Function(name, symbols, list(results_of(part, symbols)))
 
-    def called(**own: SX) -> tuple[SX, ...]:
+    def call(**own: SX) -> tuple[SX, ...]:
         arguments = [vec(SX(own[port.name]).T) if port.name in own else given[port.name] for port in ports]
         return tuple(function.call(arguments))
 
-    return called
+    return call
 
 
 def problem_of(task: Task, symbols: list[SX]) -> Problem:
@@ -364,8 +375,14 @@ def problem_of(task: Task, symbols: list[SX]) -> Problem:
     return lowered(stated(task, needs, task.signature[0], symbols), task.without)
 
 
-def stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:
-    """What the user states: the robot at symbolic coordinates, and the algorithm's other arguments."""
+def stated(
+    task: Task,
+    needs: Needs,
+    ports: Sequence[Port],
+    symbols: Sequence[SX],
+    solution: Mapping[str, SX] | None = None,
+) -> Problem:
+    """What the user states: the robot at symbolic coordinates, and the algorithm's other arguments; and a solution."""
     entry, numbers = task.entry, task.numbers
     sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}
     contacts = task.chosen_contacts() if "contacts" in sizes else ()
@@ -383,7 +400,10 @@ def stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX
         ),
         model=_without_inertias(task.model, numbers),
         q=given[entry.inputs[0]],
-        arguments={name: x for name, x in given.items() if BEHIND.get(name, name) in entry.inputs[1:]},
+        arguments={
+            **{name: x for name, x in given.items() if BEHIND.get(name, name) in entry.inputs[1:]},
+            **(solution or {}),
+        },
         contacts=contacts,
     )
 

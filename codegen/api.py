@@ -118,11 +118,12 @@ def build(
     `max_iter`, and `iterations` and `residual` come out. `without` names steps of the lowering (`codegen.lowering`) to
     leave out, or `all` that can be. `tier` says what becomes C: `emitted`, our algorithm after lowering and passes,
     `written`, the same without passes, or `published`, the paper's listing as it stands.
-    `derivative` is `jvp` or `vjp`: a product of the algorithm's derivatives (`Function.jvp`, `Function.vjp`) in its
-    place. With `sparse` matrices whose columns are coordinates of joints or rows of contacts come as their nonzeros,
-    without structural zeros and column by column, of which `Function.pattern` tells the places. `wrt` are arguments
-    that functions of derivatives differentiate by besides the state: `k`, `R`, `kp`, `kd`, `weight`, targets, `f_ext`,
-    or other parameters, which need not be named twice.
+    `derivative` is `jvp`, `vjp` or `hvp`: a product of the algorithm's derivatives (`Function.jvp`, ...) in its place;
+    or `hessian`, of results' weighted sum, or `tensor`, of all results. With `sparse` matrices whose columns are
+    coordinates of joints or rows of contacts come as their nonzeros, without structural zeros and column by column, of
+    which `Function.pattern` tells the places. `wrt` are arguments that functions of derivatives differentiate by
+    besides the state: `k`, `R`, `kp`, `kd`, `weight`, targets, `f_ext`, or other parameters, which need not be named
+    twice.
     `target` says where the code runs: `native` (this processor), `x86-64-v3` (all with AVX2) or `portable` (all of
     this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`. `compiler` is the name or path
     of a C compiler, or `zig` (default: RIGIDC_CC, else clang, gcc, cc or zig's wheel, the first there is); the text is
@@ -175,7 +176,7 @@ def generate(
     at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows,
     and `iterations=None` concerns those that iterate. `backend="c_portable"` writes one source of plain ISO C99 for any
     compiler: always with the C library's sine and cosine, and never with lanes. `derivatives` adds products of the
-    derivatives of every algorithm (`jvp`, `vjp`), `wrt` concerns those that give derivatives; with `sparse` the header
+    derivatives of every algorithm (`jvp`, ...), `wrt` concerns those that give derivatives; with `sparse` the header
     holds the patterns of matrices; with `sections` comments say where the phases of an algorithm begin.
     `interfaces` are solvers that shall call the functions too (`casadi`, `acados`), which adds sources with derivatives
     up to the `derivative_order` (0 to 2).

@@ -258,7 +258,7 @@ def test_status():
 def test_refusals():
     model = codegen.load("four_bar")
     with pytest.raises(RobotError, match="choose one of jvp, vjp"):
-        codegen.build(model, "rnea", derivative="hessian")
+        codegen.build(model, "rnea", derivative="third")
     with pytest.raises(RobotError, match="its residual has no derivative"):
         codegen.build(model, "project", derivative="jvp")
     with pytest.raises(RobotError, match="fixed number of iterations"):

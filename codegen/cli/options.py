@@ -220,10 +220,12 @@ def add_derivatives(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--derivative",
         dest="derivatives",
-        choices=("jvp", "vjp"),
+        choices=("jvp", "vjp", "hvp", "hessian", "tensor"),
         action="append",
         default=[],
-        help="also a product of the derivatives of every algorithm: directional (jvp) or adjoint (vjp); repeatable",
+        help="also a product of the derivatives of every algorithm: directional (jvp), adjoint (vjp), "
+        "Hessian-vector (hvp), or second derivatives of a weighted sum (hessian) or of all results (tensor); "
+        "repeatable",
     )
 
 

@@ -140,6 +140,14 @@ class Function:
         """
         return self._product("vjp")
 
+    @property
+    def hvp(self) -> Function:
+        """The Hessian-vector product: arguments, weights, and directions -> how the gradient that `vjp` gives changes.
+
+        `aba.hvp(q, v, tau, abar, dq, dv, dtau)` is (dqbar, dvbar, dtaubar); see `jvp` and `vjp`.
+        """
+        return self._product("hvp")
+
     def _product(self, kind: str) -> Function:
         if self.products is None:
             raise BuildError(f"{self.name} is no algorithm that codegen.build made, and so has no {kind}")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
-from casadi import SX, densify, dot, jtimes, substitute, vec, vertcat
+from casadi import SX, densify, dot, gradient, jtimes, substitute, vec, vertcat
 
 from codegen.algorithms.constrained_derivatives import equations
 from codegen.algorithms.rnea import rnea
@@ -77,10 +77,25 @@ class Program:
         """The gradient of weights' y by x."""
         moved = vertcat(self.x, *[own.unknown for own in self.solutions])
         ends = [*accumulate((own.unknown.size1() for own in self.solutions), initial=self.x.size1())]
-        gradient = jtimes(self.y, moved, weights, True)
+        found = jtimes(self.y, moved, weights, True)
         for own, start, end in reversed([*zip(self.solutions, ends, ends[1:], strict=False)]):
-            gradient = gradient[:start] + own.reverse(moved[:start], gradient[start:end])
-        return self.solved(gradient)
+            found = found[:start] + own.reverse(moved[:start], found[start:end])
+        return self.solved(found)
+
+    def curved(self, weights: SX, dx: SX) -> SX:
+        """How the gradient of weights' y by x changes along dx, one column or more, at constant weights.
+
+        Of one solution, which is the result, its multipliers change as well: K du = -d(R_y' u).
+        """
+        if len(self.solutions) != 1 or not isinstance(own := self.solutions[0], Dynamics) or self.y is not own.unknown:
+            return jtimes(self.reverse(weights), self.x, dx)
+        u, n = SX.sym("u", weights.size1()), self.x.size1()
+        both = vertcat(self.x, own.unknown)
+        slope = gradient(own.contracted(u), both)
+        change = jtimes(slope, both, vertcat(dx, own.forward(self.x, dx)))
+        du = -own.solve(change[n:, :])
+        found = change[:n, :] + jtimes(slope[:n], u, du)
+        return -self.solved(substitute(found, u, densify(own.solve(weights))))
 
     def at(self, new: SX, x: SX) -> Program:
         """The same with expressions of other symbols x in the place of its arguments."""

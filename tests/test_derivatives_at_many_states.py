@@ -106,8 +106,8 @@ class Held:
 
     def condition(self):
         """Of the matrix of the dual problem."""
-        inverse = self.data.contact_chol.getInverseOperationalSpaceInertiaMatrix()
-        return np.linalg.cond(inverse)
+        name = "constraint_chol" if hasattr(self.data, "constraint_chol") else "contact_chol"
+        return np.linalg.cond(getattr(self.data, name).getInverseOperationalSpaceInertiaMatrix())
 
 
 HELD = [

@@ -19,7 +19,7 @@ from codegen.tracing.task import Task, trace
 
 STATES, AT_ONCE = 1000, 50
 NEAR, SETTLED = 1e-10, 1e-8
-SINGULAR = 1e7  # condition of M, or of W, from which a state counts as almost singular
+SINGULAR = 1e6  # condition of M, or of W, from which a state counts as almost singular
 
 
 @cache
@@ -96,7 +96,7 @@ class Held:
         pin.initConstraintDynamics(self.peer, self.data, self.models, self.datas)
 
     def acceleration(self, q, v, tau):
-        settings = pin.ProximalSettings(1e-14, 1e-12, 10)
+        settings = pin.ProximalSettings(1e-14, 0.0, 1)
         return pin.constraintDynamics(self.peer, self.data, q, v, tau, self.models, self.datas, settings).copy()
 
     def derivatives(self, q, v, tau):
@@ -104,10 +104,11 @@ class Held:
         pin.computeConstraintDynamicsDerivatives(self.peer, self.data, self.models, self.datas)
         return self.data.ddq_dq, self.data.ddq_dv, self.data.ddq_dtau
 
-    def condition(self):
-        """Of the matrix of the dual problem."""
+    def singular(self, algorithm):
+        """Whether W is almost so; of proximal algorithms, too much so for the iteration to settle (mu = 1e5)."""
         name = "constraint_chol" if hasattr(self.data, "constraint_chol") else "contact_chol"
-        return np.linalg.cond(getattr(self.data, name).getInverseOperationalSpaceInertiaMatrix())
+        sizes = np.linalg.eigvalsh(getattr(self.data, name).getInverseOperationalSpaceInertiaMatrix())
+        return sizes[0] < (1e-3 if algorithm == "prox_pv" else sizes[-1] / SINGULAR)
 
 
 HELD = [
@@ -128,13 +129,13 @@ def test_constrained_dynamics(robot, texts, algorithm):
     found, worst, left = evaluated(Task(model, f"{algorithm}_derivatives", contacts=contacts), (q, v, tau)), 0.0, 0
     for n in range(STATES):
         expected = held.derivatives(pinocchio_peer.positions(model, q[n]), v[n], tau[n])
-        if held.condition() > 1e4:
+        if held.singular(algorithm):
             left += 1
             continue
         for mine, theirs in zip(found, expected, strict=False):
             worst = max(worst, error(mine[n], theirs))
-    assert worst < (SETTLED if algorithm == "prox_pv" else 1e-9)
-    assert left < STATES / 3
+    assert worst < (SETTLED if algorithm == "prox_pv" else NEAR)
+    assert left < (STATES / 3 if algorithm == "prox_pv" else STATES / 20)
 
 
 @pytest.mark.parametrize(("robot", "texts"), besides(HELD[1:2], HELD))

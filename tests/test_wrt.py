@@ -111,6 +111,15 @@ def test_names_and_patterns():
     assert [port.shape for port in task.signature[1]][6:] == [(7, 3), (3, 3), (7,), (3,)]
 
 
+def test_a_generated_folder(tmp_path):
+    """Each function takes what concerns it, and the header says what comes out."""
+    model = codegen.load("chain:2")
+    codegen.generate(model, ["rnea", "rnea_derivatives"], tmp_path, wrt=["gravity"])
+    header = (tmp_path / "chain_2_z.h").read_text(encoding="utf-8")
+    assert "dtau_dgravity[6] (2 x 3): joint forces by gravity" in header
+    assert "_rnea(const CHAIN_2_Z_REAL *q, const CHAIN_2_Z_REAL *v, const CHAIN_2_Z_REAL *a, " in header
+
+
 def test_refusals():
     model = codegen.load("iiwa")
     with pytest.raises(RobotError, match="aba gives no derivatives by arguments"):

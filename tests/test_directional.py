@@ -46,6 +46,7 @@ def drawn(task, seed=0):
     given = []
     for port in inputs:
         random = model.random(rng)[0] if along.get(port.name) == ("nq",) else 0.5 * rng.standard_normal(port.shape)
+        random = 0.02 * random if port.name == "dt" else random
         given.append(np.abs(random) + 0.5 if port.name in ("mu", "R", "weight") else random)
     tangents = [
         [rng.standard_normal(model.nv if along.get(port.name) == ("nq",) else port.shape) for port in ports]

@@ -180,12 +180,23 @@ def _derivative(task: Task) -> Graph:
 def _second(task: Task, own: Differential, weights: SX) -> SX:
     """The Hessian of results' sum with weights, or the Hessians of all results, one below the other."""
     w = weights if task.form.derivative == HESSIAN else SX.sym("w", own.outwards.size1())
-    H = own.hvp(w, SX.eye(own.inwards.size2()))
-    if own.inwards.is_constant() and own.outwards.is_constant():  # tangents that turn leave it without symmetry
-        H = mirrored(H)
+    H = _symmetric(task, own, own.hvp(w, SX.eye(own.inwards.size2())))
     if task.form.derivative == HESSIAN:
         return H
     return vertcat(*[substitute(H, w, densify(SX.eye(w.size1())[:, k])) for k in range(w.size1())])
+
+
+def _symmetric(task: Task, own: Differential, H: SX) -> SX:
+    """A Hessian by its upper triangle, but for the blocks of joints whose tangents turn with their own motion."""
+    if not own.outwards.is_constant():
+        return H
+    found, start = mirrored(H), 0
+    for port in task.signature[0]:
+        for joint in task.model.v_slices if _moves(port.name) else ():
+            at = slice(start + joint.start, start + joint.stop)
+            found[at, at] = H[at, at]
+        start += task.model.nv if _moves(port.name) else port.size
+    return found
 
 
 def _differential(task: Task, arguments: list[SX]) -> Differential:

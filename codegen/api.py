@@ -11,7 +11,16 @@ from codegen.algorithms import ALGORITHMS, concerning
 from codegen.compilation.compiler import toolchain
 from codegen.interfaces import interfaces_of
 from codegen.task.auto_select import AUTO, Choice, cheapest, resolved, stand_in
-from codegen.task.options import backend_of, by_integrator, contacts_of, libraries_of, names_of, style_of, task_of
+from codegen.task.options import (
+    backend_of,
+    by_integrator,
+    contacts_of,
+    libraries_of,
+    names_of,
+    style_of,
+    task_of,
+    wrt_of,
+)
 from codegen.tracing.directional import signature
 
 if TYPE_CHECKING:
@@ -39,6 +48,7 @@ def graphs(
     tier: str = "emitted",
     derivative: str = "",
     sparse: bool = False,
+    wrt: Sequence[str] = (),
     integrator: str | None = None,
 ) -> tuple[Graph, Graph]:
     """The graph of an algorithm as written and as emitted; the options are those of `build`.
@@ -46,7 +56,7 @@ def graphs(
     Of another tier than `emitted` both are the same: our algorithm as written, or the paper's listing.
     """
     (name,) = by_integrator((algorithm,), integrator)
-    given = (frames, external, parameters, contacts, iterations, dtype, without, tier, derivative, sparse)
+    given = (frames, external, parameters, contacts, iterations, dtype, without, tier, derivative, sparse, wrt)
     return pipeline.graphs(resolved(task_of(robot, name, *given)))
 
 
@@ -93,6 +103,7 @@ def build(
     tier: str = "emitted",
     derivative: str = "",
     sparse: bool = False,
+    wrt: Sequence[str] = (),
     integrator: str | None = None,
 ) -> Function:
     """A compiled callable of one algorithm (or `auto`: the cheapest forward dynamics), specialised to one robot.
@@ -107,9 +118,12 @@ def build(
     `max_iter`, and `iterations` and `residual` come out. `without` names steps of the lowering (`codegen.lowering`) to
     leave out, or `all` that can be. `tier` says what becomes C: `emitted`, our algorithm after lowering and passes,
     `written`, the same without passes, or `published`, the paper's listing as it stands.
-    `derivative` is `jvp` or `vjp`: a product of the algorithm's derivatives (`Function.jvp`, `Function.vjp`) in its
-    place. With `sparse` matrices whose columns are coordinates of joints or rows of contacts come as their nonzeros,
-    without structural zeros and column by column, of which `Function.pattern` tells the places.
+    `derivative` is `jvp`, `vjp` or `hvp`: a product of the algorithm's derivatives (`Function.jvp`, ...) in its place;
+    or `hessian`, of results' weighted sum, or `tensor`, of all results. With `sparse` matrices whose columns are
+    coordinates of joints or rows of contacts come as their nonzeros, without structural zeros and column by column, of
+    which `Function.pattern` tells the places. `wrt` are arguments that functions of derivatives differentiate by
+    besides the state: `k`, `R`, `kp`, `kd`, `weight`, targets, `f_ext`, or other parameters, which need not be named
+    twice.
     `target` says where the code runs: `native` (this processor), `x86-64-v3` (all with AVX2) or `portable` (all of
     this architecture), `trig` whose sine and cosine it takes: `fast` (inline) or `libm`. `compiler` is the name or path
     of a C compiler, or `zig` (default: RIGIDC_CC, else clang, gcc, cc or zig's wheel, the first there is); the text is
@@ -120,7 +134,7 @@ def build(
     """
     (algorithm,), tools = by_integrator((algorithm,), integrator), toolchain(target, compiler=compiler)
     style = style_of(dtype, trig, tools)
-    given = (frames, external, parameters, contacts, iterations, dtype, without, tier, derivative, sparse)
+    given = (frames, external, parameters, contacts, iterations, dtype, without, tier, derivative, sparse, wrt)
     task = task_of(robot, algorithm, *given)
     assert signature(stand_in(task))  # names are checked before the cache is asked
     recipe = _recipe(task, dtype=dtype, target=target, trig=trig, compiler=compiler)
@@ -152,6 +166,7 @@ def generate(
     derivative_order: int = 2,
     derivatives: Sequence[str] = (),
     sparse: bool = False,
+    wrt: Sequence[str] = (),
     integrator: str | None = None,
     sections: bool = False,
 ) -> tuple[Path, ...]:
@@ -161,8 +176,8 @@ def generate(
     at a time in SIMD lanes; the other options are those of `build`. Every algorithm takes the parameters that it knows,
     and `iterations=None` concerns those that iterate. `backend="c_portable"` writes one source of plain ISO C99 for any
     compiler: always with the C library's sine and cosine, and never with lanes. `derivatives` adds products of the
-    derivatives of every algorithm (`jvp`, `vjp`); with `sparse` the header holds the patterns of matrices; with
-    `sections` comments say where the phases of an algorithm begin.
+    derivatives of every algorithm (`jvp`, ...), `wrt` concerns those that give derivatives; with `sparse` the header
+    holds the patterns of matrices; with `sections` comments say where the phases of an algorithm begin.
     `interfaces` are solvers that shall call the functions too (`casadi`, `acados`), which adds sources with derivatives
     up to the `derivative_order` (0 to 2).
     `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
@@ -180,7 +195,9 @@ def generate(
         own = concerning(name, chosen, lists[2])
         steps = 3 if name in direct and direct < {*chosen} else iterations
         given = (*lists[:2], own, held, steps, dtype, without, tier)
-        tasks += [task_of(robot, name, *given, kind, sparse) for kind in ("", *names_of("derivatives", derivatives))]
+        by = wrt_of(name, chosen, names_of("wrt", wrt))
+        kinds = ("", *names_of("derivatives", derivatives))
+        tasks += [task_of(robot, name, *given, kind, sparse, by) for kind in kinds]
     adding = interfaces_of(names_of("interfaces", interfaces), dtype, derivative_order)
     return pipeline.folder_of(robot, tasks, out, prefix or robot.name, style, writer, wanted, adding, sections)
 
@@ -203,6 +220,7 @@ def _recipe(task: Task, **written: str | None) -> partial[Function]:
         "tier": task.tier,
         "derivative": task.form.derivative,
         "sparse": task.form.sparse,
+        "wrt": task.form.wrt,
         **written,
     }
     return partial(build, task.model, task.algorithm, **options)

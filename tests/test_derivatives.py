@@ -143,6 +143,32 @@ def test_constrained_dynamics(robot, algorithm, texts):
         assert worst([mine], [theirs]) < (1e-6 if redundant else 1e-8)
 
 
+CONTRADICTING = besides(
+    [("iiwa", "prox_pv", ("lbr_iiwa_link_7:6:in=world", "lbr_iiwa_link_7:3"), ("k", "lam0"))],
+    [
+        ("iiwa", "prox_pv", ("lbr_iiwa_link_7:6:in=world", "lbr_iiwa_link_7:3"), ("k", "lam0")),
+        ("iiwa", "tree_kkt", ("lbr_iiwa_link_7:6:in=world", "lbr_iiwa_link_6:3:kp=20"), ("k", "lam0", "weight")),
+        ("solo12", "aba_prox", ("FL_FOOT:6", "FL_LOWER_LEG:3", "HR_FOOT:3"), ("k", "lam0", "weight", "mu")),
+        ("tello_humanoid", "prox_ltl", ("left-foot:6", "left-foot:3"), ("k",)),
+    ],
+)
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "texts", "parameters"), CONTRADICTING)
+def test_rows_that_contradict_one_another(robot, algorithm, texts, parameters):
+    """The least squares that the iteration settles at, weighed, and multipliers as near to the first as they can be."""
+    model, rng = codegen.load(robot), np.random.default_rng(3)
+    contacts = tuple(contact_of(model, text) for text in texts)
+    q, v, tau = model.random(rng)
+    derived = graph(model, f"{algorithm}_derivatives", contacts=contacts, parameters=parameters)
+    drawn = {"weight": lambda shape: rng.uniform(0.3, 3.0, shape), "mu": lambda _: np.asarray(1e5)}
+    more = {port.name: drawn.get(port.name, rng.standard_normal)(port.shape) for port in derived.inputs[3:]}
+    found = interpret(derived, q, v, tau, *more.values())
+    expected = ORACLE[f"{algorithm}_derivatives"](model, q, v, tau, contacts=contacts, parameters=more)
+    for mine, theirs, near in zip(found, expected, 3 * [1e-8] + 3 * [1e-3], strict=False):
+        assert worst([mine], [theirs]) < near
+
+
 def test_soft_contacts():
     model, rng = codegen.load("iiwa"), np.random.default_rng(8)
     contacts, R = (contact_of(model, "lbr_iiwa_link_7:6"),), 10.0 ** rng.uniform(-2.0, 0.0, 6)

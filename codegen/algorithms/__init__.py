@@ -12,10 +12,9 @@ Every algorithm is a function of a `Tree` (the model at configuration q) and its
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
 
 from codegen.algorithms.aba import aba
 from codegen.algorithms.aba_derivatives import aba_derivatives, aba_linearised
@@ -25,6 +24,7 @@ from codegen.algorithms.aba_prox_stiff import aba_prox_stiff
 from codegen.algorithms.arguments import QUANTITIES as QUANTITIES
 from codegen.algorithms.arguments import Quantity as Quantity
 from codegen.algorithms.bias import bias
+from codegen.algorithms.by_arguments import rnea_by_arguments
 from codegen.algorithms.caba_osim import caba_osim
 from codegen.algorithms.caba_osim_swept import caba_osim_swept
 from codegen.algorithms.caba_osimf import caba_osimf
@@ -49,17 +49,18 @@ from codegen.algorithms.difference import difference
 from codegen.algorithms.difference_derivatives import difference_derivatives
 from codegen.algorithms.efpa import efpa
 from codegen.algorithms.energy import energy
+from codegen.algorithms.entry import BEHIND as BEHIND
+from codegen.algorithms.entry import EARLY, LIMBS, WHOLE, WITH_CONTACTS, WITH_MU
+from codegen.algorithms.entry import MASSES as MASSES
+from codegen.algorithms.entry import OPTIONAL as OPTIONAL
+from codegen.algorithms.entry import Algorithm as Algorithm
+from codegen.algorithms.entry import Tolerance as Tolerance
+from codegen.algorithms.entry import optional as optional
 from codegen.algorithms.fk import fk
 from codegen.algorithms.fk_derivatives import fk_derivatives
 from codegen.algorithms.frame_acceleration_derivatives import frame_acceleration_derivatives
 from codegen.algorithms.frame_accelerations import frame_accelerations
 from codegen.algorithms.gravity import gravity
-from codegen.algorithms.implicit_midpoint import (
-    held_midpoint,
-    held_midpoint_derivatives,
-    implicit_midpoint,
-    implicit_midpoint_derivatives,
-)
 from codegen.algorithms.integrate import integrate
 from codegen.algorithms.integrate_derivatives import integrate_derivatives
 from codegen.algorithms.jacobian import jacobian
@@ -84,131 +85,11 @@ from codegen.algorithms.pv_osimf import pv_osimf
 from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.regressor import regressor
-from codegen.algorithms.rk4 import rk4, rk4_derivatives
 from codegen.algorithms.rnea import rnea
-from codegen.algorithms.rnea_derivatives import rnea_derivatives
-from codegen.algorithms.semi_implicit_euler import semi_implicit_euler, semi_implicit_euler_derivatives
+from codegen.algorithms.stepped import INTEGRATORS as INTEGRATORS
+from codegen.algorithms.stepped import stepped
 from codegen.algorithms.tree_kkt import tree_kkt
 from codegen.lowering.problem import Needs
-from codegen.model import Model
-from codegen.recursions.composition import Composition
-
-
-class Tolerance(NamedTuple):
-    """The relative error that an algorithm is allowed, by the type of its numbers."""
-
-    float64: float
-    float32: float
-
-    def of(self, dtype: str) -> float:
-        """The error for this type."""
-        return self.float32 if dtype == "float32" else self.float64
-
-
-PLAIN, WITH_CONTACTS = Tolerance(1e-10, 1e-3), Tolerance(1e-9, 1e-3)
-EARLY = Tolerance(1e-6, 1e-3)  # rows are held softly at the few states at which one joint alone cannot follow them
-WITH_MU = Tolerance(1e-8, 0.02)  # which costs digits: float32 keeps few at any mu that holds contacts in a few steps
-WHOLE = Tolerance(1e-7, 0.02)  # no joint eliminated: multipliers of redundant rows, which grow, cost a digit more
-LIMBS = Tolerance(1e-7, 1e-3)  # limb by limb: stretched ones cost digits
-
-Independent = Literal["", "rows", "rows of limbs"]
-
-
-@dataclass(frozen=True, slots=True)
-class Algorithm:
-    """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`).
-
-    `group` is what the command line calls it by: `common`, `quantities`, `derivatives` and `steps` (every robot),
-    `constrained`, `delassus` and `damped` (robots with contacts), `loops` (the baselines for robots with loops).
-    `declares` is what the lowering needs to know of it. Without `held` there, constrained dynamics is given the whole
-    problem: no joint is eliminated. `auto` chooses among those of a group that compete. `independent` are the contacts'
-    rows that must not depend on each other.
-    """
-
-    name: str
-    run: Callable[..., Any]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    title: str
-    group: str = "common"
-    declares: Needs = field(default_factory=Needs)
-    tolerance: Tolerance = PLAIN
-    competes: bool = False
-    independent: Independent = ""
-
-    @property
-    def takes(self) -> tuple[str, ...]:
-        """The names of what `run` takes beside the tree: of constrained dynamics, the problem that is left to solve."""
-        if not self.declares.held:
-            return self.inputs[1:]
-        return ("p", "tau", "s", *(name for name in self.inputs if name in ("mu", "lam0", "R")))
-
-    @property
-    def iterates(self) -> bool:
-        """Whether its steps may be left to a tolerance: proximal algorithms, and the implicit midpoint rule."""
-        proximal = "lam0" in self.inputs and self.group == "constrained"
-        return proximal or (self.group == "steps" and "implicit" in self.name)
-
-    def needs(self, parameters: Collection[str] = ()) -> Needs:
-        """What it declares to the lowering, with these parameters among its arguments."""
-        dynamics = {*self.outputs} <= {"a", "lam", "W", "Winv", "x"} and "a" not in self.inputs
-        both = "tau" in self.inputs or self.group == "derivatives"
-        matrix = self.group in ("delassus", "damped")  # neither joints' motions nor their forces come in or out
-        return replace(
-            self.declares,
-            swept="both" if both else "forces" if "a" in self.inputs else self.declares.swept,
-            base_frame=self.group != "loops" and dynamics,  # forces go in and accelerations come out, if any
-            base_link=matrix and not self.declares.joint_space,  # M has more zeros with the base in the middle
-            # units of compliances are others, and factors of pairs of joints cost more than units save
-            length_units=matrix and self.declares.contact_traffic in ("forces", "branches"),
-            # what multiplies single rows would have to turn with them
-            contact_axes=(self.group == "constrained" or "x" in self.outputs) and not {"R", "weight"} & {*parameters},
-        )
-
-    def __str__(self) -> str:
-        return f"{self.name}({', '.join(self.inputs)}) -> {', '.join(self.outputs)}: {self.title}"
-
-
-OPTIONAL: dict[str, float] = {"k": 0.0, "mu": 1e5, "lam0": 0.0, "R": 1e-5}
-"""Inputs that are these numbers unless they are asked for as arguments.
-
-A stiffer mu loses what it wins: link inertias with mu added to them round off at 1e-16 mu. Single precision, which
-rounds off at 6e-8 of it, takes others (`optional`).
-"""
-
-MASSES = 100.0
-"""In single precision mu is so many times a robot's mass (kg).
-
-The compliance W of contacts is about one over the mass that they have to hold, or more: each proximal step then shrinks
-errors by an order of magnitude, and three steps end where stiffened inertias round off.
-"""
-
-
-def optional(model: Model, dtype: str = "float64") -> dict[str, float]:
-    """`OPTIONAL` for a robot and a type of numbers: in float32 mu follows from the mass, and R from mu."""
-    if dtype != "float32":
-        return OPTIONAL
-    mu = float(f"{MASSES * (sum(body.inertia.mass for body in model.bodies) or 1.0):.1g}")
-    return {**OPTIONAL, "mu": mu, "R": 1.0 / mu}
-
-
-BEHIND: dict[str, str] = {
-    **dict.fromkeys(("kp", "kd", "target_position", "target_rotation", "target_velocity"), "k"),
-    "weight": "mu",
-}
-"""Further arguments, and the input of the algorithm that they change before it sees it.
-
-Gains are those of the contacts unless asked for, and targets are arguments where gains need them; weights are one.
-"""
-
-
-def concerning(name: str, others: Iterable[str], parameters: Iterable[str]) -> tuple[str, ...]:
-    """Of parameters for several algorithms those that concern one: not those that only `others` take."""
-    inputs = {other: {*KNOWN[other].inputs} if other in KNOWN else {*OPTIONAL} for other in (name, *others)}
-    places = {spec: BEHIND.get(spec, spec) for spec in parameters if spec in {*OPTIONAL, *BEHIND}}
-    elsewhere = {spec for spec, place in places.items() if any(place in own for own in inputs.values())}
-    return tuple(spec for spec in parameters if spec not in elsewhere or places[spec] in inputs[name])
-
 
 Q, STATE_AND_MOTION, STATE_AND_FORCE = ("q",), ("q", "v", "a", "f_ext"), ("q", "v", "tau", "f_ext")
 STATE, MOTION, MOMENTUM = ("q", "v"), ("q", "v", "a"), ("h", "A_g")
@@ -233,12 +114,8 @@ delassus = partial(Algorithm, group="delassus", tolerance=WITH_CONTACTS)
 damped = partial(Algorithm, group="damped", tolerance=WHOLE)
 quantities = partial(Algorithm, group="quantities")
 derivatives = partial(Algorithm, group="derivatives", tolerance=WITH_CONTACTS)
-steps = partial(Algorithm, group="steps", tolerance=WITH_CONTACTS)
 loops = partial(Algorithm, group="loops")
 approximate = partial(loops, declares=Needs(reflected=True))
-
-INTEGRATORS: dict[str, str] = {"semi_implicit_euler": "", "rk4": "_rk4", "implicit_midpoint": "_implicit_midpoint"}
-"""Integrators, and what a step by each is called after `step`."""
 
 HELD_STEPS: dict[str, tuple[str, ...]] = {
     "pv": HELD,
@@ -247,34 +124,6 @@ HELD_STEPS: dict[str, tuple[str, ...]] = {
     "pv_soft": (*HELD, "R"),
 }
 """Constrained dynamics that steps are made of, and what these take."""
-
-
-def stepped(dynamics: str, inputs: tuple[str, ...]) -> Iterable[Algorithm]:
-    """The steps of a robot by its dynamics, which take these inputs, and their derivatives."""
-    free, took = dynamics == "aba", ("q", "v", "tau", "dt", *inputs[3:])
-    name, of = ("step", "") if free else (f"{dynamics}_step", f", {dynamics}")
-    linear, moves = f"{dynamics}_linearised", ("integrate", "integrate_derivatives")
-    middle = ("rnea", "rnea_derivatives", *moves) if free else (linear, *moves)
-    tolerance = WITH_MU if "mu" in inputs or "R" in inputs else WITH_CONTACTS
-    runs = (
-        ("semi_implicit_euler", Composition(semi_implicit_euler, (dynamics, "integrate"))),
-        ("rk4", Composition(rk4, (dynamics, "integrate", "dexpinv"))),
-        ("implicit_midpoint", Composition(implicit_midpoint if free else held_midpoint, middle)),
-    )
-    for integrator, run in runs:
-        own = f"{name}{INTEGRATORS[integrator]}"
-        yield steps(own, run, took, ("q_next", "v_next"), f"step by {integrator}{of}", tolerance=tolerance)
-    slopes = (
-        ("semi_implicit_euler", Composition(semi_implicit_euler_derivatives, (linear, "integrate_derivatives"))),
-        ("rk4", Composition(rk4_derivatives, (linear, *moves, "dexpinv"))),
-        (
-            "implicit_midpoint",
-            Composition(implicit_midpoint_derivatives if free else held_midpoint_derivatives, middle),
-        ),
-    )
-    for integrator, run in slopes:
-        own = f"{name}{INTEGRATORS[integrator]}_derivatives"
-        yield steps(own, run, took, ("A", "B"), f"derivatives of a step by {integrator}{of}", tolerance=tolerance)
 
 
 ALGORITHMS: dict[str, Algorithm] = {
@@ -360,10 +209,11 @@ ALGORITHMS: dict[str, Algorithm] = {
         damped("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu"),
         derivatives(
             "rnea_derivatives",
-            rnea_derivatives,
+            rnea_by_arguments,
             STATE_AND_MOTION,
             ("dtau_dq", "dtau_dv", "M"),
             "derivatives of inverse dynamics",
+            differentiates=("tau",),
         ),
         derivatives(
             "aba_derivatives",
@@ -372,6 +222,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             ("da_dq", "da_dv", "Minv"),
             "derivatives of forward dynamics",
             declares=IN_JOINT_SPACE,
+            differentiates=("a",),
         ),
         derivatives("fk_derivatives", fk_derivatives, STATE, ("dvelocity_dq", "J"), "derivatives of frame velocities"),
         derivatives(
@@ -396,18 +247,32 @@ ALGORITHMS: dict[str, Algorithm] = {
                 BY_STATE,
                 f"derivatives of {name}",
                 independent="rows",
+                differentiates=SOLUTION,
             )
             for name in ("pv", "pv_early")
         ),
         *(
-            derivatives(f"{name}_derivatives", proximal_derivatives, PROXIMAL, BY_STATE, f"derivatives of {name}")
+            derivatives(
+                f"{name}_derivatives",
+                proximal_derivatives,
+                PROXIMAL,
+                BY_STATE,
+                f"derivatives of {name}",
+                differentiates=SOLUTION,
+            )
             for name in (
                 *("prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff", "tree_kkt"),
                 *("prox_ltl", "prox_ltls", "prox_kkt"),
             )
         ),
         derivatives(
-            "pv_soft_derivatives", soft_derivatives, (*HELD, "R"), BY_STATE, "derivatives of pv_soft", tolerance=WITH_MU
+            "pv_soft_derivatives",
+            soft_derivatives,
+            (*HELD, "R"),
+            BY_STATE,
+            "derivatives of pv_soft",
+            tolerance=WITH_MU,
+            differentiates=SOLUTION,
         ),
         derivatives(
             "integrate_derivatives", integrate_derivatives, ("q", "dv"), ("dq1_dq", "dq1_ddv"), "derivatives of steps"
@@ -464,3 +329,11 @@ PARTS: dict[str, Algorithm] = {
 """Algorithms that only others are made of."""
 
 KNOWN = ChainMap(ALGORITHMS, PARTS)
+
+
+def concerning(name: str, others: Iterable[str], parameters: Iterable[str]) -> tuple[str, ...]:
+    """Of parameters for several algorithms those that concern one: not those that only `others` take."""
+    inputs = {other: {*KNOWN[other].inputs} if other in KNOWN else {*OPTIONAL} for other in (name, *others)}
+    places = {spec: BEHIND.get(spec, spec) for spec in parameters if spec in {*OPTIONAL, *BEHIND}}
+    elsewhere = {spec for spec, place in places.items() if any(place in own for own in inputs.values())}
+    return tuple(spec for spec in parameters if spec not in elsewhere or places[spec] in inputs[name])

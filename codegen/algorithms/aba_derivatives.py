@@ -7,24 +7,31 @@ Columns of da/dq are along the tangents of joints. Gravity enters as upward acce
 
 from __future__ import annotations
 
-from casadi import SX
+from collections.abc import Sequence
+
+from casadi import SX, substitute
 
 from codegen.algorithms.aba import aba
+from codegen.algorithms.by_arguments import forces_by
 from codegen.algorithms.minverse import inverse_factors
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
-from codegen.recursions.products import Product
-from codegen.recursions.tangents import by_tau
+from codegen.recursions.by_state import by_tau
+from codegen.recursions.products import Product, Result
 from codegen.recursions.tree import Tree
 from codegen.spatial import ltdl
 
 
-def aba_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX) -> tuple[Product, Product, Product]:
-    """da/dq, da/dv and M^-1 = da/dtau (nv x nv) under joint forces tau, gravity and external wrenches."""
-    Q, V, _ = rnea_derivatives(tree, v, aba(tree, v, tau, f_ext), f_ext)
-    M = inverse_factors(tree)
+def aba_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, by: Sequence[SX] = ()) -> tuple[Result, ...]:
+    """da/dq, da/dv and M^-1 = da/dtau (nv x nv) under joint forces tau, gravity and external wrenches.
+
+    Then da/dp for each of `by`, columns of symbols that other arguments, or the tree, depend on.
+    """
+    a, constant, M = aba(tree, v, tau, f_ext), SX.sym("a", tree.nv), inverse_factors(tree)
+    Q, V, _ = rnea_derivatives(tree, v, a, f_ext)
+    others = [M.solve(-substitute(x, constant, a)) for x in forces_by(tree, v, constant, f_ext, by)]
     scaled = M.scaled(M.L)
     da_dq, da_dv = (Product(scaled, Product(M.L, -R), transposed=True) for R in (Q, V))
-    return da_dq, da_dv, Product(M.L, scaled, transposed=True, symmetric=True)
+    return da_dq, da_dv, Product(M.L, scaled, transposed=True, symmetric=True), *others
 
 
 def aba_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:

@@ -9,12 +9,10 @@ gravity is part.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from casadi import SX
 
 from codegen.algorithms.aba_osim import factors, half
-from codegen.recursions.damped_dual import Split, from_propagators, split
+from codegen.recursions.damped_dual import from_propagators, split
 from codegen.recursions.delassus import by_joints
 from codegen.recursions.force_propagators import ForcePropagators
 from codegen.recursions.iteration import Iteration
@@ -23,9 +21,7 @@ from codegen.recursions.sweeps import bias_force_sweep, inertia_sweep
 from codegen.recursions.tree import Tree
 
 
-def aba_prox(
-    tree: Tree, p: list[SX], tau: Nodes, s: SX, mu: SX, lam0: SX, split: Callable[[Tree], Split] = split
-) -> Iteration:
+def aba_prox(tree: Tree, p: list[SX], tau: Nodes, s: SX, mu: SX, lam0: SX) -> Iteration:
     """Accelerations of joints and bodies (by nodes) and multipliers (m): M y = tau - S' p + J' lam, J y near s."""
     A, parts = inertia_sweep(tree, tree.I), split(tree)
     u, L = bias_force_sweep(tree, A, p, tau, tree.inwards), factors(tree, A)

@@ -6,13 +6,16 @@ solution makes ID(q, v, a) = tau + J' lam and the rows' lack c(q, v, a) vanish, 
     M da - J' dlam = dtau - (dID - d(J' lam)),    J da = dc    (dID, d(J' lam), dc at constant a and lam),
 
 by M^-1 = L' D^-1 L and the inverse of W = J M^-1 J' = Y' D^-1 Y, Y = L J'. Columns by q are along joints' tangents.
-Where rows depend on each other, multipliers and their derivatives are those that the proximal iteration settles at;
-rows must not contradict one another, as c does not vanish then. Gravity enters as upward acceleration of the world.
+
+Where rows depend on each other at every configuration, a proximal iteration settles at least squares: c does not
+vanish, but J' D^-1 c does (D is the damping), and lam - lam0 = D^-1 J b for some b. With p = d(J' x) at constant
+x = D^-1 c and y = W+ J M^-1 p, J da is then dc + D y as nearly as it can be, and dlam has (1 - W+ W) D^-1 d(J b)
+besides (`codegen.recursions.dual`). Gravity enters as upward acceleration of the world.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -20,160 +23,175 @@ from casadi import SX, densify, horzcat, jacobian, substitute, vertcat
 
 from codegen.algorithms.crba import crba
 from codegen.algorithms.minverse import inverse_factors
-from codegen.algorithms.rnea import rnea
+from codegen.algorithms.rnea import rnea, transmitted
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
+from codegen.recursions.by_state import by_tau
 from codegen.recursions.delassus import jacobian_transpose
-from codegen.recursions.motion import constraint_rhs, motions
+from codegen.recursions.dual import Dual, Solver, direct, proximal, soft
+from codegen.recursions.motion import constraint_rhs, forces, motions
 from codegen.recursions.products import Product, Result
 from codegen.recursions.spanning_rates import node_rates
-from codegen.recursions.tangents import by_tau
+from codegen.recursions.sweeps import add_contact_forces
 from codegen.recursions.tree import Tree
-from codegen.spatial import LDL, diagonal, ldl, ltdl, mirrored, semidefinite_ldl, zeros
+from codegen.spatial import diagonal, ltdl, mirrored, zeros
 
-Derivatives = tuple[Result, Result, Result, Result, Result, Result]
 Solve = Callable[[SX], SX]
-STEPS = 6  # of the proximal iteration: the damping of the first is undone to its sixth power
 
 
-class Dual(NamedTuple):
-    """The matrix W of the dual problem: how to solve with it, and the negative of its inverse."""
+class Change(NamedTuple):
+    """How the equations change at constant a and lam, by n coordinates: R (nv x n) and what rows lack, c (m x n).
 
-    solve: Solve
-    negative: Callable[[], Result]
+    R are forces, `idle` (m x n) is how multipliers of redundant rows change besides, without force.
+    """
 
-
-class Changes(NamedTuple):
-    """The solution's a, and changes of the equations at constant a and lam: R (nv x nv) and c (m x nv) by q and v."""
-
-    a: SX
-    R_q: SX
-    R_v: SX
-    c_q: SX
-    c_v: SX
+    R: SX
+    c: SX
+    idle: SX | None = None
 
 
-def direct_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX) -> Derivatives:
-    """da/dq, da/dv, da/dtau (nv x nv) and dlam/dq, dlam/dv, dlam/dtau (m x nv) where contacts' rows are independent."""
-    return derivatives(tree, v, tau, f_ext, k, direct)
+class Rows(NamedTuple):
+    """Rows J (m x nv), how to solve with M, and how to solve with W."""
+
+    J: SX
+    of_M: Solve
+    dual: Dual
 
 
-def proximal_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX) -> Derivatives:
-    """The same of the solution that the proximal iteration settles at, whatever multipliers it starts from."""
-    del lam0
-    return derivatives(tree, v, tau, f_ext, k, proximal(tree, mu))
+def direct_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, by: Sequence[SX] = ()) -> tuple[Result, ...]:
+    """da/dq, da/dv, da/dtau (nv x nv) and dlam/dq, dlam/dv, dlam/dtau (m x nv) where contacts' rows are independent.
+
+    Then da/dp and dlam/dp for each of `by`, columns of symbols that other arguments, or the tree, depend on.
+    """
+    return derivatives(tree, (v, tau, f_ext, k), lambda _: direct, by)
 
 
-def soft_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX) -> Derivatives:
+def proximal_derivatives(
+    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX, by: Sequence[SX] = ()
+) -> tuple[Result, ...]:
+    """The same of the solution that the proximal iteration settles at from lam0, where rows may be redundant."""
+    return derivatives(tree, (v, tau, f_ext, k), lambda J: proximal(tree, J, mu, lam0), by)
+
+
+def soft_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, by: Sequence[SX] = ()) -> tuple[Result, ...]:
     """The same for rows of softness R: R lam is what they lack."""
-    return derivatives(tree, v, tau, f_ext, k, soft(tree, R))
+    return derivatives(tree, (v, tau, f_ext, k), lambda _: soft(R), by, R)
 
 
 def direct_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:
     """a and da/dz (nv x 3 nv) where q and v change with z, of which the last third is tau; of independent rows."""
-    return linearised(tree, v, tau, f_ext, k, direct, dq_dz, dv_dz)
+    return linearised(tree, (v, tau, f_ext, k), lambda _: direct, dq_dz, dv_dz)
 
 
 def proximal_linearised(
     tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX, dq_dz: SX, dv_dz: SX
 ) -> tuple[SX, SX]:
-    """The same of the solution that the proximal iteration settles at, whatever multipliers it starts from."""
-    del lam0
-    return linearised(tree, v, tau, f_ext, k, proximal(tree, mu), dq_dz, dv_dz)
+    """The same of the solution that the proximal iteration settles at from lam0."""
+    return linearised(tree, (v, tau, f_ext, k), lambda J: proximal(tree, J, mu, lam0), dq_dz, dv_dz)
 
 
 def soft_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:
     """The same for rows of softness R."""
-    return linearised(tree, v, tau, f_ext, k, soft(tree, R), dq_dz, dv_dz)
-
-
-def direct(W: SX) -> Dual:
-    """W itself."""
-    return solved(semidefinite_ldl(W))
-
-
-def proximal(tree: Tree, mu: SX) -> Callable[[SX], Dual]:
-    """W as the proximal iteration settles."""
-    return lambda W: settled(ldl(W + diagonal(1 / mu, tree.m)), 1 / mu)
-
-
-def soft(tree: Tree, R: SX) -> Callable[[SX], Dual]:
-    """W + R."""
-    return lambda W: solved(ldl(W + diagonal(R, tree.m)))
-
-
-def solved(factors: LDL) -> Dual:
-    """A matrix by its factors."""
-    return Dual(factors.solve, lambda: -mirrored(factors.solve(SX.eye(factors.size))))
-
-
-def settled(damped: LDL, damping: SX) -> Dual:
-    """W by the factors of W + damping, which the steps of the proximal iteration undo."""
-    D = diagonal(damping, damped.size)
-
-    def solve(B: SX) -> SX:
-        X = damped.solve(B)
-        for _ in range(STEPS - 1):
-            X = damped.solve(B + D @ X)
-        return X
-
-    def negative() -> Result:
-        first = mirrored(damped.solve(SX.eye(damped.size)))
-        undone, last = D @ first, -first
-        X: Result = last
-        for _ in range(STEPS - 1):
-            X = Product(X, undone, last)
-        return X
-
-    return Dual(solve, negative)
+    return linearised(tree, (v, tau, f_ext, k), lambda _: soft(R), dq_dz, dv_dz)
 
 
 def equations(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, a: SX, lam: SX) -> SX:
     """What the solution makes vanish: ID - tau - J' lam (nv), and what rows of softness R lack (m)."""
-    lack = constraint_rhs(tree, motions(tree, v, a), k) - R * lam
-    return vertcat(rnea(tree, v, a, f_ext) - tau - jacobian_transpose(tree) @ lam, lack)
+    motion = motions(tree, v, a)
+    pushed = add_contact_forces(tree, forces(tree, motion, f_ext), lam)
+    needed = transmitted(tree, pushed, tree.armature_forces(v, a))
+    return vertcat(needed - tau, constraint_rhs(tree, motion, k) - R * lam)
 
 
-def derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, dual: Callable[[SX], Dual]) -> Derivatives:
-    """The derivatives by q, v and tau for a way to solve with W (m x m), as products with inverses."""
+Given = tuple[SX, SX, SX, SX]
+"""v, tau, f_ext and k."""
+
+
+def derivatives(
+    tree: Tree, given: Given, solver: Callable[[SX], Solver], by: Sequence[SX], R: SX | None = None
+) -> tuple[Result, ...]:
+    """The derivatives by q, v, tau and `by` for a way to solve with W (m x m), as products with inverses."""
     M, J = inverse_factors(tree), jacobian_transpose(tree).T
     Y = M.L @ J.T
     scaled_Y, scaled_L = M.scaled(Y), M.scaled(M.L)
-    W = dual(mirrored(Y.T @ scaled_Y))
-    by = changes(tree, v, tau, f_ext, k, J, M.solve, W.solve)
+    rows = Rows(J, M.solve, solver(J)(mirrored(Y.T @ scaled_Y)))
+    _, changes = solution(tree, given, rows, by, R)
     # the inverse of the matrix of the equations above: da and -dlam by dtau and dc
-    response, negative = Product(scaled_Y, M.L, transposed=True), W.negative()
+    response, negative = Product(scaled_Y, M.L, transposed=True), rows.dual.negative()
     lam_tau = Product(negative, response)
     Minv = Product(M.L, scaled_L, transposed=True, symmetric=True)
     a_tau = Product(response, lam_tau, Minv, transposed=True, symmetric=True)
-    pairs = ((by.R_q, by.c_q), (by.R_v, by.c_v))
-    a_q, a_v = (Product(a_tau, R, Product(lam_tau, -c, transposed=True)) for R, c in pairs)
-    lam_q, lam_v = (Product(lam_tau, R, Product(negative, -c)) for R, c in pairs)
-    return a_q, a_v, a_tau, lam_q, lam_v, lam_tau
+    a = [Product(a_tau, at.R, Product(lam_tau, -at.c, transposed=True)) for at in changes]
+    lam = [Product(lam_tau, at.R, Product(negative, -at.c, at.idle)) for at in changes]
+    others = [x for pair in zip(a[2:], lam[2:], strict=True) for x in pair]
+    return *a[:2], a_tau, *lam[:2], lam_tau, *others
 
 
-def linearised(
-    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, dual: Callable[[SX], Dual], dq_dz: SX, dv_dz: SX
-) -> tuple[SX, SX]:
+def linearised(tree: Tree, given: Given, solver: Callable[[SX], Solver], dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:
     """a and da/dz (nv x 3 nv) where q and v change with z, of which the last third is tau, by factors of M and W."""
     M, J = ltdl(crba(tree), tree.dof_parent), jacobian_transpose(tree).T
     response = M.solve(J.T).T
-    W = dual(mirrored(response @ J.T))
-    by = changes(tree, v, tau, f_ext, k, J, M.solve, W.solve)
-    B = M.solve(by.R_q @ dq_dz + by.R_v @ dv_dz + by_tau(tree.nv))
-    dlam = W.solve(by.c_q @ dq_dz + by.c_v @ dv_dz - J @ B)
-    return by.a, B + response.T @ dlam
+    rows = Rows(J, M.solve, solver(J)(mirrored(response @ J.T)))
+    a, (by_q, by_v) = solution(tree, given, rows)
+    B = M.solve(by_q.R @ dq_dz + by_v.R @ dv_dz + by_tau(tree.nv))
+    dlam = rows.dual.solve(by_q.c @ dq_dz + by_v.c @ dv_dz - J @ B)
+    return a, B + response.T @ dlam
 
 
-def changes(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, J: SX, of_M: Solve, of_W: Solve) -> Changes:
-    """The solution, and how its equations change, by ways to solve with M and W."""
-    still = zeros(tree.nv)
-    free = of_M(tau - rnea(tree, v, still, f_ext))
-    lam = of_W(constraint_rhs(tree, motions(tree, v, still), k) - J @ free)
-    a = free + of_M(J.T @ lam)
+def solution(
+    tree: Tree, given: Given, rows: Rows, by: Sequence[SX] = (), R: SX | None = None
+) -> tuple[SX, list[Change]]:
+    """The solution's a, and how its equations change by q, by v, and by each column of symbols."""
+    v, tau, f_ext, k = given
+    still, J, dual, lam0 = zeros(tree.nv), rows.J, rows.dual, zeros(tree.m)
+    free = rows.of_M(tau - rnea(tree, v, still, f_ext))
+    lack = constraint_rhs(tree, motions(tree, v, still), k) - J @ free
+    if dual.redundant:
+        lam0 = dual.redundant.lam0
+        lack -= dual.redundant.W @ lam0
+    lam = lam0 + dual.solve(lack)
+    a = free + rows.of_M(J.T @ lam)
     Q, V, _ = rnea_derivatives(tree, v, a, f_ext)
-    along, forces = partial(along_tangents, tree, v), SX.sym("lam", tree.m)
-    pull = substitute(along(J.T @ forces), forces, densify(lam))
-    return Changes(a, pull - Q, -V, *lacking(tree, v, k, a, along))
+    along = partial(along_tangents, tree, v)
+    c_q, c_v = lacking(tree, v, k, a, along)
+    changes = [Change(held(along, J.T, lam) - Q, c_q), Change(-V, c_v)]
+    changes += by_symbols(tree, given, zeros(tree.m) if R is None else R, a, lam, by)
+    if dual.redundant:
+        changes = least_squares(rows, lack, lam - lam0, along, changes, by)
+    return a, changes
+
+
+def by_symbols(tree: Tree, given: Given, R: SX, a: SX, lam: SX, by: Sequence[SX]) -> list[Change]:
+    """How the equations change by columns of symbols."""
+    constant = SX.sym("solution", tree.nv + tree.m)
+    lack = equations(tree, *given, R, constant[: tree.nv], constant[tree.nv :]) if by else SX()
+    found = (substitute(jacobian(lack, p), constant, densify(vertcat(a, lam))) for p in by)
+    return [Change(-x[: tree.nv, :], x[tree.nv :, :]) for x in found]
+
+
+def least_squares(
+    rows: Rows, lack: SX, gained: SX, along: Callable[[SX], SX], changes: Sequence[Change], by: Sequence[SX]
+) -> list[Change]:
+    """The changes where rows lack what they do without the multipliers `gained` (m), and contradict one another."""
+    dual, J = rows.dual, rows.J
+    assert dual.redundant is not None
+    W, D, lam0 = dual.redundant.W, dual.redundant.damping, dual.redundant.lam0
+    left = lack - W @ gained
+    y = dual.solve(J @ rows.of_M(held(along, J.T, left / D)))
+    b = rows.of_M(J.T @ dual.solve(D * gained))
+    (R_q, c_q, _), by_v, *others = changes
+    by_q = Change(R_q, c_q + diagonal(D, D.size1()) @ y, dual.idle(diagonal(1 / D, D.size1()) @ held(along, J, b)))
+    found = [by_q, by_v]
+    for (R, c, _), p in zip(others, by, strict=True):
+        weighed = jacobian(D, p)
+        moved = jacobian(lam0, p) - diagonal(gained / D, D.size1()) @ weighed
+        found.append(Change(R, c - diagonal(left / D, D.size1()) @ weighed, dual.idle(moved)))
+    return found
+
+
+def held(along: Callable[[SX], SX], A: SX, x: SX) -> SX:
+    """The derivative of A x by q at constant x."""
+    constant = SX.sym("x", x.size1())
+    return substitute(along(A @ constant), constant, densify(x))
 
 
 def lacking(tree: Tree, v: SX, k: SX, a: SX, along: Callable[[SX], SX]) -> tuple[SX, SX]:

@@ -14,9 +14,9 @@ from collections.abc import Callable
 
 from casadi import SX
 
+from codegen.recursions.by_state import columns, start, state_and_input
 from codegen.recursions.composition import Called
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.tangents import columns, start, state_and_input
 from codegen.spatial import eliminated
 
 Equation = Callable[[SX], tuple[SX, SX, SX]]
@@ -106,4 +106,4 @@ def newton(equation: Equation, v: SX, finish: Callable[[SX], tuple[SX, ...]]) ->
         K, lack, _ = equation(w)
         return -eliminated(K, lack)
 
-    return Iteration((v + move(v),), lambda w: (w + move(w),), move, finish)
+    return Iteration((v + move(v),), lambda w: (w + move(w),), move, finish, lambda w: equation(w)[:2])

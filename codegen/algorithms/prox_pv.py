@@ -8,12 +8,10 @@ gravity is part.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from casadi import SX
 
 from codegen.recursions.bundling import worth_bundling
-from codegen.recursions.damped_dual import Split, from_propagators, split
+from codegen.recursions.damped_dual import from_propagators, split
 from codegen.recursions.force_propagators import force_propagators
 from codegen.recursions.iteration import Iteration
 from codegen.recursions.reduced import reduced
@@ -22,9 +20,7 @@ from codegen.recursions.sweeps import bias_force_sweep, inertia_sweep
 from codegen.recursions.tree import Tree
 
 
-def prox_pv(
-    tree: Tree, p: list[SX], tau: Nodes, s: SX, mu: SX, lam0: SX, split: Callable[[Tree], Split] = split
-) -> Iteration:
+def prox_pv(tree: Tree, p: list[SX], tau: Nodes, s: SX, mu: SX, lam0: SX) -> Iteration:
     """Accelerations of joints and bodies (by nodes) and multipliers (m): M y = tau - S' p + J' lam, J y near s."""
     # leaves to root: articulated inertias, bias forces, and the contacts' unit forces through free joints
     A, parts = inertia_sweep(tree, tree.I), split(tree)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from casadi import SX
 
+from codegen.recursions.by_state import start, state_and_input
 from codegen.recursions.composition import Called
-from codegen.recursions.tangents import start, state_and_input
 
 STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 """Of every stage, how far it goes along the rates of the one before, and its weight in the end."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from casadi import SX
 
+from codegen.recursions.by_state import start, state_and_input
 from codegen.recursions.composition import Called
-from codegen.recursions.tangents import start, state_and_input
 
 
 def semi_implicit_euler(dynamics: Called, integrate: Called, q: SX, v: SX, tau: SX, dt: SX) -> tuple[SX, SX]:

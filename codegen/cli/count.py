@@ -20,6 +20,7 @@ from codegen.cli.options import (
     add_formats,
     add_robot,
     add_task,
+    add_wrt,
     algorithms,
     load,
     resolved,
@@ -30,6 +31,7 @@ from codegen.cli.table import Cell, Table
 from codegen.ir.operations import KINDS
 from codegen.progress import each
 from codegen.task.breakdown import Breakdown, breakdown
+from codegen.task.options import wrt_of
 
 if TYPE_CHECKING:
     import argparse
@@ -53,6 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_robot(parser, several=True)
     add_algorithms(parser)
     add_derivatives(parser)
+    add_wrt(parser)
     add_task(parser)
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument(
@@ -96,7 +99,8 @@ def counted(
     from codegen.ir.counting import count
     from codegen.task.stages import stages
 
-    options = {**task_options(args, algorithm), "derivative": derivative}
+    by = wrt_of(algorithm, algorithms(args), args.wrt)
+    options = {**task_options(args, algorithm), "derivative": derivative, "wrt": by}
     if args.by:
         tiers = [args.tier] if args.tier else ["written", "emitted"]
         asked = api.task(robot, algorithm, **{**options, "tier": args.tier or "emitted"})

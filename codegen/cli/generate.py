@@ -19,6 +19,7 @@ from codegen.cli.options import (
     add_build,
     add_derivatives,
     add_robot,
+    add_wrt,
     algorithms,
     build_options,
     load,
@@ -88,6 +89,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "patterns",
     )
     add_derivatives(parser)
+    add_wrt(parser)
     parser.add_argument(
         "--sections", action="store_true", help="comments that say where the phases of algorithms begin"
     )
@@ -127,7 +129,7 @@ def run(args: argparse.Namespace) -> int:
         shown = each(make, lambda pair: f"{pair[0]} of {robot.name}")
         names = [name for name, attempt in shown if unless_unsuited(args, name, attempt)]
     options = {**build_options(args), "iterations": args.iterations, "lanes": args.lanes, "backend": args.backend}
-    options |= {"derivatives": args.derivatives, "sparse": args.sparse}
+    options |= {"derivatives": args.derivatives, "sparse": args.sparse, "wrt": args.wrt}
     made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu, "sections": args.sections}
     solvers = {"interfaces": args.interfaces, "derivative_order": args.derivative_order}
     paths = api.generate(robot, names, out=folder, prefix=args.prefix, **options, **made, **solvers)

@@ -220,10 +220,24 @@ def add_derivatives(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--derivative",
         dest="derivatives",
-        choices=("jvp", "vjp"),
+        choices=("jvp", "vjp", "hvp", "hessian", "tensor"),
         action="append",
         default=[],
-        help="also a product of the derivatives of every algorithm: directional (jvp) or adjoint (vjp); repeatable",
+        help="also a product of the derivatives of every algorithm: directional (jvp), adjoint (vjp), "
+        "Hessian-vector (hvp), or second derivatives of a weighted sum (hessian) or of all results (tensor); "
+        "repeatable",
+    )
+
+
+def add_wrt(parser: argparse.ArgumentParser) -> None:
+    """--wrt: further arguments that functions of derivatives differentiate by."""
+    parser.add_argument(
+        "--wrt",
+        action="append",
+        default=[],
+        metavar="ARGUMENT",
+        help="an argument that functions of derivatives differentiate by besides the state (k, R, kp, kd, weight, "
+        "target_position, f_ext, gravity, inertia:BODY); repeatable",
     )
 
 

@@ -8,9 +8,6 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass, field, replace
-from importlib.machinery import ExtensionFileLoader
-from importlib.util import module_from_spec, spec_from_loader
-from itertools import zip_longest
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +15,15 @@ import numpy as np
 from numpy import asarray, empty, ndarray
 
 from codegen.arrays import array_of, only_dlpack
-from codegen.compilation.binding import function_of
-from codegen.compilation.pickling import made_again, named_results
+from codegen.compilation.foreign import bind, showing
+from codegen.compilation.pickling import made_again
 from codegen.errors import BuildError, SingularError
-from codegen.ir.graph import STATUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from codegen.compilation.foreign import Binding
     from codegen.emission.artifact import Artifact
     from codegen.ir.counting import Count
     from codegen.ir.graph import Port
@@ -37,34 +34,6 @@ if TYPE_CHECKING:
 
 
 LARGEST_INT = 2**53  # up to here every whole number is a double
-
-
-@dataclass(frozen=True, slots=True)
-class _Foreign:
-    """The functions of one state and of a batch as cffi calls them, and what makes their pointers."""
-
-    single: Callable[..., int | None]
-    batch: Callable[..., None]
-    view: Callable[..., Any]
-    pointer: Any
-
-
-@dataclass(frozen=True, slots=True)
-class _Binding:
-    """The compiled functions, and what every call needs at hand.
-
-    `kernel` takes the arrays of one state or (not in ABI mode) of a batch. It gives the status, of a batch 0, or -1
-    where it cannot take them as they are. `hides`: the C's last result is a status, which callers do not see.
-    """
-
-    kernel: Callable[..., int]
-    foreign: _Foreign
-    dtype: np.dtype[Any]
-    given: int
-    shapes: tuple[Shape, ...]
-    results: tuple[Shape, ...]
-    pack: Callable[..., Any] | None
-    hides: bool
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -84,7 +53,7 @@ class Function:
     """
 
     artifact: Artifact
-    _bound: _Binding
+    _bound: Binding
     recipe: Callable[[], Function] | None = field(default=None, compare=False)
     products: Callable[[str], Function] | None = field(default=None, compare=False)
 
@@ -120,7 +89,7 @@ class Function:
         """
         if not self._bound.hides:
             return self
-        return replace(self, _bound=_showing(self.artifact, self._bound, self.artifact.outputs))
+        return replace(self, _bound=showing(self.artifact, self._bound, self.artifact.outputs))
 
     @property
     def jvp(self) -> Function:
@@ -139,6 +108,14 @@ class Function:
         `aba.vjp(q, v, tau, abar)` is (qbar, vbar, taubar); see `jvp`. Matrices take dense weights.
         """
         return self._product("vjp")
+
+    @property
+    def hvp(self) -> Function:
+        """The Hessian-vector product: arguments, weights, and directions -> how the gradient that `vjp` gives changes.
+
+        `aba.hvp(q, v, tau, abar, dq, dv, dtau)` is (dqbar, dvbar, dtaubar); see `jvp` and `vjp`.
+        """
+        return self._product("hvp")
 
     def _product(self, kind: str) -> Function:
         if self.products is None:
@@ -365,74 +342,4 @@ def _expected(port: Port) -> str:
 
 def load(artifact: Artifact, extension: Path) -> Function:
     """The callable of a compiled artifact; BuildError if the extension does not load."""
-    try:
-        ffi, library = _module(extension) if extension.name.startswith("_rigidc_") else _shared(artifact, extension)
-        kernel = getattr(library, artifact.symbol)
-        batch = getattr(library, f"{artifact.symbol}_aos")
-    except (ImportError, OSError, AttributeError) as error:
-        raise BuildError(
-            f"{artifact.name}: the compiled extension does not load ({error}); `rigidc cache clear` removes it"
-        ) from error
-    shown = tuple(port for port in artifact.outputs if port != STATUS)
-    real = "double" if artifact.dtype == "float64" else "float"
-    foreign = _Foreign(kernel, batch, ffi.from_buffer, ffi.typeof(f"{real}[]"))
-    binding = _Binding(
-        kernel=function_of(artifact, library) or _looking(artifact, foreign),
-        foreign=foreign,
-        dtype=np.dtype(artifact.dtype),
-        given=len(artifact.inputs),
-        shapes=tuple(port.shape for port in artifact.inputs),
-        results=(),
-        pack=None,
-        hides=False,
-    )
-    return Function(artifact, _showing(artifact, binding, shown))
-
-
-def _looking(artifact: Artifact, foreign: _Foreign) -> Callable[..., int]:
-    """The kernel on arrays, by way of cffi: its status, or -1 if it cannot take them as they are."""
-    kernel, view, pointer = foreign.single, foreign.view, foreign.pointer
-    dtype, shapes = np.dtype(artifact.dtype), [port.shape for port in (*artifact.inputs, *artifact.outputs)]
-
-    def call(*arrays: Any) -> int:
-        pointers = []
-        for array, shape in zip_longest(arrays, shapes):
-            if type(array) is ndarray and array.dtype is dtype and array.shape == shape and array.flags.carray:
-                pointers.append(view(pointer, array))
-            else:
-                return -1
-        results = arrays[len(artifact.inputs) :]
-        if any(np.may_share_memory(one, other) for k, one in enumerate(results) for other in results[:k]):
-            return -1
-        return kernel(*pointers) or 0
-
-    return call
-
-
-def _showing(artifact: Artifact, bound: _Binding, shown: tuple[Port, ...]) -> _Binding:
-    """The binding whose calls give these results."""
-    names = tuple(port.name for port in shown)
-    several = named_results(f"{artifact.symbol}_results", names) if len(names) > 1 else None
-    hides = len(shown) < len(artifact.outputs)
-    return replace(bound, results=tuple(port.shape for port in shown), pack=several, hides=hides)
-
-
-def _module(extension: Path) -> tuple[Any, Any]:
-    """A cffi extension module: its ffi and its functions."""
-    name = extension.name.split(".")[0]
-    loader = ExtensionFileLoader(name, str(extension))
-    spec = spec_from_loader(name, loader)
-    if spec is None:
-        raise ImportError(name)
-    module = module_from_spec(spec)
-    loader.exec_module(module)
-    return module.ffi, module.lib
-
-
-def _shared(artifact: Artifact, extension: Path) -> tuple[Any, Any]:
-    """A plain shared object, opened through its declarations."""
-    import cffi
-
-    ffi = cffi.FFI()
-    ffi.cdef(artifact.declarations)
-    return ffi, ffi.dlopen(str(extension))
+    return Function(artifact, bind(artifact, extension))

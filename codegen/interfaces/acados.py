@@ -26,7 +26,7 @@ from codegen.ir.names import comment, identifier
 from codegen.progress import doing, each
 from codegen.task.header_notes import folded
 from codegen.task.limb_symmetry import limbs
-from codegen.tracing.differentiated import derivable, differentiated, rates
+from codegen.tracing.differentiated import derivable, differentiated, tangent_maps
 from codegen.tracing.sparse_graph import pattern_of, sparse_graph
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def dynamics(task: Task) -> Dynamics:
             "take a step (-a step_rk4), which keeps loops closed"
         )
     own, found = differentiated(task)
-    moving = SX(0, 1) if _steps(task) else rates(task.model, own.inputs["q"]) @ own.inputs["v"]
+    moving = SX(0, 1) if _steps(task) else tangent_maps(task.model, own.inputs["q"])[0] @ own.inputs["v"]
     return Dynamics(own, found, moving, _places(own.outputs, names), _places(own.inputs, ("q", "v", "tau")))
 
 

@@ -56,7 +56,7 @@ def base_frame(problem: Problem) -> Problem:
     if not needs.base_frame:
         return problem
     bases = based(problem.model, problem.contacts, needs.joint_space, "v" in problem.arguments)
-    inwards = {"v": ReframedBase.motion, "tau": ReframedBase.force}
+    inwards = {"v": ReframedBase.motion, "tau": ReframedBase.force, "a": ReframedBase.motion}
     changed = partial(_recoordinated, problem.model, problem.q, bases)
     own = {name: changed(inwards[name], x) for name, x in problem.arguments.items() if name in inwards}
     outwards = {"a": partial(changed, ReframedBase.outwards)}

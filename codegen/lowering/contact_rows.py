@@ -118,7 +118,7 @@ def contact_rows(problem: Problem) -> Problem:
 def before(tree: Tree, problem: Problem) -> dict[str, SX]:
     """The arguments that contacts change before an algorithm sees them: axes, feedback, weights."""
     given = problem.arguments
-    found = {name: all_inwards(tree, given[name]) for name in ("k", "lam0", "b") if name in given}
+    found = {name: all_inwards(tree, given[name]) for name in ("k", "lam0", "lam", "b") if name in given}
     asked = any(contact.spatial for contact in problem.contacts)
     if "k" in given and (asked or any(given[name].nnz() for name in ("kp", "kd"))):
         found["k"] = wanted(tree, given["v"], given["k"], given)

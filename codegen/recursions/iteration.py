@@ -15,12 +15,16 @@ from casadi import SX, densify, reshape, vec, vertcat
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """An iterative algorithm; the functions take the members of a state one by one."""
+    """An iterative algorithm; the functions take the members of a state one by one.
+
+    If it looks for the root of an equation, this gives its derivative by the state and what it lacks.
+    """
 
     start: tuple[Any, ...]
     step: Callable[..., tuple[Any, ...]]
     residual: Callable[..., SX]
     finish: Callable[..., tuple[Any, ...]]
+    equation: Callable[..., tuple[SX, SX]] | None = None
 
     @property
     def state(self) -> SX:
@@ -34,10 +38,14 @@ class Iteration:
 
     def unrolled(self, iterations: int) -> tuple[Any, ...]:
         """The outputs after a fixed number of iterations; the first is the start itself."""
+        return self.finish(*self.reached(iterations))
+
+    def reached(self, iterations: int) -> tuple[Any, ...]:
+        """The state after a fixed number of iterations."""
         state = self.start
         for _ in range(iterations - 1):
             state = self.step(*state)
-        return self.finish(*state)
+        return state
 
 
 def flat(state: Any) -> SX:

@@ -69,6 +69,9 @@ ABOUT = {
     "": "{}",
     "jvp": "directional derivative of {name} ({})",
     "vjp": "adjoint of {name} ({}): the gradient of its results' sum with the weights given",
+    "hvp": "Hessian-vector product of {name} ({}): the change of this sum's gradient along the directions given",
+    "hessian": "second derivative of {name} ({}): of its results' sum with the weights given",
+    "tensor": "second derivatives of {name} ({})",
 }
 
 

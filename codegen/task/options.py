@@ -7,7 +7,7 @@ from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, cast
 
-from codegen.algorithms import INTEGRATORS
+from codegen.algorithms import INTEGRATORS, KNOWN, concerning
 from codegen.backends import BACKENDS, Backend
 from codegen.compilation.compiler import Toolchain
 from codegen.compilation.library import Library, library
@@ -19,7 +19,7 @@ from codegen.lowering import checked
 from codegen.model import Contact
 from codegen.model.contacts import contact_of
 from codegen.tracing.form import DERIVATIVES, Derivative, Form
-from codegen.tracing.task import TIERS, Task, Tier
+from codegen.tracing.task import ALWAYS, TARGETS, TIERS, Task, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +40,12 @@ def task_of(
     tier: str = "emitted",
     derivative: str = "",
     sparse: bool = False,
+    wrt: Sequence[str] = (),
 ) -> Task:
-    """The task of these options; a contact may be a text (see `codegen.model.contacts`)."""
+    """The task of these options; a contact may be a text (see `codegen.model.contacts`).
+
+    What `wrt` names becomes an argument, as if `parameters` named it.
+    """
     if not robot.nv:
         raise RobotError(
             f"{robot.name}: nothing moves; let a joint move, or the base float (base='floating', --floating)"
@@ -52,19 +56,27 @@ def task_of(
     for name in named:
         if named.count(name) > 1:
             raise RobotError(f"parameter {name!r} is named twice; name it once")
+    by = tuple(dict.fromkeys(names_of("wrt", wrt)))
+    opened = (name for name in by if name not in (*named, *ALWAYS, *TARGETS, "f_ext"))
     return Task(
         robot,
         algorithm,
         names_of("frames", frames),
         names_of("external", external),
-        named,
+        (*named, *opened),
         contacts_of(robot, contacts),
         None if iterations is None else int(iterations),
         dtype_of(dtype),
         checked(names_of("without", without)),
         tier_of(tier),
-        Form(derivative_of(derivative, iterations), bool(sparse)),
+        Form(derivative_of(derivative, iterations), bool(sparse), by),
     )
+
+
+def wrt_of(name: str, algorithms: Sequence[str], wrt: Sequence[str]) -> tuple[str, ...]:
+    """What one of several algorithms differentiates by, of what is asked of all: nothing if only others do."""
+    able = [other for other in algorithms if other in KNOWN and KNOWN[other].differentiates]
+    return concerning(name, able, wrt) if name in able or not able else ()
 
 
 def derivative_of(name: str, iterations: int | None) -> Derivative:

@@ -4,12 +4,10 @@ Quaternions are normalised before the algorithm sees them. So the function is on
 derivative along a quaternion is zero, and derivatives by the raw coordinates q are those of the function itself:
 differences of it agree with them, and second derivatives are symmetric.
 
-Three ways lead there. AD (of CasADi) does for any algorithm. Where the registry has the recursion NAME_derivatives, it
-gives the Jacobian: its columns are along tangents v, and dq = T v with orthogonal columns of T, so v = (T' T)^-1 T' dq.
-Forward dynamics y(x), constrained or not, solve equations R(x, y) = 0 (Carpentier and Mansard, RSS 2018), with y = a
-or (a, lam). dR/dy is symmetric, and y is linear in joint forces tau and wanted accelerations k of contacts: its AD by
-these solves with dR/dy. With multipliers u = (dR/dy)^-1 w of seeds w, the gradient of w' y is that of -u' R at constant
-y, and the Hessian is -A' H A, with H that of u' R and A = d(x, y)/dx.
+AD (of CasADi) does for any algorithm. Where the registry has the recursion NAME_derivatives, it gives the Jacobian: its
+columns are along tangents v, and dq = T v with orthogonal columns of T, so v = (T' T)^-1 T' dq. Products of derivatives
+of what solves equations R(x, y) = 0 are those of `codegen.tracing.implicit`. With u = (dR/dy)^-1 w, the Hessian of w' y
+is -A' H A, with H that of u' R and A = d(x, y)/dx.
 """
 
 from __future__ import annotations
@@ -18,9 +16,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from casadi import (
-    DM,
     SX,
-    Function,
+    densify,
     dot,
     hessian,
     horzcat,
@@ -31,38 +28,34 @@ from casadi import (
     reshape,
     sqrt,
     substitute,
-    sum1,
     sumsqr,
     vec,
     vertcat,
 )
 
 from codegen.algorithms import ALGORITHMS, QUANTITIES
-from codegen.algorithms.constrained_derivatives import equations
-from codegen.kinematic_loops.constraints import rate_map, velocity_scales
-from codegen.lowering import lowered
-from codegen.spatial import diagonal, mirrored, zeros
+from codegen.spatial import diagonal, mirrored
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.task import casadi_function, stated
+from codegen.tracing.implicit import Dynamics, program_of
+from codegen.tracing.tangents import tangents
+from codegen.tracing.task import casadi_function, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from codegen.ir.graph import Port
     from codegen.model import Model
+    from codegen.tracing.implicit import Program
     from codegen.tracing.task import Task
 
-    Blocks = dict[tuple[str, str], SX]
-    """Derivatives by names of output and input."""
+Blocks = dict[tuple[str, str], SX]
+"""Derivatives by names of output and input."""
 
 JACOBIANS = {
     "rnea": {("tau", "q"): "dtau_dq", ("tau", "v"): "dtau_dv", ("tau", "a"): "M"},
     "aba": {("a", "q"): "da_dq", ("a", "v"): "da_dv", ("a", "tau"): "Minv"},
 }
 """What recursions call the blocks of a Jacobian, by output and input; others are named as dlam_dq is."""
-
-FORWARD = ("aba", "ltl")
-"""Forward dynamics without contacts."""
 
 
 def matrix(port: Port) -> tuple[int, int]:
@@ -106,34 +99,13 @@ def differentiated(task: Task) -> tuple[Expressions, Derivatives]:
     """The function of a task, with a fixed number of iterations, and its derivatives."""
     inputs = {port.name: SX.sym(port.name, *matrix(port)) for port in task.signature[0]}
     own = Expressions(inputs, results(task, inputs))
-    held = task.entry.group == "constrained"
-    if not (held or task.algorithm in FORWARD) or not derivable(task):
+    if not derivable(task):
         return own, Explicit(task, own)
-    k = inputs.get("k", SX.sym("k", own.outputs["lam"].size1())) if held else zeros(0)
-    with_k = tuple(dict.fromkeys((*task.parameters, "k"))) if held else task.parameters
-    causes = {**inputs, "k": k} if held else inputs
-    response = column(results(replace(task, parameters=with_k), causes).values())
-    y = SX.sym("y", own.y.size1())
-    R = constrained(task, inputs, y) if held else unconstrained(task, inputs, y)
-    return own, (Constrained if held else Implicit)(task, own, y, R, (inputs["tau"], k), response)
-
-
-def unconstrained(task: Task, inputs: Mapping[str, SX], a: SX) -> SX:
-    """ID(x, a) - tau."""
-    moving = {"a" if name == "tau" else name: a if name == "tau" else x for name, x in inputs.items()}
-    return results(replace(task, algorithm="rnea"), moving)["tau"] - inputs["tau"]
-
-
-def constrained(task: Task, inputs: Mapping[str, SX], y: SX) -> SX:
-    """The equations of constrained dynamics at y = (a, lam)."""
-    ports, needs = task.signature[0], ALGORITHMS[f"{task.algorithm}_derivatives"].needs(task.parameters)
-    symbols = [SX.sym(port.name, port.size) for port in ports]
-    problem = lowered(stated(task, needs, ports, symbols), task.without)
-    given = problem.arguments
-    soft = given["R"] if task.entry.declares.held == "softly" else SX(0)
-    v, tau, f_ext, k = (given[name] for name in ("v", "tau", "f_ext", "k"))
-    found = equations(problem.built, v, tau, f_ext, k, soft, y[: task.model.nv], y[task.model.nv :])
-    return Function("R", [*symbols, y], [found]).call([*columns(task, inputs), y], True, False)[0]
+    symbols = symbols_of(task.signature[0])
+    program = program_of(task, symbols)
+    if not program.solutions:
+        return own, Explicit(task, own)
+    return own, Implicit(task, own, program.at(densify(vertcat(*columns(task, inputs))), own.x))
 
 
 def results(task: Task, inputs: Mapping[str, SX]) -> dict[str, SX]:
@@ -173,34 +145,11 @@ def normalised(model: Model, q: SX) -> tuple[SX, SX]:
     return parts, norms
 
 
-def tangents(model: Model, q: SX) -> SX:
-    """What makes tangents of changes of positions (nv x nq): (T' T)^-1 T' of unit quaternions, by their norms."""
+def tangent_maps(model: Model, q: SX) -> tuple[SX, SX]:
+    """T of positions (nq x nv), which keeps the norms of quaternions, and what makes tangents of their changes."""
     unit, norms = normalised(model, q)
-    found = zeros(model.nv, model.nq)
-    for i, bodies in enumerate(model.velocity_bodies):
-        scales = velocity_scales(model, i)
-        for b in bodies:
-            joint, place, own = model.joints[b], model.q_slices[b], model.v_slices[b]
-            x = SX.sym("x", joint.nq)
-            T = rate_map(joint, x)
-            squares = DM(substitute(sum1(T * T), x, SX(DM(joint.neutral()))))
-            inverse = [1 / (scale * float(square)) for scale, square in zip(scales, squares.full()[0], strict=False)]
-            del scales[: joint.nv]
-            found[own, place] = diagonal(SX(DM(inverse)), joint.nv) @ substitute(T, x, unit[place]).T
-    return found @ diagonal(1 / norms, model.nq)
-
-
-def rates(model: Model, q: SX) -> SX:
-    """T (nq x nv) of positions: dq/dt = T v, which keeps the norms of quaternions."""
-    unit, norms = normalised(model, q)
-    found = zeros(model.nq, model.nv)
-    for i, bodies in enumerate(model.velocity_bodies):
-        scales = velocity_scales(model, i)
-        for b in bodies:
-            joint, place, own = model.joints[b], model.q_slices[b], model.v_slices[b]
-            found[place, own] = rate_map(joint, unit[place]) @ diagonal(SX(DM(scales[: joint.nv])), joint.nv)
-            del scales[: joint.nv]
-    return diagonal(norms, model.nq) @ found
+    rates, velocities = tangents(model, {}, unit)
+    return diagonal(norms, model.nq) @ rates, velocities @ diagonal(1 / norms, model.nq)
 
 
 def recursion(task: Task, own: Expressions) -> Blocks:
@@ -214,7 +163,7 @@ def recursion(task: Task, own: Expressions) -> Blocks:
     named = JACOBIANS.get(task.algorithm, pairs)
     if not {*named.values()} <= {*ALGORITHMS[name].outputs}:
         return {}
-    found, E = results(replace(task, algorithm=name), inputs), tangents(task.model, inputs["q"])
+    found, (_, E) = results(replace(task, algorithm=name), inputs), tangent_maps(task.model, inputs["q"])
     return {pair: found[block] @ E if pair[1] == "q" else found[block] for pair, block in named.items()}
 
 
@@ -222,7 +171,7 @@ def steps(task: Task, own: Expressions) -> Blocks:
     """The blocks of a step's Jacobian: A and B are along tangents of positions at both ends."""
     model, nv = task.model, task.model.nv
     found = results(replace(task, algorithm=f"{task.algorithm}_derivatives"), own.inputs)
-    E, T = tangents(model, own.inputs["q"]), rates(model, own.outputs["q_next"])
+    E, T = tangent_maps(model, own.inputs["q"])[1], tangent_maps(model, own.outputs["q_next"])[0]
     by = {"q": found["A"][:, :nv] @ E, "v": found["A"][:, nv:], "tau": found["B"]}
     return {("q_next", x): T @ change[:nv, :] for x, change in by.items()} | {
         ("v_next", x): change[nv:, :] for x, change in by.items()
@@ -272,76 +221,53 @@ def assembled(own: Expressions, blocks: Blocks) -> SX:
 
 @dataclass(frozen=True, slots=True)
 class Implicit:
-    """Derivatives of forward dynamics by their equations R of x and of the symbols y.
+    """Derivatives of what solves equations; of a proximal iteration those of the solution that it settles at.
 
-    `causes` are tau and k, `response` is the function of these, with a symbol k also where it is no argument.
+    But its Jacobian is that of the iteration as it is, by AD, which takes fewer operations.
     """
 
     task: Task
     own: Expressions
-    y: SX
-    R: SX
-    causes: tuple[SX, SX]
-    response: SX
-
-    def solve(self, w: SX) -> SX:
-        """(dR/dy)^-1 w (m x any)."""
-        tau, k = self.causes
-        seeds = vertcat(w[: tau.size1(), :], -w[tau.size1() :, :])
-        found = jtimes(self.response, vertcat(tau, k), seeds)
-        return found if "k" in self.own.inputs else substitute(found, k, SX.zeros(k.size1()))
-
-    def solved(self, expression: SX, seed: SX, value: SX) -> SX:
-        """An expression of x, y and a seed at the solution, and at a value of the seed."""
-        return substitute(expression, vertcat(self.y, seed), vertcat(self.own.y, value))
+    program: Program
 
     def jacobian(self) -> SX:
         """dy/dx (m x n): the recursion, and -(dR/dy)^-1 dR/dp of what it leaves out."""
-        blocks, places = recursion(self.task, self.own), {}
-        top = 0
+        entry = self.task.entry
+        if entry.iterates or (entry.group == "constrained" and entry.declares.held != "exactly"):
+            return jacobian(self.own.y, self.own.x)
+        blocks = recursion(self.task, self.own)
+        if len(self.program.solutions) == 1 and self.task.entry.group != "steps":
+            blocks |= self.others(blocks)
+        return assembled(self.own, blocks)
+
+    def others(self, blocks: Blocks) -> Blocks:
+        """The blocks of a solution that are not among these."""
+        (solution,), top = self.program.solutions, 0
+        places, found = dict[str, slice](), Blocks()
         for name, y in self.own.outputs.items():
             places[name] = slice(top, top := top + y.size1())
         for x, p in self.own.inputs.items():
             if (next(iter(places)), x) not in blocks:
-                change = self.solve(-self.solved(jacobian(self.R, vec(p)), zeros(0), zeros(0)))
-                blocks |= {(name, x): change[place, :] for name, place in places.items()}
-        return assembled(self.own, blocks)
+                change = self.program.solved(solution.forward(vec(p), SX.eye(p.numel())))
+                found |= {(name, x): change[place, :] for name, place in places.items()}
+        return found
 
     def forward(self, dx: SX) -> SX:
-        """-(dR/dy)^-1 dR/dx dx."""
-        seed = SX.sym("seed", dx.size1())
-        return self.solve(-self.solved(jtimes(self.R, self.own.x, seed), seed, dx))
+        """dy/dx dx (m)."""
+        return self.program.forward(dx)
 
     def adjoint(self, w: SX) -> SX:
-        """-(dR/dx)' u."""
-        seed = SX.sym("seed", w.size1())
-        return -self.solved(jtimes(self.R, self.own.x, seed, True), seed, self.solve(w))
+        """(dy/dx)' w (n)."""
+        return self.program.reverse(w)
 
     def hessian(self, w: SX) -> SX:
-        """-A' H A."""
-        seed, all_of = SX.sym("seed", w.size1()), vertcat(self.own.x, self.y)
-        H = self.solved(hessian(dot(seed, self.R), all_of)[0], seed, self.solve(w))
-        A = vertcat(SX.eye(self.own.x.size1()), self.jacobian())
-        entries = jacobian_sparsity(jtimes(self.own.y, self.own.x, w, True), self.own.x)
+        """The second derivative of w' y (n x n): of one solution -A' H A, with H of u' R at constant u."""
+        solution, x = self.program.solutions[0], self.own.x
+        if not isinstance(solution, Dynamics) or len(self.program.solutions) > 1 or self.task.entry.group == "steps":
+            return Explicit(self.task, self.own).hessian(w)
+        seed = SX.sym("seed", w.size1())
+        H = hessian(solution.contracted(seed), vertcat(x, solution.unknown))[0]
+        H = self.program.solved(substitute(H, seed, solution.solve(w)))
+        A = vertcat(SX.eye(x.size1()), self.jacobian())
+        entries = jacobian_sparsity(jtimes(self.own.y, x, w, True), x)
         return project(mirrored(-A.T @ (H @ A)), entries)
-
-
-@dataclass(frozen=True, slots=True)
-class Constrained(Implicit):
-    """The same with contacts, where AD takes fewer operations: for products, and for all but direct solutions.
-
-    A proximal iteration is differentiated as it is, then; its Hessians alone are those of the solution it settles at.
-    """
-
-    def jacobian(self) -> SX:
-        """dy/dx (m x n)."""
-        direct = self.task.entry.declares.held == "exactly"
-        return Implicit.jacobian(self) if direct else jacobian(self.own.y, self.own.x)
-
-    def forward(self, dx: SX) -> SX:
-        """dy/dx dx."""
-        return jtimes(self.own.y, self.own.x, dx)
-
-    def adjoint(self, w: SX) -> SX:
-        """(dy/dx)' w."""
-        return jtimes(self.own.y, self.own.x, w, True)

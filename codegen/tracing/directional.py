@@ -3,40 +3,43 @@
 `jvp`: arguments and a direction of each (dq, dv, ...) -> the derivatives of the results along them (da, ...).
 `vjp`: arguments and weights of the results (abar, ...) -> the gradient of the results' sum with these weights by every
 argument (qbar, vbar, ...).
+`hvp`: arguments, weights and directions -> how this gradient changes along them (dqbar, dvbar, ...).
+`hessian`: arguments and weights -> all of these changes, as a matrix whose columns are along all arguments, one after
+the other. `tensor`: arguments -> the hessians of all results, one below the other.
 Directions and gradients of a configuration have nv numbers: configurations move along the tangents of joints, as
 `integrate` moves them, and where loops tie joints, along what these allow. By algorithmic differentiation; results that
-solve an equation (`codegen.algorithms.implicit`) by the implicit function theorem.
+solve equations (`codegen.tracing.implicit`) by the implicit function theorem.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from casadi import SX, jtimes, substitute, vec, vertcat, vertsplit
+from casadi import SX, densify, diagcat, jtimes, substitute, vertcat, vertsplit
 
 from codegen.algorithms import QUANTITIES
-from codegen.algorithms.implicit import EQUATIONS
 from codegen.errors import RobotError
 from codegen.ir.graph import Port
 from codegen.ir.products import straight_line
-from codegen.lowering import restored
+from codegen.spatial import mirrored
 from codegen.tracing.casadi_operators import direct_operators
+from codegen.tracing.implicit import program_of
 from codegen.tracing.tangents import tangents
-from codegen.tracing.task import problem_of, read, results_of, symbols_of, trace_products
+from codegen.tracing.task import read, symbols_of, trace_products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.ir.graph import Graph
     from codegen.ir.products import WithProducts
+    from codegen.tracing.implicit import Program
     from codegen.tracing.task import Task
 
 Axes = tuple[str | int, ...]
 ALONG = "along the tangents of joints"
+HESSIAN, TENSOR, ARGUMENTS = "hessian", "tensor", "arguments"
 
 
 def traced(task: Task) -> Graph:
@@ -59,9 +62,20 @@ def signature(task: Task) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
             f"{task.algorithm} has no {task.form.derivative}: where loops are closed, its residual has no derivative; "
             "take that of another function, whose configurations move with loops closed"
         )
+    directions = tuple(_direction(task, port) for port in inputs)
+    weights = tuple(_weight(task, port) for port in outputs)
     if task.form.derivative == "jvp":
-        return (*inputs, *(_direction(task, port) for port in inputs)), tuple(_change(task, port) for port in outputs)
-    return (*inputs, *(_weight(task, port) for port in outputs)), tuple(_gradient(task, port) for port in inputs)
+        return (*inputs, *directions), tuple(_change(task, port) for port in outputs)
+    if task.form.derivative == "vjp":
+        return (*inputs, *weights), tuple(_gradient(task, port) for port in inputs)
+    if task.form.derivative == "hvp":
+        return (*inputs, *weights, *directions), tuple(_curvature(task, port) for port in inputs)
+    n, along = sum(port.size for port in directions), ", ".join(port.name for port in inputs)
+    if task.form.derivative == "hessian":
+        about = f"second derivative of the weighted sum of results, rows and columns along {along}"
+        return (*inputs, *weights), (Port(HESSIAN, (n, n), about),)
+    about = f"second derivatives of all results, each a matrix with rows and columns along {along}"
+    return inputs, (Port(TENSOR, (sum(port.size for port in weights), n, n), about),)
 
 
 def axes(task: Task) -> dict[str, Axes]:
@@ -70,7 +84,13 @@ def axes(task: Task) -> dict[str, Axes]:
     known: dict[str, Axes] = {}
     for name, shape in primal.items():
         known[f"d{name}"] = known[f"{name}bar"] = ("nv",) if _moves(name) else shape
-    known |= primal
+    known |= primal | {HESSIAN: (ARGUMENTS, ARGUMENTS), TENSOR: ("results", ARGUMENTS, ARGUMENTS)}
+    known |= {
+        f"d{y}_d{x}": (*QUANTITIES[y].shape, *QUANTITIES[x].shape)
+        for y in task.entry.differentiates
+        for x in task.form.wrt
+        if x in QUANTITIES
+    }
     return {port.name: known[port.name] for ports in signature(task) for port in ports if port.name in known}
 
 
@@ -78,7 +98,7 @@ def matrices(task: Task) -> tuple[str, ...]:
     """The results whose columns are coordinates of joints, or rows of contacts."""
     along = axes(task)
     names = [port.name for port in signature(task)[1] if port.name in along]
-    return tuple(name for name in names if len(along[name]) > 1 and along[name][-1] in ("nv", "contacts"))
+    return tuple(name for name in names if len(along[name]) > 1 and along[name][-1] in ("nv", "contacts", ARGUMENTS))
 
 
 def _moves(name: str) -> bool:
@@ -108,42 +128,35 @@ def _gradient(task: Task, port: Port) -> Port:
     return _tangent(task, port, f"{port.name}bar", f"gradient by {port.name} of the weighted sum of results")
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """An unknown that solves residual = 0: its symbol and value, the residual, and how to solve with its derivative."""
-
-    unknown: SX
-    value: SX
-    residual: SX
-    solve: Callable[[SX], SX]
+def _curvature(task: Task, port: Port) -> Port:
+    return _tangent(task, port, f"d{port.name}bar", f"change of the gradient by {port.name} along the directions")
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """Results y (a column) of arguments x (a column of symbols), and of a solution if there is one."""
+class Differential:
+    """A program, and what makes changes of its arguments of tangents, and tangents of changes of its results."""
 
-    x: SX
-    y: SX
-    solution: Solution | None = None
+    program: Program
+    inwards: SX
+    outwards: SX
 
-    def forward(self, dx: SX) -> SX:
-        """dy along dx."""
-        dy = jtimes(self.y, self.x, dx)
-        if self.solution is None:
-            return dy
-        own = self.solution
-        change = own.solve(-jtimes(own.residual, self.x, dx))
-        return substitute(dy + jtimes(self.y, own.unknown, change), own.unknown, own.value)
+    def jvp(self, dx: SX) -> SX:
+        """Changes of results along directions."""
+        return self.outwards @ self.program.forward(self.inwards @ dx)
 
-    def reverse(self, weights: SX) -> SX:
-        """The gradient of weights' y by x."""
-        gradient = jtimes(self.y, self.x, weights, True)
-        if self.solution is None:
-            return gradient
-        own = self.solution
-        multiplier = own.solve(jtimes(self.y, own.unknown, weights, True))
-        gradient -= jtimes(own.residual, self.x, multiplier, True)
-        return substitute(gradient, own.unknown, own.value)
+    def vjp(self, weights: SX) -> SX:
+        """The gradient of results' sum with weights."""
+        return self.inwards.T @ self.program.reverse(self.outwards.T @ weights)
+
+    def hvp(self, weights: SX, dx: SX) -> SX:
+        """Changes of this gradient along directions, one or more: those of what it is made of, and of the tangents."""
+        raw = self.inwards @ dx
+        if not self.outwards.is_constant():
+            return jtimes(self.vjp(weights), self.program.x, raw)
+        w, constant = self.outwards.T @ weights, SX.sym("gradient", raw.size1())
+        turning = jtimes(self.inwards.T @ constant, self.program.x, raw)
+        change = self.inwards.T @ self.program.curved(w, raw)
+        return change + substitute(turning, constant, densify(self.program.reverse(w)))
 
 
 @direct_operators()
@@ -151,8 +164,44 @@ def _derivative(task: Task) -> Graph:
     """The graph of a product of derivatives."""
     (inputs, outputs), (given, made) = task.signature, signature(task)
     symbols = symbols_of(given)
-    arguments, others = symbols[: len(inputs)], symbols[len(inputs) :]
-    program = _program(task, arguments)
+    others = [vertcat(*part) for part in (symbols[len(inputs) :], symbols[len(inputs) + len(outputs) :])]
+    own = _differential(task, symbols[: len(inputs)])
+    if task.form.derivative == "jvp":
+        found = own.jvp(others[0])
+    elif task.form.derivative == "vjp":
+        found = own.vjp(others[0])
+    elif task.form.derivative == "hvp":
+        found = own.hvp(vertcat(*symbols[len(inputs) : len(inputs) + len(outputs)]), others[1])
+    else:
+        return read(task, symbols, given, [_second(task, own, others[0])], made)
+    return read(task, symbols, given, _split(found, made), made)
+
+
+def _second(task: Task, own: Differential, weights: SX) -> SX:
+    """The Hessian of results' sum with weights, or the Hessians of all results, one below the other."""
+    w = weights if task.form.derivative == HESSIAN else SX.sym("w", own.outwards.size1())
+    H = _symmetric(task, own, own.hvp(w, SX.eye(own.inwards.size2())))
+    if task.form.derivative == HESSIAN:
+        return H
+    return vertcat(*[substitute(H, w, densify(SX.eye(w.size1())[:, k])) for k in range(w.size1())])
+
+
+def _symmetric(task: Task, own: Differential, H: SX) -> SX:
+    """A Hessian by its upper triangle, but for the blocks of joints whose tangents turn with their own motion."""
+    if not own.outwards.is_constant():
+        return H
+    found, start = mirrored(H), 0
+    for port in task.signature[0]:
+        for joint in task.model.v_slices if _moves(port.name) else ():
+            at = slice(start + joint.start, start + joint.stop)
+            found[at, at] = H[at, at]
+        start += task.model.nv if _moves(port.name) else port.size
+    return found
+
+
+def _differential(task: Task, arguments: list[SX]) -> Differential:
+    """The program of a task at symbols of its arguments."""
+    (inputs, outputs), program = task.signature, program_of(task, arguments)
     numbers = dict(zip(task.numbers, arguments[len(arguments) - len(task.numbers) :], strict=True))
 
     def rates(port: Port, q: SX) -> tuple[SX, SX]:
@@ -160,33 +209,8 @@ def _derivative(task: Task) -> Graph:
         return tangents(task.model, numbers, q) if _moves(port.name) else (one, one)
 
     inwards = [rates(*row)[0] for row in zip(inputs, arguments, strict=True)]
-    outwards = [rates(*row)[1] for row in zip(outputs, _split(program.y, outputs), strict=True)]
-    if task.form.derivative == "jvp":
-        dy = program.forward(vertcat(*[T @ dx for T, dx in zip(inwards, others, strict=True)]))
-        found = [T @ dx for T, dx in zip(outwards, _split(dy, outputs), strict=True)]
-    else:
-        gradient = program.reverse(vertcat(*[T.T @ ybar for T, ybar in zip(outwards, others, strict=True)]))
-        found = [T.T @ xbar for T, xbar in zip(inwards, _split(gradient, inputs), strict=True)]
-    return read(task, symbols, given, found, made)
-
-
-def _program(task: Task, symbols: list[SX]) -> Program:
-    """The algorithm as a program."""
-    x, entry = vertcat(*symbols), task.entry
-    if task.algorithm not in EQUATIONS or task.tier == "published":
-        return Program(x, _column(results_of(task, symbols)))
-    equation, problem = EQUATIONS[task.algorithm], problem_of(task, symbols)
-    arguments = [problem.arguments[name] for name in entry.takes]
-    value = entry.run(problem.built, *arguments)
-    unknown = SX.sym("solution", value.size1())
-    residual = equation.residual(problem.built, *arguments, unknown)
-    solution = Solution(unknown, value, residual, partial(equation.solve, problem.built))
-    return Program(x, _column(restored(problem, entry.outputs, unknown)), solution)
-
-
-def _column(results: Sequence[SX]) -> SX:
-    """Results below one another, row by row."""
-    return vertcat(*[vec(result.T) for result in results])
+    outwards = [rates(*row)[1] for row in zip(outputs, _split(program.solved(program.y), outputs), strict=True)]
+    return Differential(program, diagcat(*inwards), diagcat(*outwards))
 
 
 def _split(column: SX, ports: Sequence[Port]) -> list[SX]:

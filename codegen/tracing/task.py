@@ -41,6 +41,9 @@ PARAMETERS = {"gravity": 3, "payload": 10, "inertia": 10, "offset": 3}
 TARGETS = ("target_position", "target_rotation")
 """Arguments wherever gains need them."""
 
+ALWAYS = ("q", "v", "a", "tau")
+"""Arguments that functions of derivatives differentiate by in any case."""
+
 ABOUT = {
     "gravity": "acceleration of free fall in world axes (m/s^2)",
     "payload": "payload [mass, com (3), Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the com] in frame {}",
@@ -118,7 +121,27 @@ class Task:
         inputs = [self._port(name) for name in (*entry.inputs, *behind) if self._is_argument(name)]
         others = [name for name in (*OPTIONAL, *BEHIND) if BEHIND.get(name, name) in entry.inputs]
         inputs += [parameter_port(self.model, spec, others) for spec in self.numbers]
-        return tuple(inputs), tuple(self._port(name) for name in entry.outputs)
+        more = [self._derivative(y, x) for x in self._wrt(inputs) for y in entry.differentiates]
+        return tuple(inputs), (*(self._port(name) for name in entry.outputs), *more)
+
+    def _wrt(self, inputs: Sequence[Port]) -> list[Port]:
+        """The arguments of `form.wrt`, of these; RobotError for others."""
+        if self.form.wrt and not self.entry.differentiates:
+            raise RobotError(
+                f"wrt: {self.algorithm} gives no derivatives by arguments; take rnea_derivatives, aba_derivatives or "
+                "those of an algorithm on contacts"
+            )
+        known = {port.name: port for port in inputs if port.name not in ALWAYS}
+        for spec in self.form.wrt:
+            if parameter_name(spec) not in known:
+                others = f"others are {', '.join(known)}" if known else "there are no others"
+                raise RobotError(f"wrt {spec!r}: this is no argument of {self.algorithm} besides the state; {others}")
+        return [known[parameter_name(spec)] for spec in self.form.wrt]
+
+    def _derivative(self, result: str, by: Port) -> Port:
+        """What the derivative of a result by an argument is."""
+        about = QUANTITIES[result].about.partition(":")[0]
+        return Port(f"d{result}_d{by.name}", (*self._port(result).shape, *by.shape), f"{about} by {by.name}")
 
     def chosen_frames(self) -> tuple[str, ...]:
         """The frames asked for, or the tips of the tree."""
@@ -197,8 +220,13 @@ def parameter_port(model: Model, spec: str, others: Sequence[str] = ()) -> Port:
         raise RobotError(f"parameter {spec!r}: {model.name} has no moving body {target!r}")
     if kind == "offset" and target not in model.joint_names:
         raise RobotError(f"parameter {spec!r}: {model.name} has no joint {target!r}")
-    name = f"{kind}_{identifier(target)}" if target else kind
-    return Port(name, (PARAMETERS[kind],), ABOUT[kind].format(repr(target)))
+    return Port(parameter_name(spec), (PARAMETERS[kind],), ABOUT[kind].format(repr(target)))
+
+
+def parameter_name(spec: str) -> str:
+    """What the argument of a parameter is called."""
+    kind, _, target = spec.partition(":")
+    return f"{kind}_{identifier(target)}" if target else kind
 
 
 def trace(task: Task) -> Graph:
@@ -301,32 +329,44 @@ def results_or_products(task: Task, symbols: list[SX]) -> tuple[Result, ...]:
 
 def _run(task: Task, symbols: list[SX]) -> Any:
     """What the algorithm returns on these symbols."""
-    entry, (ports, _) = task.entry, task.signature
+    entry, (ports, outputs) = task.entry, task.signature
     if task.tier == "published":
         problem = lowered(stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
         given = [problem.arguments[name] for name in entry.inputs[1:]]
         return restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
     if isinstance(entry.run, Composition):
-        own = {port.name: x for port, x in zip(ports, symbols, strict=True)}
-        parts = [_called(task, name, own) for name in entry.run.parts]
-        return entry.run(*parts, *(own[name] for name in entry.run.takes))
-    problem = problem_of(task, symbols)
-    results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes))
-    return restored(problem, entry.outputs, results)
+        return composed(task, symbols, called)
+    problem, columns = problem_of(task, symbols), {port.name: x for port, x in zip(ports, symbols, strict=True)}
+    by = {"by": [columns[parameter_name(spec)] for spec in task.form.wrt]} if task.form.wrt else {}
+    results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes), **by)
+    return restored(problem, [port.name for port in outputs], results)
 
 
-def _called(task: Task, name: str, given: Mapping[str, SX]) -> Called:
+def composed(task: Task, symbols: Sequence[SX], call: Callable[[Task, str, Mapping[str, SX]], Called]) -> Any:
+    """What a composition returns on these symbols, of parts as `call` makes them."""
+    own = {port.name: x for port, x in zip(task.signature[0], symbols, strict=True)}
+    run = task.entry.run
+    assert isinstance(run, Composition)
+    return run(*(call(task, name, own) for name in run.parts), *(own[name] for name in run.takes))
+
+
+def part_of(task: Task, name: str) -> Task:
+    """An algorithm that a task's own calls, as a task."""
+    return replace(task, algorithm=name, parameters=concerning(name, (task.algorithm,), task.parameters), form=Form())
+
+
+def called(task: Task, name: str, given: Mapping[str, SX]) -> Called:
     """An algorithm that a task's own calls, as a function of arguments by name; others are those `given` to it."""
-    part = replace(task, algorithm=name, parameters=concerning(name, (task.algorithm,), task.parameters))
+    part = part_of(task, name)
     ports = part.signature[0]
     symbols = symbols_of(ports)
     function = Function(name, symbols, list(results_of(part, symbols)))
 
-    def called(**own: SX) -> tuple[SX, ...]:
+    def call(**own: SX) -> tuple[SX, ...]:
         arguments = [vec(SX(own[port.name]).T) if port.name in own else given[port.name] for port in ports]
         return tuple(function.call(arguments))
 
-    return called
+    return call
 
 
 def problem_of(task: Task, symbols: list[SX]) -> Problem:
@@ -335,8 +375,14 @@ def problem_of(task: Task, symbols: list[SX]) -> Problem:
     return lowered(stated(task, needs, task.signature[0], symbols), task.without)
 
 
-def stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX]) -> Problem:
-    """What the user states: the robot at symbolic coordinates, and the algorithm's other arguments."""
+def stated(
+    task: Task,
+    needs: Needs,
+    ports: Sequence[Port],
+    symbols: Sequence[SX],
+    solution: Mapping[str, SX] | None = None,
+) -> Problem:
+    """What the user states: the robot at symbolic coordinates, and the algorithm's other arguments; and a solution."""
     entry, numbers = task.entry, task.numbers
     sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}
     contacts = task.chosen_contacts() if "contacts" in sizes else ()
@@ -354,7 +400,10 @@ def stated(task: Task, needs: Needs, ports: Sequence[Port], symbols: Sequence[SX
         ),
         model=_without_inertias(task.model, numbers),
         q=given[entry.inputs[0]],
-        arguments={name: x for name, x in given.items() if BEHIND.get(name, name) in entry.inputs[1:]},
+        arguments={
+            **{name: x for name, x in given.items() if BEHIND.get(name, name) in entry.inputs[1:]},
+            **(solution or {}),
+        },
         contacts=contacts,
     )
 

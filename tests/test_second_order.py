@@ -1,0 +1,118 @@
+"""Second derivatives: against CasADi's AD of the same expressions, and against differences of gradients."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+import pytest
+from mechanisms_cases import ALL_TYPES, mechanism
+from test_directional import ORDER8, call, drawn, error, graph, moved, product
+from thorough import besides, chosen
+
+import codegen
+from codegen import passes
+from codegen.algorithms import ALGORITHMS
+from codegen.ir.counting import count
+from codegen.model.contacts import contact_of
+from codegen.tracing.form import Form
+from codegen.tracing.task import Task, casadi_function
+
+NEAR = 1e-12
+
+
+def hessians(task, given):
+    """The second derivatives of all results by CasADi, at a state of a robot whose tangents are its coordinates."""
+    f = casadi_function(task)
+    x = [ca.SX.sym(f"x{k}", f.size1_in(k)) for k in range(f.n_in())]
+    y, joined = ca.vertcat(*f.call(x)), ca.vertcat(*x)
+    H = ca.vertcat(*[ca.hessian(y[k], joined)[0] for k in range(y.size1())])
+    n = joined.size1()
+    return ca.Function("H", [joined], [H])(np.concatenate([part.ravel() for part in given])).full().reshape(-1, n, n)
+
+
+@pytest.mark.parametrize(
+    ("robot", "algorithm"),
+    chosen(lambda *case: case == ("chain:3", "aba"), ("chain:3", "iiwa"), ("rnea", "aba", "ltl")),
+)
+def test_against_algorithmic_differentiation(robot, algorithm):
+    task = Task(codegen.load(robot), algorithm)
+    given, directions, weights = drawn(task)
+    expected = hessians(task, given)
+    (tensor,) = product(task, "tensor", *given)
+    assert error([tensor], [expected]) < NEAR
+    (H,) = product(task, "hessian", *given, *weights)
+    assert error([H], [np.tensordot(weights[0], expected, 1)]) < NEAR
+    found = np.concatenate(product(task, "hvp", *given, *weights, *directions))
+    assert error([found], [np.tensordot(weights[0], expected, 1) @ np.concatenate(directions)]) < NEAR
+
+
+def agree(task, near=1e-8, step=2e-3):
+    """The Hessian-vector product is that of differences of the gradient, and the Hessian's product with directions."""
+    given, directions, weights = drawn(task)
+    found = product(task, "hvp", *given, *weights, *directions)
+    ends = [
+        [weight / step * x for x in product(task, "vjp", *moved(task, given, directions, (k - 4) * step), *weights)]
+        for k, weight in enumerate(ORDER8)
+        if weight
+    ]
+    assert error(found, [sum(parts) for parts in zip(*ends, strict=True)]) < near
+    return given, directions, weights, found
+
+
+CASES = [
+    ("solo12", "rnea", ()),
+    ("four_bar", "aba", ()),
+    ("tello_humanoid", "aba", ()),
+    ("chain:3", "prox_pv", ("link2:x,y",)),
+    ("iiwa", "pv", ("lbr_iiwa_link_7:3:kp=20",)),
+    ("solo12", "pv_soft", ("FL_FOOT:3",)),
+    ("four_bar", "fk", ()),
+    ("chain:3", "step", ()),
+    ("chain:3", "step_implicit_midpoint", ()),
+]
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "texts"), besides([CASES[1], CASES[3], CASES[7]], CASES))
+def test_against_differences(robot, algorithm, texts):
+    model = codegen.load(robot)
+    task = Task(model, algorithm, contacts=tuple(contact_of(model, text) for text in texts) or None)
+    agree(task, 1e-6 if ALGORITHMS[algorithm].group == "constrained" else 1e-8)
+
+
+@pytest.mark.parametrize("convention", besides(["pinocchio"], ["pinocchio", "mujoco"]))
+def test_every_joint_type(convention):
+    """Along tangents that turn with the configuration, of arguments and of results."""
+    model = mechanism(ALL_TYPES, 4, base="floating", convention=convention)
+    for algorithm in ("rnea", "integrate"):
+        given, directions, weights, found = agree(Task(model, algorithm))
+        (H,) = product(Task(model, algorithm), "hessian", *given, *weights)
+        assert error([np.concatenate(found)], [H @ np.concatenate(directions)]) < NEAR
+
+
+@pytest.mark.parametrize(
+    ("robot", "most"), besides([("iiwa", (2460, 7380))], [("iiwa", (2460, 7380)), ("go1", (7560, 17800))])
+)
+def test_operations(robot, most):
+    """Of Hessian-vector products, and of whole Hessians, of inverse dynamics."""
+    task = Task(codegen.load(robot), "rnea")
+    for kind, bound in zip(("hvp", "hessian"), most, strict=False):
+        assert count(passes.run(graph(replace(task, form=Form(kind))))).total <= bound
+
+
+def test_nonzeros():
+    """Second derivatives by their nonzeros, and the Hessian of a compiled function."""
+    model = codegen.load("chain:2")
+    task = Task(model, "rnea")
+    given, directions, weights = drawn(task)
+    (expected,) = call(replace(task, form=Form("tensor")), *given)
+    function = codegen.build(model, "rnea", derivative="tensor", sparse=True)
+    pattern = function.pattern("tensor")
+    assert pattern.shape == (12, 6)
+    np.testing.assert_allclose(pattern.dense(function(*given)), expected.reshape(12, 6), rtol=0, atol=1e-12)
+    assert len(pattern.indices) < 30
+    rnea = codegen.build(model, "rnea")
+    found = rnea.hvp(*given, *weights, *directions)
+    assert [port.name for port in rnea.hvp.outputs] == ["dqbar", "dvbar", "dabar"]
+    assert error(found, product(task, "hvp", *given, *weights, *directions)) < NEAR

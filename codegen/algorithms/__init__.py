@@ -235,7 +235,7 @@ quantities = partial(Algorithm, group="quantities")
 derivatives = partial(Algorithm, group="derivatives", tolerance=WITH_CONTACTS)
 steps = partial(Algorithm, group="steps", tolerance=WITH_CONTACTS)
 loops = partial(Algorithm, group="loops")
-approximate = partial(loops, declares=Needs(reflected=True))
+approximate = partial(loops, declares=Needs(rotors="armature"))
 
 INTEGRATORS: dict[str, str] = {"semi_implicit_euler": "", "rk4": "_rk4", "implicit_midpoint": "_implicit_midpoint"}
 """Integrators, and what a step by each is called after `step`."""
@@ -429,6 +429,14 @@ ALGORITHMS: dict[str, Algorithm] = {
         approximate("approximate_rnea", rnea, STATE_AND_MOTION, ("tau",), "RNEA, approximate"),
         approximate("approximate_aba", aba, STATE_AND_FORCE, ("a",), "ABA, approximate"),
         approximate("approximate_efpa", efpa, Q, ("W",), "Delassus matrix, approximate"),
+        loops(
+            "unconstrained_rnea",
+            rnea,
+            STATE_AND_MOTION,
+            ("tau",),
+            "RNEA without what loops drive",
+            declares=Needs(rotors="left out"),
+        ),
     )
 }
 

@@ -24,6 +24,8 @@ from opcount.studies import (
     loop_growth,
     loops,
     stems,
+    torque_errors,
+    torques,
 )
 from opcount.studies.study import Study
 
@@ -43,6 +45,8 @@ STUDIES: dict[str, Study] = {
     "crossovers": crossovers.STUDY,
     "loops": loops.STUDY,
     "loop_growth": loop_growth.STUDY,
+    "torques": torques.STUDY,
+    "torque_errors": torque_errors.STUDY,
     "cheapest": cheapest.STUDY,
     "accuracy": accuracy.STUDY,
     "builds": builds.STUDY,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codegen.errors import RobotError
+from codegen.tracing.task import TIERS
 from opcount.studies.measured import fitted_sizes
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ class Bars:
     """A panel for each robot, and in it for each algorithm one bar per tier, its number at its end.
 
     `part` heads the columns of what is hatched: that much of a bar is what the words say. `mark` is a column whose
-    numbers are marked on the bars of the first tier.
+    numbers are marked on the bars of the first tier. In the place of tiers there may be other columns, in the place of
+    operations another `unit`; `about` is a column whose first text stands below.
     """
 
     part: str = ""
@@ -92,6 +94,8 @@ class Bars:
     bar: str = "algorithm"
     tiers: tuple[str, ...] = ("published", "emitted")
     columns: int = 3
+    unit: str = "operations"
+    about: str = ""
 
     def __call__(self, table: Table) -> Figure:
         """The figure."""
@@ -108,7 +112,7 @@ class Bars:
         for ax in axes[len(grouped) :]:
             ax.remove()
         remarks = [f"hatched: {self.words}"] * bool(self.words) + [f"diamonds: {self.mark}"] * bool(self.mark)
-        figure.supxlabel("; ".join(("operations", *remarks)), fontsize=WORDS)
+        figure.supxlabel("; ".join((self.unit, *remarks)) + below(table, self.about), fontsize=WORDS)
         return figure
 
     def _panel(self, ax: Axes, group: Sequence[Record], explained: bool) -> None:
@@ -119,7 +123,7 @@ class Bars:
             self._bars(ax, place, record, explained and place == 0)
         ax.set_yticks(range(len(group)), [record[self.bar] for record in group], fontsize=SMALL)
         ax.set_ylim(len(group) - 0.4, -0.6)
-        ax.set_xlim(0, most * (1.45 if explained else 1.25))
+        ax.set_xlim(0, most * (1.25 + 0.017 * max(map(len, map(said, self.tiers))) * explained))
         ax.set_xticks([])
         ax.tick_params(length=0)
         ax.spines[["top", "right", "bottom"]].set_visible(False)
@@ -132,17 +136,34 @@ class Bars:
                 mark = record.get(self.mark) if k == 0 else None  # of the first tier
                 if mark is not None:
                     ax.plot(mark, y, "D", color="black", markersize=3, zorder=3)
-                words = f"{count:,}" + f" as {tier}" * explained
+                words = shown(count) + said(tier) * explained
                 ax.annotate(
                     words, (max(count, mark or 0), y), (5, 0), textcoords="offset points", va="center", fontsize=SMALL
                 )
 
-    def _bar(self, ax: Axes, y: float, count: int, part: int | None, tier: int) -> None:
+    def _bar(self, ax: Axes, y: float, count: float, part: float | None, tier: int) -> None:
         colour = ("white", "0.75", "0.45")[tier if len(self.tiers) > 2 else 2 * tier]
         style: dict[str, Any] = {"height": 0.34, "facecolor": colour, "edgecolor": "black", "linewidth": 0.6}
         ax.barh(y, count - (part or 0), **style)
         if part:
             ax.barh(y, part, left=count - part, hatch=HATCH, **style)
+
+
+def shown(number: float) -> str:
+    """A number beside a bar: whole, or to three digits."""
+    return (
+        f"{number:,}" if isinstance(number, int) else f"{number:,.{max(0, 2 - math.floor(math.log10(number or 1)))}f}"
+    )
+
+
+def said(column: str) -> str:
+    """What is written behind the first number of a column."""
+    return f" as {column}" if column in TIERS else f" {column}"
+
+
+def below(table: Table, column: str) -> str:
+    """The first text of a column, on a line of its own."""
+    return f"\n{records(table)[0][column]}" if column and table.rows else ""
 
 
 @dataclass(frozen=True, slots=True)

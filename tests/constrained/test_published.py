@@ -19,9 +19,9 @@ from opcount.studies.authors import DYNAMICS as THEIR_DYNAMICS
 from opcount.studies.authors import MATRICES
 from opcount.studies.measured import PAPER as HELD
 
-FREE = ("rnea", "crba", "aba", "ltl")
+FREE = ("rnea", "crba", "aba", "ltl", "projected_rnea", "projection_fd", "lagrange_fd")
 DYNAMICS = [name for name in PUBLISHED if ALGORITHMS[name].group == "constrained" and name != "pv_soft"]
-LISTED = [name for name in DELASSUS if name in PUBLISHED]
+LISTED = [*(name for name in DELASSUS if name in PUBLISHED), "projected_osim"]
 SOON = ("iiwa H6", "mini_cheetah")
 CASES = besides(SOON, [*PAPER, *FIXED, *LOOPED])
 ROBOTS = besides(["iiwa", "mini_cheetah", "six_bar"], ["go1", "talos", "tello_humanoid", "four_bar", "mit_humanoid"])

@@ -84,8 +84,8 @@ def test_steps_contacts_and_tiers_are_counted_apart():
 def test_what_a_robot_does_not_admit_has_no_count():
     first, second = Counting(), Counting()
     for executor in (first, second):
-        assert measure([(Held("tello_humanoid", ()), "approximate_aba")], executor) == {
-            (Held("tello_humanoid", ()), "approximate_aba"): {}
+        assert measure([(Held("four_bar", ()), "approximate_aba")], executor) == {
+            (Held("four_bar", ()), "approximate_aba"): {}
         }
     assert (first.done, second.done) == (1, 0)
 

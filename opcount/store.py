@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from codegen.compilation.cache import fingerprint
-from codegen.compilation.storage import secured
+from codegen.compilation.storage import COUNTS, secured
 from codegen.ir.counting import Count
 
 if TYPE_CHECKING:
@@ -62,6 +62,6 @@ class Store:
 
 def opened() -> Store:
     """The user's store, its folder made if need be; BuildError if others could write to the cache folder."""
-    folder = secured() / "counts"
+    folder = secured() / COUNTS
     folder.mkdir(mode=0o700, exist_ok=True)
     return Store(folder, fingerprint())

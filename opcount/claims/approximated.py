@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def ankle_error(rotors: bool, share: bool, tier: Tier) -> float:
     """The root mean square error (N m) of a torque, with rotors as armature or without them.
 
-    What the paper says of the ankle is true of the knee of the bundled description. As a `share`, percents of the largest torque of the exact algorithm.
+    What the paper says of the ankle is true of the knee of the bundled description. As a `share`, percents of the
+    largest torque of the exact algorithm.
     """
     torques = swung(ROBOT, LEG, tier)
     exact, nearly = torques[EXACT][KNEE], torques[ARMATURE if rotors else BARE][KNEE]

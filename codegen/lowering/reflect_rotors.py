@@ -35,6 +35,7 @@ def reflect_rotors(problem: Problem) -> Problem:
         return problem
     model, B = geared(problem.model)
     problem = problem.of(independent(model, rotors == "armature"))
+    _check_frames(problem)
     if np.array_equal(B, np.eye(len(B))):
         return problem
     forwards, backwards = constant(B), constant(np.linalg.inv(B))
@@ -81,6 +82,18 @@ def _check(model: Model, number: Mapping[int, int], armature: bool) -> None:
             raise UnsuitedError(
                 f"{model.name}: body {model.bodies[b].name!r} is independent but hangs on one that a loop drives; "
                 "the approximate algorithms do not apply"
+            )
+
+
+def _check_frames(problem: Problem) -> None:
+    """UnsuitedError for a frame on a body that is left out."""
+    asked = (*problem.request.external, *(contact.frame.name for contact in problem.contacts))
+    known = {frame.name for frame in problem.model.frames}
+    for name in asked:
+        if name not in known:
+            raise UnsuitedError(
+                f"{problem.model.name}: frame {name!r} is on a rotor, which the approximate algorithms leave out; name "
+                "a frame of a link"
             )
 
 

@@ -1,7 +1,8 @@
 """Makes the bundled robots from a folder of facts: `python -m codegen.description.bundle SOURCE_DIR`.
 
 The folder holds `trees/*.urdf` (tree-structured robots; rigidc JSON of robots that were put together or converted) and
-one JSON file for each other robot with loops, laid out by bodies and clusters. Each robot is written to `robots/NAME.json` with its source, version and licence.
+one JSON file for each other robot with loops, laid out by bodies and clusters. Each robot is written to
+`robots/NAME.json` with its source, version and licence.
 """
 
 from __future__ import annotations
@@ -113,11 +114,12 @@ LINKED = (
 def tree(folder: Path, name: str) -> Description:
     """A tree-structured robot; joints that mimic others in the file move by themselves here, with a note."""
     stated = TREES[name]
-    made = stated.file.endswith(".json")
-    path = folder / "trees" / (stated.file if made else f"{stated.file}.urdf")
-    found = (json_format if made else urdf).read(read_text(path), path)
-    if made:
-        return replace(found, name=name, base=stated.base, source=stated.source, notes=stated.notes)
+    if stated.file.endswith(".json"):
+        path = folder / "trees" / stated.file
+        made = json_format.read(read_text(path), path)
+        return replace(made, name=name, base=stated.base, source=stated.source, notes=stated.notes)
+    path = folder / "trees" / f"{stated.file}.urdf"
+    found = urdf.read(read_text(path), path)
     notes = (*found.notes, *stated.notes)
     if found.loops:
         names = ", ".join(loop.name for loop in found.loops)

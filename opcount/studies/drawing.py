@@ -120,7 +120,7 @@ class Bars:
             record[column] or 0 for record in group for column in (*self.tiers, *([self.mark] * bool(self.mark)))
         )
         for place, record in enumerate(group):
-            self._bars(ax, place, record, explained and place == 0)
+            self._bars(ax, place, record, explained and place == 0 and len(self.tiers) > 1)
         ax.set_yticks(range(len(group)), [record[self.bar] for record in group], fontsize=SMALL)
         ax.set_ylim(len(group) - 0.4, -0.6)
         ax.set_xlim(0, most * (1.25 + 0.017 * max(map(len, map(said, self.tiers))) * explained))

@@ -93,7 +93,7 @@ def html(plan: Plan, executor: Executor | None = None) -> str:
         shown = each(plan.studies, str)
         studies = "\n".join(page.study(name, STUDIES[name].table(plan.quick, executor)) for name in shown)
     with doing("claims", 3, 4):
-        claims = page.claims({} if plan.quick else _by_paper(evaluate([*CLAIMS.values()])), read())
+        claims = page.claims({} if plan.quick else _by_paper(evaluate([*CLAIMS.values()], executor)), read())
     with doing("formulas", 4, 4):
         equations = formulas(plan.formulas)
     sections = (

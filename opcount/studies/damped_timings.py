@@ -15,13 +15,13 @@ from opcount.studies.drawing import Bars
 from opcount.studies.measured import Held
 from opcount.studies.study import Study
 from opcount.studies.timed import OURS, PINOCCHIO, Timing, compiled, machine, rounded, run
-from opcount.studies.timings import ROBOTS
+from opcount.studies.timings import PAPERS, ROBOTS
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 EXACT, APPLIED = "caba_osim", "caba_osimf"
-FACTORS = "damped_factors"
+FACTORS, RATIO = "damped_factors", "times as long"
 WAYS = {"PV": "cABA", "EFPA": "", "LTL": "LTL-inv", "LTL, factors alone": "LTL-chol"}
 """Pinocchio's words, and those of the paper's table."""
 
@@ -48,11 +48,11 @@ class Inverted:
 
     robots: Mapping[str, Held]
 
-    def __call__(self, quick: bool = False, executor: Executor | None = None) -> Table:
+    def __call__(self, quick: bool = False, _executor: Executor | None = None) -> Table:
         """One row per robot and way: microseconds, and how many times as long as our `caba_osim` it takes."""
         robots = dict([*self.robots.items()][: 1 if quick else None])
         ours = {name: {way: Timing(held, way) for way in (EXACT, APPLIED)} for name, held in robots.items()}
-        made = compiled([one for timings in ours.values() for one in timings.values()], executor)
+        made = compiled([one for timings in ours.values() for one in timings.values()])
         rows: list[tuple[Cell, ...]] = []
         for name in robots:
             times = run(ours[name], made, {"": ours[name][EXACT]}, (FACTORS,))
@@ -63,13 +63,13 @@ class Inverted:
                 sides = (rounded(time) if side == one else None for one in (OURS, PINOCCHIO))
                 ratio = rounded(time / times[EXACT]) if time else None
                 rows.append((name, way, *sides, ratio, THEIRS[name].get(word), machine()))
-        return Table(("robot", "algorithm", OURS, PINOCCHIO, "times as long", "the paper's", "machine"), tuple(rows))
+        return Table(("robot", "algorithm", OURS, PINOCCHIO, RATIO, PAPERS, "machine"), tuple(rows))
 
 
 STUDY = Study(
     "times of damped inverses of the Delassus matrix, beside Pinocchio's C++",
     "constrained ABA 2024, Table III",
     Inverted(ROBOTS),
-    Bars(tiers=(OURS, PINOCCHIO), unit="microseconds", about="machine"),
+    Bars("", "", PAPERS, tiers=(OURS, PINOCCHIO), unit="microseconds", marked=1, ratio=RATIO, about="machine"),
     "caba_osimf gives the inverse times a vector. Times are of the machine that the last column names.",
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -83,8 +84,9 @@ class Bars:
     """A panel for each robot, and in it for each algorithm one bar per tier, its number at its end.
 
     `part` heads the columns of what is hatched: that much of a bar is what the words say. `mark` is a column whose
-    numbers are marked on the bars of the first tier. In the place of tiers there may be other columns, in the place of
-    operations another `unit`; `about` is a column whose first text stands below.
+    numbers are marked on the bars of one of the tiers, by number. In the place of tiers there may be other columns, in
+    the place of operations another `unit`; `ratio` is a column whose factors stand behind the last numbers, `about` one
+    whose first text stands below.
     """
 
     part: str = ""
@@ -95,6 +97,8 @@ class Bars:
     tiers: tuple[str, ...] = ("published", "emitted")
     columns: int = 3
     unit: str = "operations"
+    marked: int = 0
+    ratio: str = ""
     about: str = ""
 
     def __call__(self, table: Table) -> Figure:
@@ -112,7 +116,7 @@ class Bars:
         for ax in axes[len(grouped) :]:
             ax.remove()
         remarks = [f"hatched: {self.words}"] * bool(self.words) + [f"diamonds: {self.mark}"] * bool(self.mark)
-        figure.supxlabel("; ".join((self.unit, *remarks)) + below(table, self.about), fontsize=WORDS)
+        figure.supxlabel(lines("; ".join((self.unit, *remarks)), figure) + below(table, self.about), fontsize=WORDS)
         return figure
 
     def _panel(self, ax: Axes, group: Sequence[Record], explained: bool) -> None:
@@ -123,7 +127,8 @@ class Bars:
             self._bars(ax, place, record, explained and place == 0 and len(self.tiers) > 1)
         ax.set_yticks(range(len(group)), [record[self.bar] for record in group], fontsize=SMALL)
         ax.set_ylim(len(group) - 0.4, -0.6)
-        ax.set_xlim(0, most * (1.25 + 0.017 * max(map(len, map(said, self.tiers))) * explained))
+        longest = max(map(len, map(said, self.tiers))) * explained + 8 * bool(self.ratio)
+        ax.set_xlim(0, most * (1.25 + 0.017 * longest))
         ax.set_xticks([])
         ax.tick_params(length=0)
         ax.spines[["top", "right", "bottom"]].set_visible(False)
@@ -133,10 +138,12 @@ class Bars:
             if (count := record[tier]) is not None:
                 y = place + (k - (len(self.tiers) - 1) / 2) * 0.36
                 self._bar(ax, y, count, record.get(f"{tier}, {self.part}"), k)
-                mark = record.get(self.mark) if k == 0 else None  # of the first tier
+                mark = record.get(self.mark) if k == self.marked else None
                 if mark is not None:
                     ax.plot(mark, y, "D", color="black", markersize=3, zorder=3)
                 words = shown(count) + said(tier) * explained
+                if k == len(self.tiers) - 1 and record.get(self.ratio):
+                    words += f" ({shown(record[self.ratio])} times)"
                 ax.annotate(
                     words, (max(count, mark or 0), y), (5, 0), textcoords="offset points", va="center", fontsize=SMALL
                 )
@@ -154,6 +161,11 @@ def shown(number: float) -> str:
     return (
         f"{number:,}" if isinstance(number, int) else f"{number:,.{max(0, 2 - math.floor(math.log10(number or 1)))}f}"
     )
+
+
+def lines(text: str, figure: Figure) -> str:
+    """A text on as many lines as it takes below a figure."""
+    return "\n".join(textwrap.wrap(text, int(15 * figure.get_figwidth())))
 
 
 def said(column: str) -> str:

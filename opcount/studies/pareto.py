@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from codegen.algorithms import ALGORITHMS as REGISTRY
 from codegen.cli.table import Cell, Table
-from opcount.studies.drawing import SMALL, WORDS, below, beside, canvas, panels
+from opcount.studies.drawing import SMALL, WORDS, below, beside, canvas, lines, panels
 from opcount.studies.measured import PAPER, Case, Held, measure
 from opcount.studies.study import Study
 from opcount.studies.timed import Timing, compiled, machine, rounded, run
@@ -50,7 +50,7 @@ class Weighed:
             for tier in SHOWN
             if counts[held, algorithm].get(tier, LONGEST) < LONGEST
         }
-        made = compiled([*work.values()], executor)
+        made = compiled([*work.values()])
         rows: list[tuple[Cell, ...]] = []
         for name, held in robots.items():
             own = {f"{algorithm} {tier}": one for (robot, algorithm, tier), one in work.items() if robot == name}
@@ -78,7 +78,8 @@ def figure(table: Table) -> Figure:
         ax.set_yscale("log")
         ends = [_line(ax, rows, name) for name in dict.fromkeys(row["algorithm"] for row in rows)]
         front = sorted((row["operations"], row["microseconds"]) for row in rows if row["front"])
-        ax.plot(*zip(*front, strict=True), color="black", linewidth=1.0)
+        ax.plot(*zip(*front, strict=True), color="black", linewidth=1.6)
+        ax.margins(y=0.25)
         ax.set_title(robot, loc="left", fontsize=WORDS, fontweight="bold")
         ax.set_xlabel("operations", fontsize=WORDS)
         for axis in (ax.xaxis, ax.yaxis):
@@ -89,7 +90,7 @@ def figure(table: Table) -> Figure:
         beside(ax, ends)
     whole.supylabel("microseconds", fontsize=WORDS)
     said = "circles: as published; dots: as emitted; black line: the front"
-    whole.supxlabel(said + below(table, "machine"), fontsize=WORDS)
+    whole.supxlabel(lines(said, whole) + below(table, "machine"), fontsize=WORDS)
     return whole
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -34,7 +33,6 @@ from opcount.studies.measured import Case, content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from concurrent.futures import Executor
 
     from codegen.tracing.task import Tier
     from opcount.bench.build_dir import Compiler
@@ -93,10 +91,10 @@ def machine() -> str:
     return f"{processor_name()}, {compiler()}, {peer}"
 
 
-def compiled(work: Sequence[Timing], executor: Executor | None = None) -> dict[Timing, Compiled]:
-    """The shared objects of timings; what is not there is made by an executor (None: a process per processor)."""
+def compiled(work: Sequence[Timing]) -> dict[Timing, Compiled]:
+    """The shared objects of timings, compiled on this machine, which times them: by a process for each processor."""
     unique, tool = list(dict.fromkeys(work)), compiler()
-    with ProcessPoolExecutor(os.cpu_count()) if executor is None else nullcontext(executor) as pool:
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
         futures = [pool.submit(_compiled, one, tool) for one in unique]
         found = zip(each(unique, lambda one: f"compiling {one}"), futures, strict=True)
         return {one: future.result() for one, future in found}

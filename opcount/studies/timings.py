@@ -38,6 +38,8 @@ ROBOTS = {
 ALGORITHMS = {"constrained_aba": "cABA", "prox_pv": "proxPV", "prox_ltls": "", "prox_ltl": "proxLTL"}
 """The algorithms, and Pinocchio's word for each."""
 
+RATIO, PAPERS = "times as fast", "paper (another machine)"
+
 THEIRS: dict[str, tuple[float, float, float, float]] = {
     "iiwa H3": (0.97, 0.95, 0.99, 1.51),
     "iiwa H6": (1.02, 1.33, 1.0, 2.0),
@@ -58,18 +60,16 @@ class Raced:
 
     robots: Mapping[str, Held]
 
-    def __call__(self, quick: bool = False, executor: Executor | None = None) -> Table:
+    def __call__(self, quick: bool = False, _executor: Executor | None = None) -> Table:
         """One row per robot and algorithm: microseconds; `steps` are those of the second and third step."""
         robots = dict([*self.robots.items()][: 1 if quick else None])
         ours = {name: own(held) for name, held in robots.items()}
-        made = compiled([one for timings in ours.values() for one in timings.values()], executor)
+        made = compiled([one for timings in ours.values() for one in timings.values()])
         rows: list[tuple[Cell, ...]] = []
         for name, held in robots.items():
             rows += _rows(name, held, ours[name], made)
         steps = (f"{side}, steps" for side in (OURS, PINOCCHIO))
-        return Table(
-            ("robot", "algorithm", OURS, PINOCCHIO, *steps, "times as fast", "the paper's", "machine"), (*rows,)
-        )
+        return Table(("robot", "algorithm", OURS, PINOCCHIO, *steps, RATIO, PAPERS, "machine"), tuple(rows))
 
 
 def own(held: Held) -> dict[str, Timing]:
@@ -103,9 +103,11 @@ STUDY = Study(
     Bars(
         "steps",
         "the second and third step",
-        "the paper's",
+        PAPERS,
         tiers=(OURS, PINOCCHIO),
         unit="microseconds",
+        marked=1,
+        ratio=RATIO,
         about="machine",
     ),
     "Times are of the machine that the last column names, the paper's of another one: compare ratios.",

@@ -108,7 +108,7 @@ class Bars:
             grouped[name] = [record for record in group if any(record[tier] is not None for tier in self.tiers)]
         rows = math.ceil(len(grouped) / self.columns)
         bars = max(map(len, grouped.values()))
-        figure = canvas(3.6 * min(self.columns, len(grouped)), rows * (0.45 + 0.13 * bars * (len(self.tiers) + 0.6)))
+        figure = canvas(3.6 * min(self.columns, len(grouped)), rows * (0.45 + 0.15 * bars * (len(self.tiers) + 0.6)))
         axes = figure.subplots(rows, min(self.columns, len(grouped)), squeeze=False).ravel()
         for n, ((title, group), ax) in enumerate(zip(grouped.items(), axes, strict=False)):
             self._panel(ax, group, explained=n == 0)
@@ -136,7 +136,7 @@ class Bars:
     def _bars(self, ax: Axes, place: int, record: Record, explained: bool) -> None:
         for k, tier in enumerate(self.tiers):
             if (count := record[tier]) is not None:
-                y = place + (k - (len(self.tiers) - 1) / 2) * 0.36
+                y = place + (k - (len(self.tiers) - 1) / 2) * 0.38
                 self._bar(ax, y, count, record.get(f"{tier}, {self.part}"), k)
                 mark = record.get(self.mark) if k == self.marked else None
                 if mark is not None:
@@ -197,7 +197,7 @@ class Growth:
         grouped = panels(table, self.panel)
         lines = dict.fromkeys(str(record[self.line]) for record in records(table))
         figure = canvas(4.6 * len(self.tiers), 2.8 * len(grouped))
-        axes = figure.subplots(len(grouped), len(self.tiers), squeeze=False, sharey="row", sharex="row")
+        axes = figure.subplots(len(grouped), len(self.tiers), squeeze=False, sharey="row")
         for (title, group), row in zip(grouped.items(), axes, strict=True):
             for tier, ax in zip(self.tiers, row, strict=True):
                 self._panel(ax, group, tier, [*lines])
@@ -217,7 +217,7 @@ class Growth:
         if self.linear:
             ax.set_ylim(bottom=0)
             ax.yaxis.set_major_formatter("{x:,.0f}")
-        self._frame(ax, sorted({record[self.size] for record in group}))
+        self._frame(ax, sorted({record[self.size] for record in group if record[tier] is not None}))
         beside(ax, ends)
 
     def _line(self, ax: Axes, n: int, own: Sequence[Record], tier: str) -> tuple[float, float, str]:
@@ -263,12 +263,15 @@ def beside(ax: Axes, ends: Sequence[tuple[float, float, str]]) -> None:
         ax.annotate(
             words,
             (x, y),
-            (1.03, back(at)),
+            (1.05, back(at)),
             textcoords=ax.get_yaxis_transform(),
             fontsize=WORDS,
             va="center",
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3},
+            arrowprops={
+                **{"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3},
+                "relpos": (0.0, 0.5),  # from the middle of the left edge: through no other words
+            },
         )
 
 

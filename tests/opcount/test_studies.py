@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from guide_pages import ROOT
 from interpreted import operations as as_written
 from thorough import besides
 
@@ -41,6 +42,7 @@ from opcount.studies.__main__ import main
 from opcount.studies.authors import SIZES
 from opcount.studies.drawing import saved, spread
 from opcount.studies.measured import PAPER, Case, Held, chain, exponent, fitted_sizes, operations, stem
+from opcount.studies.places import PLACES, places
 from opcount.studies.show import listed, printed, show
 from opcount.studies.swing import ALGORITHMS as SWUNG
 from opcount.studies.swing import ARMATURE, BARE, EXACT, TIMES, error, swung
@@ -373,3 +375,15 @@ def test_the_leg_of_the_paper_lacks_what_the_paper_says():
     knee = {name: forces[torques.KNEE] for name, forces in swung(torques.ROBOT, torques.LEG, "published").items()}
     assert error(knee[EXACT], knee[BARE]) == pytest.approx(4.31, rel=1e-2)
     assert error(knee[EXACT], knee[ARMATURE]) == pytest.approx(1.04, rel=1e-2)
+
+
+def test_the_guide_says_where_the_papers_figures_are():
+    """Every study that is named exists, and every study that reproduces something is named."""
+    named = {name for place in PLACES for name in place.studies}
+    assert named <= {*STUDIES}
+    assert {name for name, study in STUDIES.items() if study.place} == named
+    guide = (ROOT / "codegen" / "guide" / "counting.md").read_text(encoding="utf-8")
+    for row in places().rows:
+        paper, figure, studies, differs = row
+        names = ", ".join(f"`{name}`" for name in studies.split(", "))
+        assert f"| {paper} | {figure} | {names} | {differs or '-'} |" in guide

@@ -269,7 +269,11 @@ def beside(ax: Axes, ends: Sequence[tuple[float, float, str]]) -> None:
             va="center",
             annotation_clip=False,
             arrowprops={
-                **{"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3},
+                "arrowstyle": "-",
+                "color": "0.6",
+                "linewidth": 0.5,
+                "shrinkA": 0,
+                "shrinkB": 3,
                 "relpos": (0.0, 0.5),  # from the middle of the left edge: through no other words
             },
         )

@@ -226,7 +226,7 @@ def counts_of(work, executor=None):
 @pytest.fixture
 def uncounted(monkeypatch):
     """Studies count, compute, compile and time nothing."""
-    for module in (compared, crossovers, cheapest, damped, grown, loops, pareto):
+    for module in (compared, crossovers, cheapest, damped, grown, loops, pareto, timings):
         monkeypatch.setattr(module, "measure", counts_of)
     for module in (timings, damped_timings, pareto):
         monkeypatch.setattr(module, "compiled", lambda work: {})

@@ -20,6 +20,7 @@ from codegen.compilation.storage import COUNTS, secured
 from codegen.ir.counting import Count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -55,6 +56,14 @@ class Store:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump(value, file)
             os.replace(name, self._place(what))
+
+    def made(self, what: str, make: Callable[[], Any]) -> Any:
+        """What JSON has kept, else what `make` gives, which is then kept."""
+        for kept in self.kept(what):
+            return kept
+        value = make()
+        self.keep(what, value)
+        return value
 
     def _place(self, what: str) -> Path:
         return self.folder / hashlib.sha256(f"{what}\0{self.source}".encode()).hexdigest()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from casadi import SX, Function, blockcat, symvar, veccat
@@ -17,8 +18,9 @@ from casadi import SX, Function, blockcat, symvar, veccat
 from codegen.cli.table import Cell, Table
 from codegen.model.contacts import contact_of
 from codegen.spatial import LDL, LTDL, ldl, ltdl
+from opcount.store import opened
 from opcount.studies.drawing import Bars
-from opcount.studies.measured import Held
+from opcount.studies.measured import Held, digest
 from opcount.studies.study import Study
 
 if TYPE_CHECKING:
@@ -119,6 +121,10 @@ def factored(system: System) -> dict[str, int]:
     }
 
 
+def _factored(model: Model, contacts: tuple[Contact, ...]) -> dict[str, int]:
+    return factored(System.of(model, contacts))
+
+
 @dataclass(frozen=True, slots=True)
 class Factored:
     """Robots with contacts by names; makes the table of operations. Quick is the first robot alone."""
@@ -130,9 +136,10 @@ class Factored:
         rows: list[tuple[Cell, ...]] = []
         for name, held in [*self.robots.items()][: 1 if quick else None]:
             model = held.model()
-            system = System.of(model, tuple(contact_of(model, text) for text in held.contacts))
-            counts = factored(system)
-            order = system.KKT[0].size1()
+            contacts = tuple(contact_of(model, text) for text in held.contacts)
+            order = model.nv + sum(len(contact.rows) for contact in contacts)
+            make = partial(_factored, model, contacts)
+            counts = opened().made(f"kkt {digest(held)} {held.contacts!r}", make)
             rows += [(name, way, order, count, round(count / counts[SPARSE], 2)) for way, count in counts.items()]
         return Table(("robot", "method", "order", "factors", "times"), tuple(rows))
 

@@ -13,6 +13,7 @@ import numpy as np
 from codegen import api
 from codegen.ir.interpreter import interpret
 from codegen.robot import load
+from opcount.store import opened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,11 +33,18 @@ def swung(robot: str, leg: tuple[str, ...], tier: Tier = "emitted") -> dict[str,
 
     The joints are the independent ones whose names begin with one of `leg`.
     """
+    what = f"swing {load(robot).digest} {leg!r} {tier} {AMPLITUDE} {FREQUENCY} {TIMES}"
+    forces = opened().made(what, lambda: _swung(robot, leg, tier))
+    return {name: {joint: np.array(tau) for joint, tau in joints.items()} for name, joints in forces.items()}
+
+
+def _swung(robot: str, leg: tuple[str, ...], tier: Tier) -> dict[str, dict[str, list[float]]]:
+    """The same as lists."""
     model = load(robot)
     names = _moving(model, leg)
     places = {name: place.start for name, place in zip(model.joint_names, model.v_slices, strict=True)}
     forces = {name: _forces(model, name, tier, *_swing(model, names)) for name in ALGORITHMS}
-    return {name: {joint: tau[:, places[joint]] for joint in names} for name, tau in forces.items()}
+    return {name: {joint: tau[:, places[joint]].tolist() for joint in names} for name, tau in forces.items()}
 
 
 def error(exact: Array, nearly: Array) -> float:

@@ -103,3 +103,10 @@ def test_a_damaged_count_is_counted_again(tmp_path):
 def test_any_executor():
     with ThreadPoolExecutor(2) as threads:
         assert measure(WORK[:2], threads) == measure(WORK[:2])
+
+
+def test_what_is_made_is_kept():
+    made = []
+    for _ in range(2):
+        assert store.opened().made("something", lambda: made.append(1) or {"a": [1.5]}) == {"a": [1.5]}
+    assert made == [1]

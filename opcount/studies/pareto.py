@@ -72,8 +72,12 @@ def beats(one: tuple[int, float], other: tuple[int, float]) -> bool:
 def figure(table: Table) -> Figure:
     """A panel per robot, both axes logarithmic: a line from an algorithm as published to the same as emitted."""
     grouped = panels(table, "robot")
-    whole = canvas(5.0 * len(grouped), 4.2)
-    for (robot, rows), ax in zip(grouped.items(), whole.subplots(1, len(grouped), squeeze=False)[0], strict=True):
+    columns, height = min(2, len(grouped)), (len(grouped) + 1) // 2
+    whole = canvas(5.0 * columns, 3.8 * height)
+    axes = whole.subplots(height, columns, squeeze=False).ravel()
+    for ax in axes[len(grouped) :]:
+        ax.remove()
+    for (robot, rows), ax in zip(grouped.items(), axes, strict=False):
         ax.set_xscale("log")
         ax.set_yscale("log")
         ends = [_line(ax, rows, name) for name in dict.fromkeys(row["algorithm"] for row in rows)]

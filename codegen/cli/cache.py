@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
   rigidc cache
-  rigidc cache --clear
   rigidc cache --clear --counts
   RIGIDC_CACHE=/tmp/rigidc rigidc cache
 """

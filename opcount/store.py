@@ -16,10 +16,11 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from codegen.compilation.cache import fingerprint
-from codegen.compilation.storage import secured
+from codegen.compilation.storage import COUNTS, secured
 from codegen.ir.counting import Count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -56,12 +57,20 @@ class Store:
                 json.dump(value, file)
             os.replace(name, self._place(what))
 
+    def made(self, what: str, make: Callable[[], Any]) -> Any:
+        """What JSON has kept, else what `make` gives, which is then kept."""
+        for kept in self.kept(what):
+            return kept
+        value = make()
+        self.keep(what, value)
+        return value
+
     def _place(self, what: str) -> Path:
         return self.folder / hashlib.sha256(f"{what}\0{self.source}".encode()).hexdigest()
 
 
 def opened() -> Store:
     """The user's store, its folder made if need be; BuildError if others could write to the cache folder."""
-    folder = secured() / "counts"
+    folder = secured() / COUNTS
     folder.mkdir(mode=0o700, exist_ok=True)
     return Store(folder, fingerprint())

@@ -64,6 +64,10 @@ BUNDLED = (
     Robot("talos", "floating", "pinocchio"),
     Robot("atlas", "floating", "pinocchio"),
     Robot("atlas_shadow", "floating", "pinocchio"),
+    Robot("shadow_hand", "fixed", "pinocchio"),
+    Robot("solo8", "floating", "pinocchio"),
+    Robot("anymal_b", "floating", "pinocchio"),
+    Robot("icub", "floating", "pinocchio"),
 )
 MECHANISMS = tuple(
     Mechanism(base, convention) for base in ("fixed", "floating") for convention in ("pinocchio", "mujoco")

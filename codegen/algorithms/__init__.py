@@ -115,7 +115,7 @@ damped = partial(Algorithm, group="damped", tolerance=WHOLE)
 quantities = partial(Algorithm, group="quantities")
 derivatives = partial(Algorithm, group="derivatives", tolerance=WITH_CONTACTS)
 loops = partial(Algorithm, group="loops")
-approximate = partial(loops, declares=Needs(reflected=True))
+approximate = partial(loops, declares=Needs(rotors="armature"))
 
 HELD_STEPS: dict[str, tuple[str, ...]] = {
     "pv": HELD,
@@ -294,6 +294,14 @@ ALGORITHMS: dict[str, Algorithm] = {
         approximate("approximate_rnea", rnea, STATE_AND_MOTION, ("tau",), "RNEA, approximate"),
         approximate("approximate_aba", aba, STATE_AND_FORCE, ("a",), "ABA, approximate"),
         approximate("approximate_efpa", efpa, Q, ("W",), "Delassus matrix, approximate"),
+        loops(
+            "unconstrained_rnea",
+            rnea,
+            STATE_AND_MOTION,
+            ("tau",),
+            "RNEA without what loops drive",
+            declares=Needs(rotors="left out"),
+        ),
     )
 }
 

@@ -19,11 +19,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codegen.compilation import zig
 from codegen.compilation.build_lock import UNFINISHED, begun, sweep
 from codegen.compilation.compiler import Toolchain, compile_extension, toolchain
 from codegen.compilation.runtime import Function, load
-from codegen.compilation.storage import folder, secured
+from codegen.compilation.storage import BESIDE, folder, remove, secured
 from codegen.emission.artifact import Artifact, from_facts
 from codegen.emission.text import template_folder
 from codegen.errors import BuildError
@@ -202,8 +201,9 @@ def entries() -> tuple[Entry, ...]:
 
 
 def clear() -> int:
-    """Delete every build, unfinished ones too, what zig keeps, and nothing else; how many builds there were."""
-    zig.clear()
+    """Delete every build, unfinished ones too, and what is kept beside them; how many builds there were."""
+    for name in BESIDE:
+        remove(name)
     number = 0
     for place in folder().iterdir() if folder().is_dir() else ():
         unfinished = place.name.startswith(UNFINISHED)

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import sys
 from pathlib import Path
 
 from codegen.errors import BuildError
+
+COUNTS, ZIG, PEERS = BESIDE = ("counts", "zig", "bench")
+"""Folders of the cache folder beside builds: operations counted, what zig keeps, and compiled peers of timings."""
+
+
+def size(name: str) -> int:
+    """Bytes of the files in a folder of the cache folder; none if it is not there."""
+    return sum(path.stat().st_size for path in (folder() / name).rglob("*") if path.is_file())
+
+
+def remove(name: str) -> None:
+    """Delete a folder of the cache folder."""
+    shutil.rmtree(folder() / name, ignore_errors=True)
 
 
 def folder() -> Path:

@@ -25,8 +25,6 @@ BRINGS = "`pip install rigidc[zig]` brings"
 FLAGS = ("-g0", "-fomit-frame-pointer")
 """What clang does by itself, and zig only when asked to."""
 
-_CACHE = "zig"
-
 
 def wheel() -> str | None:
     """The path of zig's program in the installed wheel, if there is one."""
@@ -71,14 +69,4 @@ def linking() -> tuple[str, ...]:
 
 def environment(work: Path) -> dict[str, str]:
     """The environment that zig runs in: what concerns one build goes to the folder `work`, the rest to our cache."""
-    return {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(storage.folder() / _CACHE), "ZIG_LOCAL_CACHE_DIR": str(work)}
-
-
-def size() -> int:
-    """Bytes of what zig keeps in the cache folder."""
-    return sum(path.stat().st_size for path in (storage.folder() / _CACHE).rglob("*") if path.is_file())
-
-
-def clear() -> None:
-    """Delete what zig keeps in the cache folder; it makes it again."""
-    shutil.rmtree(storage.folder() / _CACHE, ignore_errors=True)
+    return {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(storage.folder() / storage.ZIG), "ZIG_LOCAL_CACHE_DIR": str(work)}

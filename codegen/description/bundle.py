@@ -1,7 +1,8 @@
 """Makes the bundled robots from a folder of facts: `python -m codegen.description.bundle SOURCE_DIR`.
 
-The folder holds `trees/*.urdf` (tree-structured robots) and one JSON file for each robot with loops, laid out
-by bodies and clusters. Each robot is written to `robots/NAME.json` with its source, version and licence.
+The folder holds `trees/*.urdf` (tree-structured robots; rigidc JSON of robots that were put together or converted) and
+one JSON file for each other robot with loops, laid out by bodies and clusters. Each robot is written to
+`robots/NAME.json` with its source, version and licence.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codegen.description import bundle_loops, urdf
+from codegen.description import bundle_loops, json_format, urdf
 from codegen.description.description import DescribedFrame, DescribedJoint, Description, Link
 from codegen.description.files import read_text
 from codegen.description.json_format import write_json
@@ -29,11 +30,15 @@ ROBOTS = Path(__file__).with_name("robots")
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A tree-structured robot: its URDF file in the source folder, its base, and where it comes from."""
+    """A tree-structured robot: its file in the source folder, its base, where it comes from, and notes.
+
+    Joints that a URDF ties move by themselves here; loops of rigidc JSON stay.
+    """
 
     file: str
     base: Base
     source: Source
+    notes: tuple[str, ...] = ()
 
 
 _DATA = "PyPI example-robot-data, "
@@ -53,6 +58,40 @@ TREES = {
             "(the left one mirrored)",
             "gymnasium-robotics 1.4.2",
             "MIT and Apache-2.0",
+        ),
+    ),
+    "atlas_one_hand": Tree(
+        "atlas_one_hand.json",
+        "floating",
+        Source(
+            "openai/roboschool, atlas_description, with a hand of PyPI gymnasium-robotics, mirrored, on the left wrist",
+            "gymnasium-robotics 1.4.2",
+            "MIT and Apache-2.0",
+        ),
+    ),
+    "shadow_hand": Tree(
+        "shadow_hand.json",
+        "fixed",
+        Source("PyPI gymnasium-robotics, assets/hand", "1.4.2", "Apache-2.0"),
+        ("The forearm is fixed to the world.",),
+    ),
+    "solo8": Tree("solo8", "floating", Source(_DATA + "solo_description", "6.0.0", "BSD-3-Clause")),
+    "anymal_b": Tree("anymal_b", "floating", Source(_DATA + "anymal_b_simple_description", "6.0.0", "BSD-3-Clause")),
+    "icub": Tree(
+        "icub",
+        "floating",
+        Source(_DATA + "icub_description", "6.0.0", "CC-BY-SA-4.0"),
+        ("Moments of inertia below 1e-30 kg m^2 are zeros here.",),
+    ),
+    "cassie": Tree(
+        "cassie.json",
+        "floating",
+        Source(_DATA + "cassie_description, cassie_v2.sdf", "6.0.0", "ISC"),
+        (
+            "Springs are joints without stiffness or damping.",
+            "Achilles rods turn about two axes at the hip and are held by points at the heel springs, plantar rods by "
+            "points on the feet.",
+            "Angles within 1e-4 rad of multiples of 45 degrees are these.",
         ),
     ),
 }
@@ -75,9 +114,13 @@ LINKED = (
 def tree(folder: Path, name: str) -> Description:
     """A tree-structured robot; joints that mimic others in the file move by themselves here, with a note."""
     stated = TREES[name]
+    if stated.file.endswith(".json"):
+        path = folder / "trees" / stated.file
+        made = json_format.read(read_text(path), path)
+        return replace(made, name=name, base=stated.base, source=stated.source, notes=stated.notes)
     path = folder / "trees" / f"{stated.file}.urdf"
     found = urdf.read(read_text(path), path)
-    notes = found.notes
+    notes = (*found.notes, *stated.notes)
     if found.loops:
         names = ", ".join(loop.name for loop in found.loops)
         notes = (*notes, f"Joints that mimic others in the source move by themselves here: {names}.")

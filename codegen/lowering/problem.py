@@ -23,6 +23,9 @@ Swept = Literal["forces", "inertias", "both"]
 ContactModel = Literal["", "exactly", "in steps", "softly"]
 """How an algorithm of constrained dynamics holds its contacts, which may determine joints unless they are soft."""
 
+Rotors = Literal["bodies", "armature", "left out"]
+"""What bodies are to an algorithm that gears and differentials drive: bodies, armature of what drives them, nothing."""
+
 ContactTraffic = Literal["forces", "joints", "pairs", "branches"]
 """What an algorithm does on the ways from contacts to the base: it carries unit forces; does the same for each joint
 or pair of joints; or it wants the joints on every branch of the base to follow the contacts there."""
@@ -36,9 +39,9 @@ class Needs:
 
     `held` says that it solves the problem of constrained dynamics (`codegen.lowering.reduced_problem`), and how;
     `stiffened` that it holds rows by a stiffness mu of the bodies.
-    With `reflected` rotors are armature to it. With `joint_space` it factorises the joint-space inertia matrix. It may
-    be given another frame of a floating base (`base_frame`), another link as the base (`base_link`), units of length
-    for every body (`length_units`), and rows of contacts along axes that do not move against the bodies
+    `rotors` says what bodies are to it that loops drive. With `joint_space` it factorises the joint-space inertia
+    matrix. It may be given another frame of a floating base (`base_frame`), another link as the base (`base_link`),
+    units of length for every body (`length_units`), and rows of contacts along axes that do not move against the bodies
     (`contact_axes`).
     """
 
@@ -51,7 +54,7 @@ class Needs:
     base_link: bool = False
     length_units: bool = False
     contact_axes: bool = False
-    reflected: bool = False
+    rotors: Rotors = "bodies"
 
 
 class LinkAxes(NamedTuple):

@@ -1,7 +1,8 @@
 """Reflected rotors: a robot without the bodies that its loops drive, which it feels as armature only.
 
 The approximation of Chignoli et al. (arXiv 2311.13732), sec. II-C: a driven body (a rotor) is left out, and its
-inertia about its own axis, seen through the gear ratio, is added to the diagonal of the inertia matrix.
+inertia about its own axis, seen through the gear ratio, is added to the diagonal of the inertia matrix. Unconstrained
+algorithms (sec. II-C) leave it out altogether.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 
 from codegen.errors import UnsuitedError
 from codegen.geometry import times
+from codegen.lowering.differentials import geared
+from codegen.spatial import constant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,22 +25,38 @@ if TYPE_CHECKING:
 
 
 def reflect_rotors(problem: Problem) -> Problem:
-    """The step: of algorithms that know rotors as armature only."""
-    return problem.of(independent(problem.model)) if problem.request.needs.reflected else problem
+    """The step: of algorithms that know rotors as armature only, or not at all.
+
+    Velocities and forces of a differential's rotors become those of what it drives on their way in, and accelerations
+    and forces become the rotors' on their way out.
+    """
+    rotors = problem.request.needs.rotors
+    if rotors == "bodies" or not problem.model.loops:
+        return problem
+    model, B = geared(problem.model)
+    problem = problem.of(independent(model, rotors == "armature"))
+    _check_frames(problem)
+    if np.array_equal(B, np.eye(len(B))):
+        return problem
+    forwards, backwards = constant(B), constant(np.linalg.inv(B))
+    inwards = {"v": forwards, "a": forwards, "tau": backwards.T}
+    own = {name: inwards[name] @ x for name, x in problem.arguments.items() if name in inwards}
+    outwards = {"a": lambda a: backwards @ a, "tau": lambda tau: forwards.T @ tau}
+    return replace(problem, arguments={**problem.arguments, **own}, restores=(*problem.restores, outwards))
 
 
-def independent(model: Model) -> Model:
-    """The tree of the independent joints, with reflected inertias as armature; a tree comes back as it is.
+def independent(model: Model, armature: bool = True) -> Model:
+    """The tree of the independent joints, with reflected inertias as armature, if wanted; a tree comes back as it is.
 
-    UnsuitedError if a loop is no gear (no constant ratios, so no armature that stands for what it drives), or drives
-    a body that carries an independent one, for then no independent tree exists.
+    UnsuitedError if armature has to stand for what a loop drives that is no gear (it has no constant ratios), or if a
+    loop drives a body that carries an independent one, for then no independent tree exists.
     """
     if not model.loops:
         return model
     own = [b for bodies in model.velocity_bodies for b in bodies]
     number = {b: n for n, b in enumerate(own)} | {-1: -1}
-    _check_gears(model, number)
-    offset = reflected(model)
+    _check(model, number, armature)
+    offset = reflected(model) if armature else {}
     return replace(
         model,
         bodies=tuple(_kept(model.bodies[b], number, offset.get(b, 0.0)) for b in own),
@@ -51,9 +70,9 @@ def independent(model: Model) -> Model:
     )
 
 
-def _check_gears(model: Model, number: Mapping[int, int]) -> None:
-    """UnsuitedError unless loops are gears, and independent bodies, those in `number`, hang on one another."""
-    for loop in model.loops:
+def _check(model: Model, number: Mapping[int, int], armature: bool) -> None:
+    """UnsuitedError unless independent bodies, those in `number`, hang on one another, and loops are gears."""
+    for loop in model.loops if armature else ():
         if loop.kind != "linear":
             raise UnsuitedError(
                 f"{model.name}: loop {loop.name!r} has no constant gear ratios; the approximate algorithms do not apply"
@@ -63,6 +82,18 @@ def _check_gears(model: Model, number: Mapping[int, int]) -> None:
             raise UnsuitedError(
                 f"{model.name}: body {model.bodies[b].name!r} is independent but hangs on one that a loop drives; "
                 "the approximate algorithms do not apply"
+            )
+
+
+def _check_frames(problem: Problem) -> None:
+    """UnsuitedError for a frame on a body that is left out."""
+    asked = (*problem.request.external, *(contact.frame.name for contact in problem.contacts))
+    known = {frame.name for frame in problem.model.frames}
+    for name in asked:
+        if name not in known:
+            raise UnsuitedError(
+                f"{problem.model.name}: frame {name!r} is on a rotor, which the approximate algorithms leave out; name "
+                "a frame of a link"
             )
 
 

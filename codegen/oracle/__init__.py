@@ -151,6 +151,7 @@ ORACLE: dict[str, Callable[..., Outputs]] = {
     "projected_osim": _DELASSUS,
     "approximate_rnea": _entry(approximate.rnea, takes="wrenches"),
     "approximate_aba": _entry(approximate.aba, takes="wrenches"),
+    "unconstrained_rnea": _entry(approximate.unconstrained_rnea, takes="wrenches"),
     "approximate_efpa": _entry(approximate.delassus, takes="contacts"),
     **constrained.ENTRIES,
     **{f"{name}_derivatives": _derivatives(name) for name in constrained.DYNAMICS},

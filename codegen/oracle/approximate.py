@@ -1,19 +1,22 @@
 """The approximations of geared robots for the oracle: no rotors, but their inertias about their own axes.
 
 What a loop drives weighs nothing; an independent joint with gear ratio n to a rotor of inertia I about its axis
-feels n^2 I more on the diagonal of the inertia matrix, and nothing else of it.
+feels n^2 I more on the diagonal of the inertia matrix, and nothing else of it. A differential is a gear with the ratios
+that it has at the neutral configuration; there the joints that it drives are the independent ones, and its rotors weigh
+nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from codegen.geometry import Inertia
+from codegen.kinematic_loops.states import neutral
 from codegen.oracle import dynamics, kinematics, stated
-from codegen.oracle.loops import Closed, closed
+from codegen.oracle.loops import closed
 from codegen.oracle.rotations import cross
 
 if TYPE_CHECKING:
@@ -21,40 +24,70 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from codegen.model import Contact, Model
+    from codegen.model import Body, Contact, Model
 
     Array = NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class Nearly:
+    """The tree without rotors: M and bias of the joints that are left, which are numbers `own` of the tree's.
+
+    Their rates are B v.
+    """
+
+    M: Array
+    bias: Array
+    tree: Model
+    q: Array
+    own: list[int]
+    B: Array
+
+
 def _equations(
-    model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | None = None, external: Sequence[str] = ()
-) -> tuple[Array, Array, Closed, Array]:
-    """M, bias, the closed tree, and where the independent joints are among its velocities."""
-    robot = closed(model, q)
-    own = np.abs(robot.P).argmax(axis=1)
-    driven = [b for b, place in enumerate(model.v_slices) if place.stop == place.start]
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    external: Sequence[str] = (),
+    armature: bool = True,
+) -> Nearly:
+    """The equations at a state."""
+    robot, still = closed(model, q), closed(model, neutral(model))
+    dropped = _rotors(model)
+    places = enumerate(robot.tree.v_slices)
+    own = [n for b, place in places if b not in dropped for n in range(place.start, place.stop)]
     bodies = tuple(
-        replace(body, inertia=Inertia(), joint=replace(body.joint, armature=0.0)) if b in driven else body
+        replace(body, inertia=Inertia(), joint=replace(body.joint, armature=0.0)) if b in dropped else body
         for b, body in enumerate(robot.tree.bodies)
     )
+    B = still.G[own]
     rates = np.zeros(robot.tree.nv)
-    rates[own] = np.asarray(v, float)
-    light = replace(robot.tree, bodies=bodies)
-    M, bias = dynamics.equations(light, robot.q, rates, f_ext, external)
-    return M[np.ix_(own, own)] + np.diag(_reflected(model, robot)), bias[own], robot, own
+    rates[own] = B @ np.asarray(v, float)
+    M, bias = dynamics.equations(replace(robot.tree, bodies=bodies), robot.q, rates, f_ext, external)
+    felt = np.zeros(len(own))
+    for b in dropped if armature else ():
+        ratios = still.G[robot.tree.v_slices[b].start] @ np.linalg.inv(B)
+        felt += ratios**2 * _about_axis(model.bodies[b])
+    return Nearly(M[np.ix_(own, own)] + np.diag(felt), bias[own], robot.tree, robot.q, own, B)
 
 
-def _reflected(model: Model, robot: Closed) -> Array:
-    """n^2 I of everything that each independent joint drives, directly or through other gears (nv)."""
-    felt = np.zeros(model.nv)
-    for body, own, place in zip(model.bodies, model.v_slices, robot.tree.v_slices, strict=True):
-        if own.stop == own.start:
-            axis, com = np.array(body.joint.axis), np.array(body.inertia.com)
-            lever = cross(axis, com)
-            turned = axis @ np.array(body.inertia.moment) @ axis + body.inertia.mass * lever @ lever
-            inertia = body.inertia.mass if body.joint.slide else turned
-            felt += robot.G[place.start] ** 2 * (inertia + body.joint.armature)
-    return felt
+def _rotors(model: Model) -> list[int]:
+    """Bodies that weigh nothing: those that gears drive, and those that drive a differential."""
+    driven = {b for b, place in enumerate(model.v_slices) if place.stop == place.start}
+    for loop in model.loops:
+        if not loop.explicit and len(loop.joints) == 2 * len(loop.independent):
+            tied = {b for b, body in enumerate(model.bodies) if body.joint.name in loop.joints}
+            driven ^= tied
+    return sorted(driven)
+
+
+def _about_axis(body: Body) -> float:
+    """The inertia that turning a body about its axis feels, or its mass if it slides, and its armature."""
+    axis, com = np.array(body.joint.axis), np.array(body.inertia.com)
+    lever = cross(axis, com)
+    turned = axis @ np.array(body.inertia.moment) @ axis + body.inertia.mass * lever @ lever
+    return float(body.inertia.mass if body.joint.slide else turned) + body.joint.armature
 
 
 def rnea(
@@ -67,8 +100,22 @@ def rnea(
     external: Sequence[str] = (),
 ) -> Array:
     """The joint forces tau (nv) that produce the accelerations a (nv), nearly."""
-    M, bias, _, _ = _equations(model, q, v, f_ext, external)
-    return np.asarray(M @ np.asarray(a, float) + bias)
+    at = _equations(model, q, v, f_ext, external)
+    return np.asarray(at.B.T @ (at.M @ at.B @ np.asarray(a, float) + at.bias))
+
+
+def unconstrained_rnea(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    external: Sequence[str] = (),
+) -> Array:
+    """The same where rotors are nothing at all."""
+    at = _equations(model, q, v, f_ext, external, armature=False)
+    return np.asarray(at.B.T @ (at.M @ at.B @ np.asarray(a, float) + at.bias))
 
 
 def aba(
@@ -81,12 +128,12 @@ def aba(
     external: Sequence[str] = (),
 ) -> Array:
     """The accelerations (nv) that the joint forces tau (nv) produce, nearly."""
-    M, bias, _, _ = _equations(model, q, v, f_ext, external)
-    return np.asarray(np.linalg.solve(M, np.asarray(tau, float) - bias))
+    at = _equations(model, q, v, f_ext, external)
+    return np.asarray(np.linalg.solve(at.B.T @ at.M @ at.B, np.asarray(tau, float) - at.B.T @ at.bias))
 
 
 def delassus(model: Model, q: ArrayLike, *, contacts: Sequence[Contact]) -> Array:
     """W = J M^-1 J' (m, m), nearly."""
-    M, _, robot, own = _equations(model, q, np.zeros(model.nv))
-    J = stated.jacobian(robot.tree, kinematics.motions(robot.tree, robot.q), contacts)[:, own]
-    return np.asarray(J @ np.linalg.solve(M, J.T))
+    at = _equations(model, q, np.zeros(model.nv))
+    J = stated.jacobian(at.tree, kinematics.motions(at.tree, at.q), contacts)[:, at.own]
+    return np.asarray(J @ np.linalg.solve(at.M, J.T))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from casadi import SX, cross, diagcat, horzcat, is_equal, vertcat
 
-from codegen.recursions.tree import Tree
+from codegen.recursions.tree import Tree, opened
 from codegen.spatial import skew3, zeros
 
 SAME = 3  # depth to which expressions are compared
@@ -71,6 +71,11 @@ class PlainTree:
     def inwards(self) -> range:
         """Node numbers, children before parents."""
         return self.tree.inwards
+
+    @property
+    def spanning(self) -> PlainTree:
+        """The same with all loops opened: every body is a node of its own."""
+        return PlainTree.of(opened(self.tree))
 
     @property
     def a0(self) -> SX:

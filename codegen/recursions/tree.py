@@ -337,7 +337,10 @@ def armatures(model: Model, i: int) -> SX:
 
 
 def opened(tree: Tree) -> Tree:
-    """The spanning tree: the same bodies with all loops opened, each a node of its own with its joint's coordinates."""
+    """The spanning tree: the same bodies with all loops opened, each a node of its own with its joint's coordinates.
+
+    Contacts hold the bodies that they are on.
+    """
     parts = tuple(replace(part, node=b) for b, part in enumerate(tree.parts))
     X = tuple(NodeTransform(0, 1, ((-1, part.X),)) for part in parts)
     own = tuple(free(part.joint, part.q) for part in parts)
@@ -353,5 +356,5 @@ def opened(tree: Tree) -> Tree:
         spanning=own,
         I=(*(NodeInertia((part.I,)) for part in parts), tree.I[-1]),
         armature=tuple(armatures(single, b) for b in range(len(parts))),
-        contacts=(),
+        contacts=tuple(replace(contact, node=contact.body, force=contact.on_body.force) for contact in tree.contacts),
     )

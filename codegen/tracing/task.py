@@ -331,7 +331,7 @@ def _run(task: Task, symbols: list[SX]) -> Any:
     """What the algorithm returns on these symbols."""
     entry, (ports, outputs) = task.entry, task.signature
     if task.tier == "published":
-        problem = lowered(stated(task, Needs(reflected=entry.declares.reflected), ports, symbols), checked([ALL]))
+        problem = lowered(stated(task, Needs(rotors=entry.declares.rotors), ports, symbols), checked([ALL]))
         given = [problem.arguments[name] for name in entry.inputs[1:]]
         return restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
     if isinstance(entry.run, Composition):

@@ -5,6 +5,7 @@
 
 #include "pinocchio/algorithm/constrained-dynamics.hpp"
 #include "pinocchio/algorithm/constrained-dynamics-derivatives.hpp"
+#include "pinocchio/algorithm/crba.hpp"
 #include "pinocchio/algorithm/delassus.hpp"
 #include "pinocchio/algorithm/pv.hpp"
 
@@ -49,6 +50,20 @@ void derivatives(Bound &b, const State &s)
 {
     pinocchio::constraintDynamics(b.peer.model, b.ltl, s.q, s.v, s.x, b.rigid, b.ltl_data, b.settings);
     pinocchio::computeConstraintDynamicsDerivatives(b.peer.model, b.ltl, b.rigid, b.ltl_data, b.settings);
+}
+
+// Factors of the damped KKT matrix along the tree's branches.
+void factors(Bound &b, const State &s)
+{
+    pinocchio::crba(b.peer.model, b.ltl, s.q, pinocchio::Convention::WORLD);
+    pinocchio::calc(b.peer.model, b.ltl, b.rigid, b.ltl_data);
+    b.ltl.constraint_chol.compute(b.peer.model, b.ltl, b.rigid, b.ltl_data, b.settings.mu);
+}
+
+const Eigen::MatrixXd &damped_inverse(Bound &b)
+{
+    b.ltl.constraint_chol.getOperationalSpaceInertiaMatrix(b.W);
+    return b.W;
 }
 
 }  // namespace
@@ -102,6 +117,8 @@ PEER(damped_pv, pinocchio::computeDampedDelassusMatrixInverse(model, b.pv, s.q, 
      symmetric(b.W))
 PEER(damped_efpa, pinocchio::computeDampedDelassusMatrixInverse(
                       model, b.efpa, s.q, b.rigid, b.efpa_data, b.W, b.settings.mu, false, false), symmetric(b.W))
+PEER(damped_factors, factors(b, s), damped_inverse(b))
+PEER(damped_ltl, factors(b, s); damped_inverse(b), b.W)
 PEER(delassus_pv, pinocchio::computePvDelassusMatrix(model, b.pv, s.q, b.rigid, b.pv_data, b.W, 0.0), symmetric(b.W))
 PEER(delassus_efpa, pinocchio::computeDelassusMatrix(model, b.efpa, s.q, b.rigid, b.efpa_data, b.W), symmetric(b.W))
 

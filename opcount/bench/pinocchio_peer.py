@@ -31,7 +31,7 @@ DIRECT = tuple(name for name, entry in ALGORITHMS.items() if entry.independent =
 VARIANTS = {
     "aba": ("aba", "aba_world"),
     "crba": ("crba", "crba_world"),
-    "caba_osim": ("damped_pv", "damped_efpa"),
+    "caba_osim": ("damped_pv", "damped_efpa", "damped_ltl"),
     **dict.fromkeys(DIRECT, ("prox_pv", "prox_ltl")),
     **dict.fromkeys((name for name, entry in ALGORITHMS.items() if "dlam_dq" in entry.outputs), ("derivatives",)),
 }
@@ -43,6 +43,8 @@ CALLED = {
     **dict.fromkeys(("aba_world", "crba_world"), "world axes"),
     **dict.fromkeys(("damped_pv", "delassus_pv"), "PV"),
     **dict.fromkeys(("damped_efpa", "delassus_efpa"), "EFPA"),
+    "damped_ltl": "LTL",
+    "damped_factors": "LTL, factors alone",
     "constrained_aba": "cABA",
     "prox_pv": "proxPV",
     "prox_ltl": "proxLTL",
@@ -76,11 +78,16 @@ def _prefix(*packages: str) -> Path | None:
     return None
 
 
-def contestants(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:
-    """Pinocchio on the scenario, built by one compiler; in both of its conventions where it has two."""
+def contestants(
+    scenario: Scenario, compiler: Compiler, build_dir: BuildDir, more: tuple[str, ...] = ()
+) -> tuple[Contestant, ...]:
+    """Pinocchio on the scenario, built by one compiler; in both of its conventions where it has two.
+
+    `more` are further functions of the shared object that give the same.
+    """
     if not compiler.cxx:
         raise Absent(f"Pinocchio needs a C++ compiler beside {compiler.c}")
-    variants = _variants(scenario)
+    variants = (*_variants(scenario), *more)
     text, held = numbers(scenario.model), _contacts(scenario)
     library = ctypes.CDLL(str(build(compiler, build_dir, bool(scenario.contacts))))
     path = build_dir.folder / f"{scenario.model.name}.txt"

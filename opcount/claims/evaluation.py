@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from opcount.studies.measured import measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from concurrent.futures import Executor
 
     from opcount.claims.claim import Claim, Verdict
 
@@ -63,11 +65,12 @@ def shown(number: float | None) -> str:
     return f"{number if abs(number) > ROUNDING else 0.0:.3g}"
 
 
-def evaluate(claims: Sequence[Claim]) -> tuple[Finding, ...]:
-    """The findings on claims, in their order."""
+def evaluate(claims: Sequence[Claim], executor: Executor | None = None) -> tuple[Finding, ...]:
+    """The findings on claims, in their order, by an executor (None: a process for each processor)."""
     quantities = [claim.ours for claim in claims if claim.ours is not None]
-    counts = measure(pair for quantity in quantities if isinstance(quantity, Counted) for pair in quantity.work)
-    numbers = _computed([quantity for quantity in quantities if isinstance(quantity, Computed)])
+    work = [pair for quantity in quantities if isinstance(quantity, Counted) for pair in quantity.work]
+    counts = measure(work, executor)
+    numbers = _computed([quantity for quantity in quantities if isinstance(quantity, Computed)], executor)
 
     def at(claim: Claim, tier: Tier) -> float | None:
         if isinstance(claim.ours, Counted):
@@ -82,10 +85,10 @@ def table(findings: Sequence[Finding]) -> Table:
     return Table(HEADER, tuple(finding.row for finding in findings))
 
 
-def _computed(quantities: Sequence[Computed]) -> Numbers:
+def _computed(quantities: Sequence[Computed], executor: Executor | None) -> Numbers:
     """The numbers that functions compute, by quantity and tier."""
     work = [(quantity, tier) for quantity in dict.fromkeys(quantities) for tier in quantity.tiers]
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with ProcessPoolExecutor(os.cpu_count()) if executor is None else nullcontext(executor) as pool:
         found = pool.map(_one, work)
         return dict(zip(each(work, lambda pair: f"{pair[0].name}, as {pair[1]}"), found, strict=True))
 

@@ -18,8 +18,8 @@ def points(robot: str, *frames: str) -> Held:
 
 
 FEET = ("l_foot:6", "r_foot:6")
-HAND = Held("atlas_shadow", fingers("lh"), root="lh_WRJ1")
-ONE_HAND = Held("atlas_shadow", fingers("lh"), locked="rh_")
+HAND = Held("shadow_hand", fingers("rh"))
+ONE_HAND = Held("atlas_one_hand", fingers("lh"))
 STANDING = Held("atlas_shadow", (*FEET, *fingers("lh", "rh")))
 TWO_FEET = points("go1", "FL_foot", "RR_foot")
 

@@ -18,11 +18,12 @@ from opcount.claims.evaluation import shown as number
 from opcount.report.bars import bars, legend
 from opcount.report.elements import choice, code, data, folded, table
 from opcount.studies import STUDIES
-from opcount.studies.authors import DAMPED, DYNAMICS, MATRICES, PROXIMAL
+from opcount.studies.authors import DAMPED, DYNAMICS, MATRICES, NEAR, PROXIMAL, reason
 from opcount.studies.drawing import svg
+from opcount.studies.places import PLACES, places
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from codegen.task.breakdown import By
     from codegen.tracing.task import Tier
@@ -33,10 +34,6 @@ if TYPE_CHECKING:
 
 MOST = 0.55
 """What the best algorithm of a kind is to emit of its published operations, at most."""
-
-
-NEAR = 10
-"""Percent."""
 
 CLAIM = ("claim", "quote", "compared", "paper", *TIERS)
 
@@ -147,13 +144,14 @@ def authors(found: Sequence[Found]) -> str:
         if theirs and ours:
             beyond = 100 * (ours / theirs - 1)
             names = (one.cell.robot, one.cell.contacts, one.cell.algorithm)
-            rows.append((-abs(beyond), (*names, ours, theirs, f"{beyond:+.0f}")))
+            why = reason(one.cell.scenario, one.cell.algorithm) if abs(beyond) > NEAR else ""
+            rows.append((-abs(beyond), (*names, ours, theirs, f"{beyond:+.0f}", why)))
     near = sum(distance >= -NEAR for distance, _ in rows)
     said = (
-        f"<p>{near} of {len(rows)} listings are within {NEAR} percent of the authors' programs of 2023 and 2024, which "
-        "are counted as they stand, on the same robots.</p>"
+        f"<p>{near} of {len(rows)} listings are within {NEAR:g} percent of the authors' programs of 2023 and 2024, "
+        "which are counted as they stand, on the same robots. Of the others the table says why.</p>"
     )
-    header = ("robot", "contacts", "algorithm", "published", "authors' program", "percent")
+    header = ("robot", "contacts", "algorithm", "published", "authors' program", "percent", "reason")
     return said + folded("table", table(Table(header, tuple(row for _, row in sorted(rows)))))
 
 
@@ -188,7 +186,19 @@ def study(name: str, made: Table) -> str:
     except RobotError as missing:
         drawing = f'<p class="note">{escape(str(missing))}</p>'
     note = f'<p class="note">{escape(own.note)}</p>' if own.note else ""
-    return f"<h3>{title}</h3>\n{drawing}\n{note}\n{folded('table', table(made))}"
+    return f'<h3 id="study-{name}">{title}</h3>\n{drawing}\n{note}\n{folded("table", table(made))}'
+
+
+def figures(shown: Collection[str]) -> str:
+    """Where the figures and tables of the papers are, with links to the studies shown."""
+    head = "".join(f'<th scope="col">{name}</th>' for name in places().header)
+    rows = []
+    for one in PLACES:
+        links = (f'<a href="#study-{name}">{name}</a>' if name in shown else name for name in one.studies)
+        cells = (escape(one.paper), escape(one.figure), ", ".join(links), escape(one.differs))
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    body = "\n".join(rows)
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
 
 
 def claims(rows: Mapping[str, Sequence[Finding]], verdicts: Verdicts) -> str:

@@ -93,7 +93,7 @@ def html(plan: Plan, executor: Executor | None = None) -> str:
         shown = each(plan.studies, str)
         studies = "\n".join(page.study(name, STUDIES[name].table(plan.quick, executor)) for name in shown)
     with doing("claims", 3, 4):
-        claims = page.claims({} if plan.quick else _by_paper(evaluate([*CLAIMS.values()])), read())
+        claims = page.claims({} if plan.quick else _by_paper(evaluate([*CLAIMS.values()], executor)), read())
     with doing("formulas", 4, 4):
         equations = formulas(plan.formulas)
     sections = (
@@ -102,6 +102,7 @@ def html(plan: Plan, executor: Executor | None = None) -> str:
         Section("best", "How far emitted operations are below published ones", page.best(found)),
         Section("authors", "Published operations beside the authors' programs", page.authors(found)),
         Section("cells", "Every algorithm of every robot", page.cells(found)),
+        Section("figures", "Where the papers' figures are", page.figures(plan.studies)),
         Section("studies", "The papers' tables and figures", studies),
         Section("claims", "The papers' claims", claims),
         Section("formulas", "Formulas", equations),

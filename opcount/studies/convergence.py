@@ -16,8 +16,9 @@ from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
 from codegen.progress import each
 from codegen.tracing.task import Task, trace
+from opcount.store import opened
 from opcount.studies.drawing import SMALL, WORDS, canvas
-from opcount.studies.measured import Held
+from opcount.studies.measured import Held, digest
 from opcount.studies.study import Study
 
 if TYPE_CHECKING:
@@ -38,6 +39,13 @@ def table(
     states: int = STATES, steps: Sequence[int] = range(1, STEPS + 1), algorithms: Sequence[str] = ALGORITHMS
 ) -> Table:
     """One row per algorithm and number of steps: quantiles of the residual (m/s^2, rad/s^2) over the states."""
+    what = f"convergence {digest(TALOS)} {TALOS.contacts!r} {MU} {QUANTILES!r} {states} {[*steps]!r} {[*algorithms]!r}"
+    rows = opened().made(what, lambda: residuals(states, steps, algorithms))
+    return Table(("algorithm", "steps", *(f"residual p{round(100 * x)}" for x in QUANTILES)), tuple(map(tuple, rows)))
+
+
+def residuals(states: int, steps: Sequence[int], algorithms: Sequence[str]) -> list[tuple[Cell, ...]]:
+    """The rows of the table."""
     model = TALOS.model()
     contacts = tuple(contact_of(model, text) for text in TALOS.contacts)
     rng = np.random.default_rng(0)
@@ -53,7 +61,7 @@ def table(
         a = interpret(graph, q, v, tau, np.full(states, MU))[0]
         left = [np.abs(e.J @ x - y).max() for e, x, y in zip(at, a, best, strict=True)]
         rows.append((algorithm, n, *(float(x) for x in np.quantile(left, QUANTILES))))
-    return Table(("algorithm", "steps", *(f"residual p{round(100 * x)}" for x in QUANTILES)), tuple(rows))
+    return rows
 
 
 def figure(drawn: Table) -> Figure:

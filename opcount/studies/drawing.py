@@ -8,10 +8,12 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codegen.errors import RobotError
+from codegen.tracing.task import TIERS
 from opcount.studies.measured import fitted_sizes
 
 if TYPE_CHECKING:
@@ -82,7 +84,9 @@ class Bars:
     """A panel for each robot, and in it for each algorithm one bar per tier, its number at its end.
 
     `part` heads the columns of what is hatched: that much of a bar is what the words say. `mark` is a column whose
-    numbers are marked on the bars of the first tier.
+    numbers are marked on the bars of one of the tiers, by number. In the place of tiers there may be other columns, in
+    the place of operations another `unit`; `ratio` is a column whose factors stand behind the last numbers, `about` one
+    whose first text stands below.
     """
 
     part: str = ""
@@ -92,6 +96,10 @@ class Bars:
     bar: str = "algorithm"
     tiers: tuple[str, ...] = ("published", "emitted")
     columns: int = 3
+    unit: str = "operations"
+    marked: int = 0
+    ratio: str = ""
+    about: str = ""
 
     def __call__(self, table: Table) -> Figure:
         """The figure."""
@@ -100,7 +108,7 @@ class Bars:
             grouped[name] = [record for record in group if any(record[tier] is not None for tier in self.tiers)]
         rows = math.ceil(len(grouped) / self.columns)
         bars = max(map(len, grouped.values()))
-        figure = canvas(3.6 * min(self.columns, len(grouped)), rows * (0.45 + 0.13 * bars * (len(self.tiers) + 0.6)))
+        figure = canvas(3.6 * min(self.columns, len(grouped)), rows * (0.45 + 0.15 * bars * (len(self.tiers) + 0.6)))
         axes = figure.subplots(rows, min(self.columns, len(grouped)), squeeze=False).ravel()
         for n, ((title, group), ax) in enumerate(zip(grouped.items(), axes, strict=False)):
             self._panel(ax, group, explained=n == 0)
@@ -108,7 +116,7 @@ class Bars:
         for ax in axes[len(grouped) :]:
             ax.remove()
         remarks = [f"hatched: {self.words}"] * bool(self.words) + [f"diamonds: {self.mark}"] * bool(self.mark)
-        figure.supxlabel("; ".join(("operations", *remarks)), fontsize=WORDS)
+        figure.supxlabel(lines("; ".join((self.unit, *remarks)), figure) + below(table, self.about), fontsize=WORDS)
         return figure
 
     def _panel(self, ax: Axes, group: Sequence[Record], explained: bool) -> None:
@@ -116,10 +124,11 @@ class Bars:
             record[column] or 0 for record in group for column in (*self.tiers, *([self.mark] * bool(self.mark)))
         )
         for place, record in enumerate(group):
-            self._bars(ax, place, record, explained and place == 0)
+            self._bars(ax, place, record, explained and place == 0 and len(self.tiers) > 1)
         ax.set_yticks(range(len(group)), [record[self.bar] for record in group], fontsize=SMALL)
         ax.set_ylim(len(group) - 0.4, -0.6)
-        ax.set_xlim(0, most * (1.45 if explained else 1.25))
+        longest = max(map(len, map(said, self.tiers))) * explained + 8 * bool(self.ratio)
+        ax.set_xlim(0, most * (1.25 + 0.017 * longest))
         ax.set_xticks([])
         ax.tick_params(length=0)
         ax.spines[["top", "right", "bottom"]].set_visible(False)
@@ -127,22 +136,46 @@ class Bars:
     def _bars(self, ax: Axes, place: int, record: Record, explained: bool) -> None:
         for k, tier in enumerate(self.tiers):
             if (count := record[tier]) is not None:
-                y = place + (k - (len(self.tiers) - 1) / 2) * 0.36
+                y = place + (k - (len(self.tiers) - 1) / 2) * 0.38
                 self._bar(ax, y, count, record.get(f"{tier}, {self.part}"), k)
-                mark = record.get(self.mark) if k == 0 else None  # of the first tier
+                mark = record.get(self.mark) if k == self.marked else None
                 if mark is not None:
                     ax.plot(mark, y, "D", color="black", markersize=3, zorder=3)
-                words = f"{count:,}" + f" as {tier}" * explained
+                words = shown(count) + said(tier) * explained
+                if k == len(self.tiers) - 1 and record.get(self.ratio):
+                    words += f" ({shown(record[self.ratio])} times)"
                 ax.annotate(
                     words, (max(count, mark or 0), y), (5, 0), textcoords="offset points", va="center", fontsize=SMALL
                 )
 
-    def _bar(self, ax: Axes, y: float, count: int, part: int | None, tier: int) -> None:
+    def _bar(self, ax: Axes, y: float, count: float, part: float | None, tier: int) -> None:
         colour = ("white", "0.75", "0.45")[tier if len(self.tiers) > 2 else 2 * tier]
         style: dict[str, Any] = {"height": 0.34, "facecolor": colour, "edgecolor": "black", "linewidth": 0.6}
         ax.barh(y, count - (part or 0), **style)
         if part:
             ax.barh(y, part, left=count - part, hatch=HATCH, **style)
+
+
+def shown(number: float) -> str:
+    """A number beside a bar: whole, or to three digits."""
+    return (
+        f"{number:,}" if isinstance(number, int) else f"{number:,.{max(0, 2 - math.floor(math.log10(number or 1)))}f}"
+    )
+
+
+def lines(text: str, figure: Figure) -> str:
+    """A text on as many lines as it takes below a figure."""
+    return "\n".join(textwrap.wrap(text, int(15 * figure.get_figwidth())))
+
+
+def said(column: str) -> str:
+    """What is written behind the first number of a column."""
+    return f" as {column}" if column in TIERS else f" {column}"
+
+
+def below(table: Table, column: str) -> str:
+    """The first text of a column, on a line of its own."""
+    return f"\n{records(table)[0][column]}" if column and table.rows else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +197,7 @@ class Growth:
         grouped = panels(table, self.panel)
         lines = dict.fromkeys(str(record[self.line]) for record in records(table))
         figure = canvas(4.6 * len(self.tiers), 2.8 * len(grouped))
-        axes = figure.subplots(len(grouped), len(self.tiers), squeeze=False, sharey="row", sharex="row")
+        axes = figure.subplots(len(grouped), len(self.tiers), squeeze=False, sharey="row")
         for (title, group), row in zip(grouped.items(), axes, strict=True):
             for tier, ax in zip(self.tiers, row, strict=True):
                 self._panel(ax, group, tier, [*lines])
@@ -184,7 +217,7 @@ class Growth:
         if self.linear:
             ax.set_ylim(bottom=0)
             ax.yaxis.set_major_formatter("{x:,.0f}")
-        self._frame(ax, sorted({record[self.size] for record in group}))
+        self._frame(ax, sorted({record[self.size] for record in group if record[tier] is not None}))
         beside(ax, ends)
 
     def _line(self, ax: Axes, n: int, own: Sequence[Record], tier: str) -> tuple[float, float, str]:
@@ -230,12 +263,19 @@ def beside(ax: Axes, ends: Sequence[tuple[float, float, str]]) -> None:
         ax.annotate(
             words,
             (x, y),
-            (1.03, back(at)),
+            (1.05, back(at)),
             textcoords=ax.get_yaxis_transform(),
             fontsize=WORDS,
             va="center",
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3},
+            arrowprops={
+                "arrowstyle": "-",
+                "color": "0.6",
+                "linewidth": 0.5,
+                "shrinkA": 0,
+                "shrinkB": 3,
+                "relpos": (0.0, 0.5),  # from the middle of the left edge: through no other words
+            },
         )
 
 

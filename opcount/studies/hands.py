@@ -1,7 +1,6 @@
 """Operations of the Delassus algorithms for hands whose fingertips are held by points (PV-OSIMr 2023, Fig. 6).
 
-A Shadow hand alone, Atlas with one, with two, and with two on both feet. The hand alone is a part of the bundled
-`atlas_shadow`; in Atlas with one hand the other hand's joints are locked.
+A Shadow hand alone, Atlas with one, with two, and with two on both feet.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from opcount.studies.study import Study
 
 FEET = PAPER["atlas F6^2"].contacts
 ROBOTS = {
-    "hand T3^5": Held("atlas_shadow", fingers("lh"), root="lh_WRJ1"),
-    "atlas, one hand T3^5": Held("atlas_shadow", fingers("lh"), locked="rh_"),
+    "hand T3^5": Held("shadow_hand", fingers("rh")),
+    "atlas, one hand T3^5": Held("atlas_one_hand", fingers("lh")),
     "atlas, two hands T3^10": Held("atlas_shadow", fingers("lh", "rh")),
     "atlas, two hands F6^2 T3^10": Held("atlas_shadow", (*FEET, *fingers("lh", "rh"))),
 }

@@ -84,5 +84,6 @@ STUDY = Study(
     Beside(FEET),
     Bars(columns=2),
     "Percents are of the exact algorithm (rnea, aba, efpa). For the Delassus matrix chains are held by their ends, "
-    "robots by their feet. Tello's differentials have no constant ratios, which the approximate ones need.",
+    "robots by their feet. To the approximate algorithms Tello's differentials are gears, with the ratios that "
+    "differentials have at the neutral configuration.",
 )

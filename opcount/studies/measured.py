@@ -32,29 +32,22 @@ Totals = dict[Tier, int]
 class Held:
     """A robot by name and its contacts as texts FRAME:ROWS (none: every tip, where an algorithm works on contacts).
 
-    `points` are frames to add: name, carrier, offset. `root` names the joint or frame on which the part of the robot
-    hangs that is left, `locked` how the names of joints begin that do not move. `steps` are proximal ones.
+    `points` are frames to add: name, carrier, offset. `steps` are proximal ones.
     """
 
     robot: str
     contacts: tuple[str, ...]
     points: tuple[tuple[str, str, tuple[float, float, float]], ...] = ()
-    root: str = ""
-    locked: str = ""
     steps: int = 3
 
     def __str__(self) -> str:
         return f"{self.robot} holding {', '.join(self.contacts)}" if self.contacts else self.robot
 
     def model(self) -> Robot:
-        """The robot, or the part of it that is left, with its added frames."""
+        """The robot with its added frames."""
         model = load(self.robot)
         for name, carrier, offset in self.points:
             model = model.with_frame(name, carrier, offset)
-        if self.root:
-            model = model.subtree(self.root)
-        if self.locked:
-            model = model.lock([name for name in model.joint_names if name.startswith(self.locked)])
         return model
 
     @property

@@ -59,7 +59,11 @@ def test_cache_lists_and_clears(rigidc: Run, tmp_path: Path, monkeypatch: pytest
     assert rigidc("cache").startswith(str(tmp_path))
     codegen.build(codegen.load("chain:2"), "crba")
     assert ": 1 build," in rigidc("cache").splitlines()[0]
-    assert rigidc("cache", "--clear").startswith("removed 1 build")
+    (tmp_path / "counts").mkdir()
+    (tmp_path / "counts" / "one").write_bytes(bytes(2_000_000))
+    assert "; 2.0 MB: counted operations" in rigidc("cache").splitlines()[0]
+    assert rigidc("cache", "--clear", "--counts") == f"removed 2.0 MB: counted operations from {tmp_path}\n"
+    assert rigidc("cache", "--clear") == f"removed 1 build from {tmp_path}\n"
     assert ": 0 builds," in rigidc("cache")
 
 

@@ -18,13 +18,17 @@ from codegen.robot import load
 
 SIZES = {
     # name: floating, degrees of freedom, nodes, loops
+    "anymal_b": (True, 18, 13, 0),
     "atlas": (True, 36, 31, 0),
+    "atlas_one_hand": (True, 60, 55, 0),
     "atlas_shadow": (True, 84, 79, 0),
+    "cassie": (True, 20, 11, 4),
     "chain12_belt": (False, 12, 6, 6),
     "chain12_geared": (False, 12, 12, 12),
     "four_bar": (False, 1, 1, 1),
     "four_bar_branch_2_5": (True, 16, 11, 10),
     "go1": (True, 18, 13, 0),
+    "icub": (True, 38, 33, 0),
     "iiwa": (False, 7, 7, 0),
     "jvrc1": (True, 38, 33, 32),
     "mini_cheetah": (True, 18, 13, 12),
@@ -33,8 +37,10 @@ SIZES = {
     "parallel_chain_explicit_d10_l8": (False, 19, 13, 1),
     "parallel_chain_implicit_d5_l7": (False, 9, 5, 1),
     "planar_leg_linkage": (False, 2, 2, 1),
+    "shadow_hand": (False, 24, 24, 0),
     "six_bar": (False, 3, 1, 1),
     "solo12": (True, 18, 13, 0),
+    "solo8": (True, 14, 9, 0),
     "talos": (True, 50, 45, 0),
     "talos_reduced": (True, 38, 33, 0),
     "tello_humanoid": (True, 24, 15, 14),

@@ -16,6 +16,7 @@ from thorough import besides, chosen
 import codegen
 from codegen.description import read, write_json
 from codegen.ir.interpreter import interpret
+from codegen.lowering.differentials import geared
 from codegen.oracle import ORACLE
 from codegen.oracle.loops import closed
 
@@ -69,8 +70,21 @@ def errors(found: Array, expected: Array) -> Array:
 @pytest.mark.thorough
 def test_all_robots_with_loops_are_here() -> None:
     loops = {name: codegen.load(name).loops for name in codegen.bundled()}
-    assert tuple(name for name in loops if loops[name]) == NAMES
+    assert {name for name in loops if loops[name]} == {*NAMES, "cassie"}
     assert tuple(name for name in NAMES if all(loop.explicit for loop in loops[name])) == EXPLICIT
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("algorithm", [*MAIN, "projection_fd", "lagrange_fd"])
+def test_cassie_agrees_with_the_oracle(algorithm: str) -> None:
+    model, rng = codegen.load("cassie"), np.random.default_rng(0)
+    held = {"contacts": (model.contact("left-foot", 6),)} if algorithm == "efpa" else {}
+    graph = interpreted.graph(model, algorithm, **held)
+    for _ in range(10):
+        q, v, tau = model.random(rng)
+        state = {"q": q, "v": v, "tau": tau, "a": rng.standard_normal(model.nv)}
+        given = [state[port.name] for port in graph.inputs]
+        assert error(interpret(graph, *given)[0], ORACLE[algorithm](model, *given, **held)) < TOLERANCE
 
 
 def soon(name: str, algorithm: str) -> bool:
@@ -160,16 +174,17 @@ def test_projection_leaves_a_robot_without_implicit_loops_alone(build: Callable[
     assert residual == 0.0
 
 
-@pytest.mark.parametrize("name", besides(["mini_cheetah"], ["chain12_belt", "mini_cheetah", "jvrc1"]))
+@pytest.mark.parametrize("name", besides(["mini_cheetah"], ["chain12_belt", "jvrc1", "tello_humanoid"]))
 def test_approximations_agree_with_their_definition(name: str) -> None:
     model = codegen.load(name)
-    for algorithm in ("approximate_rnea", "approximate_aba", "approximate_efpa"):
+    for algorithm in ("approximate_rnea", "approximate_aba", "approximate_efpa", "unconstrained_rnea"):
         state = model.random(2)[: 1 if algorithm.endswith("efpa") else 3]
-        function = interpreted.graph(model, algorithm)
-        assert error(interpret(function, *state)[0], ORACLE[algorithm](model, *state)) < 1e-10
+        held = {"contacts": reference(name).contacts} if algorithm.endswith("efpa") else {}
+        function = interpreted.graph(model, algorithm, **held)
+        assert error(interpret(function, *state)[0], ORACLE[algorithm](model, *state, **held)) < 1e-10
 
 
-def geared(path: Path, gears: dict[str, tuple[str, float]]) -> codegen.Model:
+def chain_of(path: Path, gears: dict[str, tuple[str, float]]) -> codegen.Model:
     """A chain of four links, some of whose joints follow others, each by a loop of its own."""
     data = json.loads(write_json(read("chain:4,alternate")))
     data["loops"] = [
@@ -183,8 +198,8 @@ def geared(path: Path, gears: dict[str, tuple[str, float]]) -> codegen.Model:
 @pytest.mark.parametrize("algorithm", ["approximate_rnea", "approximate_aba", "approximate_efpa"])
 def test_gears_behind_gears_are_felt_through_both(tmp_path: Path, algorithm: str) -> None:
     *_, a, b, c = codegen.load("chain:4").joint_names
-    behind = geared(tmp_path / "behind.json", {b: (a, 2.0), c: (b, -1.5)})
-    beside = geared(tmp_path / "beside.json", {b: (a, 2.0), c: (a, -3.0)})
+    behind = chain_of(tmp_path / "behind.json", {b: (a, 2.0), c: (b, -1.5)})
+    beside = chain_of(tmp_path / "beside.json", {b: (a, 2.0), c: (a, -3.0)})
     held = {"contacts": [behind.contact("link1")]} if algorithm == "approximate_efpa" else {}
     graph, rng = interpreted.graph(beside, algorithm, **held), np.random.default_rng(0)
     states = [rng.standard_normal(port.shape) for port in graph.inputs]
@@ -196,3 +211,24 @@ def test_gears_behind_gears_are_felt_through_both(tmp_path: Path, algorithm: str
 def test_approximations_are_refused_where_nothing_is_geared() -> None:
     with pytest.raises(codegen.RobotError, match="no constant gear ratios"):
         codegen.graphs(codegen.load("four_bar"), "approximate_aba")
+    with pytest.raises(codegen.RobotError, match="is on a rotor, which the approximate algorithms leave out"):
+        codegen.graphs(codegen.load("tello_humanoid"), "approximate_efpa")
+
+
+def test_a_differential_is_a_gear_with_the_ratios_that_it_has_at_the_neutral_configuration() -> None:
+    model = codegen.load("tello_humanoid")
+    q, v = model.neutral(), np.random.default_rng(0).standard_normal(model.nv)
+    gears, B = geared(model)
+    bodies, rates = {body.joint.name: b for b, body in enumerate(model.bodies)}, closed(model, q).G @ v
+    assert sum(loop.kind == "linear" for loop in gears.loops) == len(gears.loops)
+    for loop in gears.loops:
+        driven = [bodies[name] for name in loop.independent]
+        places = [closed(model, q).tree.v_slices[b].start for b in driven]
+        np.testing.assert_allclose((B @ v)[[gears.v_slices[b].start for b in driven]], rates[places], atol=1e-12)
+
+
+def test_unconstrained_dynamics_of_a_linkage_are_those_of_its_first_link() -> None:
+    model = codegen.load("four_bar")
+    state = (*model.random(0)[:2], np.ones(1))
+    found = interpret(interpreted.graph(model, "unconstrained_rnea"), *state)[0]
+    assert error(found, ORACLE["unconstrained_rnea"](model, *state)) < 1e-12

@@ -84,8 +84,8 @@ def test_steps_contacts_and_tiers_are_counted_apart():
 def test_what_a_robot_does_not_admit_has_no_count():
     first, second = Counting(), Counting()
     for executor in (first, second):
-        assert measure([(Held("tello_humanoid", ()), "approximate_aba")], executor) == {
-            (Held("tello_humanoid", ()), "approximate_aba"): {}
+        assert measure([(Held("four_bar", ()), "approximate_aba")], executor) == {
+            (Held("four_bar", ()), "approximate_aba"): {}
         }
     assert (first.done, second.done) == (1, 0)
 
@@ -103,3 +103,10 @@ def test_a_damaged_count_is_counted_again(tmp_path):
 def test_any_executor():
     with ThreadPoolExecutor(2) as threads:
         assert measure(WORK[:2], threads) == measure(WORK[:2])
+
+
+def test_what_is_made_is_kept():
+    made = []
+    for _ in range(2):
+        assert store.opened().made("something", lambda: made.append(1) or {"a": [1.5]}) == {"a": [1.5]}
+    assert made == [1]

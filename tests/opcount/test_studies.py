@@ -9,12 +9,15 @@ from functools import cache
 
 import numpy as np
 import pytest
+from guide_pages import ROOT
 from interpreted import operations as as_written
 from thorough import besides
 
+import codegen
 import opcount
 from codegen.cli.table import Table
 from codegen.errors import RobotError
+from codegen.model.contacts import contact_of
 from opcount.studies import (
     STUDIES,
     accuracy,
@@ -24,16 +27,25 @@ from opcount.studies import (
     convergence,
     crossovers,
     damped,
+    damped_timings,
     grown,
     growth,
+    kkt,
     links,
     loops,
+    pareto,
+    timings,
+    torque_errors,
+    torques,
 )
 from opcount.studies.__main__ import main
 from opcount.studies.authors import SIZES
 from opcount.studies.drawing import saved, spread
 from opcount.studies.measured import PAPER, Case, Held, chain, exponent, fitted_sizes, operations, stem
+from opcount.studies.places import PLACES, places
 from opcount.studies.show import listed, printed, show
+from opcount.studies.swing import ALGORITHMS as SWUNG
+from opcount.studies.swing import ARMATURE, BARE, EXACT, TIMES, error, swung
 
 
 @cache
@@ -213,12 +225,32 @@ def counts_of(work, executor=None):
 
 @pytest.fixture
 def uncounted(monkeypatch):
-    """Studies of counts count nothing."""
-    for module in (compared, crossovers, cheapest, damped, grown, loops):
+    """Studies count, compute, compile and time nothing."""
+    for module in (compared, crossovers, cheapest, damped, grown, loops, pareto, timings):
         monkeypatch.setattr(module, "measure", counts_of)
+    for module in (timings, damped_timings, pareto):
+        monkeypatch.setattr(module, "compiled", lambda work: {})
+        monkeypatch.setattr(module, "run", times_of)
+        monkeypatch.setattr(module, "machine", lambda: "a machine")
+    for module in (torques, torque_errors):
+        monkeypatch.setattr(module, "swung", forces_of)
+    monkeypatch.setattr(kkt, "factored", lambda system: {kkt.SPARSE: 10, kkt.DENSE: 30})
 
 
-COUNTED = [name for name in STUDIES if name not in ("accuracy", "builds", "ablation", "convergence")]
+def times_of(ours, made, peers, more=()):
+    """Times by labels: of all that Pinocchio has."""
+    theirs = ("cABA", "proxPV", "proxLTL", "PV", "EFPA", "LTL", "LTL, factors alone")
+    labels = [*ours, *(f"{label} {name}" for label in peers for name in theirs)]
+    return {label: 0.5 + n for n, label in enumerate(labels)}
+
+
+def forces_of(robot, leg, tier="emitted"):
+    """Joint forces of two joints."""
+    return {name: {joint: n + np.sin(np.arange(TIMES)) for joint in "ab"} for n, name in enumerate(SWUNG)}
+
+
+TIMED = ("timings", "damped_timings", "pareto", "torques", "torque_errors", "kkt")
+COUNTED = [name for name in STUDIES if name not in ("accuracy", "builds", "ablation", "convergence", *TIMED)]
 RESIDUALS = Table(
     ("algorithm", "steps", *(f"residual p{q}" for q in (5, 25, 50, 75, 95))),
     tuple((name, step, *(10.0 ** (k - 3 * step) for k in range(5))) for name in ("a", "b") for step in (1, 2, 3)),
@@ -235,7 +267,7 @@ def test_tables_of_counts(uncounted, name, quick):
         assert len(table.rows) > len(STUDIES[name].table(True, None).rows)
 
 
-@pytest.mark.parametrize("name", [*COUNTED, "convergence"])
+@pytest.mark.parametrize("name", [*COUNTED, *TIMED, "convergence"])
 def test_every_figure_draws(uncounted, name, tmp_path):
     """With a panel for each robot or mechanism, and no empty one."""
     pytest.importorskip("matplotlib", reason="the extra [figures] is not installed")
@@ -257,7 +289,7 @@ def test_the_same_table_is_drawn_to_the_same_files(uncounted, name, tmp_path):
     assert texts[0] == texts[1]
 
 
-@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize("name", [*COUNTED, *TIMED])
 def test_latex_is_well_formed(uncounted, name):
     text = printed(STUDIES[name], STUDIES[name].table(False, None), "latex")
     lines = [line for line in text.splitlines() if line and not line.startswith("% ")]
@@ -324,3 +356,34 @@ def test_builds_are_timed_from_the_model_to_the_callable():
         assert graph >= 0
         assert whole >= 0
         assert memory > 10
+
+
+def test_factors_of_the_kkt_matrix_are_those_of_m_and_the_delassus_matrix():
+    """By counting them, and at the order of a full matrix by a formula."""
+    held = kkt.ROBOTS["solo8 F3^4"]
+    model = held.model()
+    found = kkt.factored(kkt.System.of(model, tuple(contact_of(model, text) for text in held.contacts)))
+    assert abs(found[kkt.SPARSE] - found[kkt.DELASSUS]) <= 1
+    n = model.nv + 12
+    assert found[kkt.DENSE] == n * (n - 1) // 2 + n * (n * n - 1) // 3
+    assert kkt.coordinates(codegen.load("solo8"))[:9] == (-1, 0, 1, 2, 3, 4, 5, 6, 5)
+
+
+@pytest.mark.thorough
+def test_the_leg_of_the_paper_lacks_what_the_paper_says():
+    """At the joint that the paper calls the ankle: 4.31 and 1.04 N m."""
+    knee = {name: forces[torques.KNEE] for name, forces in swung(torques.ROBOT, torques.LEG, "published").items()}
+    assert error(knee[EXACT], knee[BARE]) == pytest.approx(4.31, rel=1e-2)
+    assert error(knee[EXACT], knee[ARMATURE]) == pytest.approx(1.04, rel=1e-2)
+
+
+def test_the_guide_says_where_the_papers_figures_are():
+    """Every study that is named exists, and every study that reproduces something is named."""
+    named = {name for place in PLACES for name in place.studies}
+    assert named <= {*STUDIES}
+    assert {name for name, study in STUDIES.items() if study.place} == named
+    guide = (ROOT / "codegen" / "guide" / "counting.md").read_text(encoding="utf-8")
+    for row in places().rows:
+        paper, figure, studies, differs = row
+        names = ", ".join(f"`{name}`" for name in studies.split(", "))
+        assert f"| {paper} | {figure} | {names} | {differs or '-'} |" in guide

@@ -15,9 +15,13 @@ from codegen.algorithms.published.constrained_aba import constrained_aba
 from codegen.algorithms.published.crba import crba
 from codegen.algorithms.published.efpa import efpa
 from codegen.algorithms.published.kjr import kjr
+from codegen.algorithms.published.lagrange_fd import lagrange_fd
 from codegen.algorithms.published.ltl import ltl
 from codegen.algorithms.published.ltl_osim import ltl_osim
 from codegen.algorithms.published.minverse import minverse
+from codegen.algorithms.published.projected_osim import projected_osim
+from codegen.algorithms.published.projected_rnea import projected_rnea
+from codegen.algorithms.published.projection_fd import projection_fd
 from codegen.algorithms.published.prox_kkt import prox_kkt
 from codegen.algorithms.published.prox_ltl import prox_ltl
 from codegen.algorithms.published.prox_ltls import prox_ltls
@@ -52,7 +56,12 @@ PUBLISHED: dict[str, Callable[..., Any]] = {
     "pv_osimf": pv_osimf,
     "caba_osim": caba_osim,
     "caba_osimf": caba_osimf,
+    "projected_rnea": projected_rnea,
+    "projection_fd": projection_fd,
+    "lagrange_fd": lagrange_fd,
+    "projected_osim": projected_osim,
     "approximate_rnea": rnea,
     "approximate_aba": aba,
     "approximate_efpa": efpa,
+    "unconstrained_rnea": rnea,
 }

@@ -1,0 +1,67 @@
+"""Studies of times: what is compiled and compared, never how long it takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from opcount.bench import pinocchio_peer
+from opcount.bench.build_dir import Absent
+from opcount.studies import STUDIES, timed
+from opcount.studies.damped_timings import Inverted
+from opcount.studies.drawing import records
+from opcount.studies.measured import PAPER, Held
+from opcount.studies.pareto import Weighed, beats
+from opcount.studies.timed import Timing, compiled, rounded, run
+from opcount.studies.timings import ALGORITHMS, ROBOTS, THEIRS, Raced
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SMALL = Held("chain:2", ("tip:3",))
+
+
+@pytest.fixture(autouse=True)
+def in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty cache, no peer that takes minutes to compile, and as few readings as can be."""
+
+    def absent(*_: object) -> None:
+        raise Absent("Pinocchio takes no part")
+
+    monkeypatch.setenv("RIGIDC_CACHE", str(tmp_path))
+    monkeypatch.setattr(pinocchio_peer, "contestants", absent)
+    monkeypatch.setattr(timed, "SECONDS", 0.0)
+
+
+def test_what_is_compiled_is_timed_and_kept(tmp_path: Path) -> None:
+    one = Timing(SMALL, "caba_osim")
+    made = compiled([one, one])
+    assert made[one].library.is_relative_to(tmp_path / "bench")
+    times = run({"caba_osim": one}, made, {"": one})
+    assert [*times] == ["caba_osim"]
+    assert times["caba_osim"] > 0
+    written = made[one].library.stat().st_mtime_ns
+    assert compiled([one])[one].library.stat().st_mtime_ns == written
+
+
+def test_every_robot_has_the_papers_times() -> None:
+    assert [*ROBOTS] == [*THEIRS]
+    assert all(len(times) == len(ALGORITHMS) for times in THEIRS.values())
+
+
+def test_rounding_and_the_front() -> None:
+    assert rounded(1.23456) == 1.23
+    assert rounded(None) is None
+    assert beats((1, 1.0), (2, 1.0))
+    assert not beats((1, 1.0), (1, 1.0))
+    assert not beats((1, 2.0), (2, 1.0))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("study", [Raced, Inverted, Weighed])
+def test_tables_and_figures(study: type) -> None:
+    table = study({"iiwa H3": PAPER["iiwa H3"]})()
+    assert all(row["robot"] == "iiwa H3" and row["machine"] for row in records(table))
+    named = next(name for name, one in STUDIES.items() if isinstance(one.table, study))
+    assert STUDIES[named].figure(table).axes

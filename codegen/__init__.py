@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from codegen.formulas import symbolic
     from codegen.identification import BaseParameters, base_parameters, inertial_parameters
     from codegen.interfaces.casadi import to_casadi
+    from codegen.interfaces.crocoddyl import to_crocoddyl
     from codegen.interfaces.jax import to_jax
     from codegen.model import Contact, Frame, Model
     from codegen.model.wrenches import contact_wrenches
@@ -47,6 +48,7 @@ __all__ = [
     "load",
     "symbolic",
     "to_casadi",
+    "to_crocoddyl",
     "to_jax",
 ]
 
@@ -71,6 +73,7 @@ _HOMES = {
     "load": "robot",
     "symbolic": "formulas",
     "to_casadi": "interfaces.casadi",
+    "to_crocoddyl": "interfaces.crocoddyl",
     "to_jax": "interfaces.jax",
 }
 

@@ -19,6 +19,7 @@ from codegen import pipeline
 from codegen.backends import BACKENDS
 from codegen.compilation.cache import Build, kept
 from codegen.compilation.compiler import toolchain
+from codegen.compilation.identity import checked
 from codegen.compilation.pickling import named_results
 from codegen.compilation.shared_library import compile_library
 from codegen.emission.spec import Kernel
@@ -83,6 +84,7 @@ def to_jax(
 
     with doing(f"{task.algorithm} of {robot.name} for JAX"):
         place, made, _ = kept(f"jax {jax.__version__} {task.request} {style}", build, tools)
+    checked(place / made.binary, identifier(robot.name), robot.digest)
     return _function(jax, made.facts, partial(_registered, str(place / made.binary)))
 
 

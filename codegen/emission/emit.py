@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.emission.artifact import Artifact
+from codegen.emission.cplusplus import emit_cplusplus
 from codegen.emission.flags import FLAGS, OPTIONS
 from codegen.emission.folder import write_folder
 from codegen.emission.functions import Call
@@ -255,6 +256,7 @@ def emit_folder(
     compiled, package = [name for name in sources if name.endswith(".c")], f"{header.c_prefix}.pc"
     return {
         f"{header.c_prefix}.h": text,
+        f"{header.c_prefix}.hpp": emit_cplusplus(header, emitted),
         **sources,
         "CMakeLists.txt": emit_cmake(header, compiled, [package]),
         package: render("library.pc.jinja", version=INTERFACE, **header.names),
@@ -264,7 +266,8 @@ def emit_folder(
 
 def emit_cmake(header: Header, sources: Sequence[str], packages: Sequence[str] = ()) -> str:
     """What builds and installs a library of these sources; `packages` are files for pkg-config to install."""
-    slots = {"sources": sources, "packages": packages, "flags": FLAGS, "interface": INTERFACE}
+    headers = [f"{header.c_prefix}.h", *(f"{header.c_prefix}.hpp" for _ in packages)]
+    slots = {"sources": sources, "packages": packages, "headers": headers, "flags": FLAGS, "interface": INTERFACE}
     return render("CMakeLists.txt.jinja", **header.names, **slots)
 
 

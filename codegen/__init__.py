@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from codegen.interfaces.casadi import to_casadi
     from codegen.interfaces.crocoddyl import to_crocoddyl
     from codegen.interfaces.jax import to_jax
+    from codegen.interfaces.torch import to_torch
     from codegen.model import Contact, Frame, Model
     from codegen.model.wrenches import contact_wrenches
     from codegen.robot import Robot, load
@@ -50,6 +51,7 @@ __all__ = [
     "to_casadi",
     "to_crocoddyl",
     "to_jax",
+    "to_torch",
 ]
 
 _HOMES = {
@@ -75,6 +77,7 @@ _HOMES = {
     "to_casadi": "interfaces.casadi",
     "to_crocoddyl": "interfaces.crocoddyl",
     "to_jax": "interfaces.jax",
+    "to_torch": "interfaces.torch",
 }
 
 

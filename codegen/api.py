@@ -150,6 +150,7 @@ def generate(
     backend: str = "c",
     interfaces: Sequence[str] = (),
     derivative_order: int = 2,
+    on_singular: str = "ignore",
     derivatives: Sequence[str] = (),
     sparse: bool = False,
     integrator: str | None = None,
@@ -164,7 +165,7 @@ def generate(
     derivatives of every algorithm (`jvp`, `vjp`); with `sparse` the header holds the patterns of matrices; with
     `sections` comments say where the phases of an algorithm begin.
     `interfaces` are solvers that shall call the functions too (`casadi`, `acados`), which adds sources with derivatives
-    up to the `derivative_order` (0 to 2).
+    up to the `derivative_order` (0 to 2). `on_singular="fail"` makes CasADi's functions fail where a status is not 0.
     `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
     is compiled to lib/TARGET too, as a shared or (`static`) a static library, for the processor `cpu` by zig's name
     (default: any of the target's). BuildError if zig is not installed (`pip install rigidc[zig]`), or for other names.
@@ -181,7 +182,7 @@ def generate(
         steps = 3 if name in direct and direct < {*chosen} else iterations
         given = (*lists[:2], own, held, steps, dtype, without, tier)
         tasks += [task_of(robot, name, *given, kind, sparse) for kind in ("", *names_of("derivatives", derivatives))]
-    adding = interfaces_of(names_of("interfaces", interfaces), dtype, derivative_order)
+    adding = interfaces_of(names_of("interfaces", interfaces), dtype, derivative_order, on_singular)
     return pipeline.folder_of(robot, tasks, out, prefix or robot.name, style, writer, wanted, adding, sections)
 
 

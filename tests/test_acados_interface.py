@@ -212,6 +212,11 @@ def test_sources_compile_without_warnings(ours):
             run(compiler, ours, *WARNINGS, "-std=c99", "-Wmissing-prototypes", "-c", name, "-o", "tried.o")
 
 
+def test_casadi_refuses_functions_with_other_integers(ours):
+    with pytest.raises(RuntimeError):
+        ca.external("my_aba_expl_ode_fun", str(ours / "library.so"))
+
+
 def test_the_order_of_derivatives(tmp_path):
     for order, names in enumerate((ODE[:1], ODE[:3])):
         made = codegen.generate(

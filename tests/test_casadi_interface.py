@@ -367,6 +367,8 @@ def test_a_joint_that_moves_nothing():
 def test_mistakes_in_folders(tmp_path):
     with pytest.raises(RobotError, match="interface 'matlab': choose one of acados, casadi"):
         codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("matlab",))
+    with pytest.raises(RobotError, match="add the interface casadi"):
+        codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("acados",), on_singular="fail")
     with pytest.raises(RobotError, match="double precision"):
         codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("casadi",), dtype="float32")
     contacts = [f"{loaded(ARM).tips[0]}:x"]

@@ -107,9 +107,7 @@ def to_casadi(
     of another version, or if CasADi is older than 3.8.
     """
     task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, without=without)
-    failing = ON_SINGULAR.get(on_singular)
-    if failing is None:
-        raise RobotError(f"on_singular {on_singular!r}: choose one of {', '.join(ON_SINGULAR)}")
+    failing = fails(on_singular)
     order = order_of(derivatives)
     if expand:
         (value,) = exported(resolved(task), 0)
@@ -140,6 +138,13 @@ def _loaded(path: Path, prefix: str, robot: Model, symbol: str) -> casadi.Functi
     if not hasattr(checked(path, prefix, robot.digest), symbol):
         raise BuildError(f"{path} has no function {symbol}; generate its algorithm for casadi, and compile it again")
     return casadi.external(symbol, str(path))
+
+
+def fails(on_singular: str) -> bool:
+    """Whether a status that is not 0 makes an evaluation fail."""
+    if on_singular not in ON_SINGULAR:
+        raise RobotError(f"on_singular {on_singular!r}: choose one of {', '.join(ON_SINGULAR)}")
+    return ON_SINGULAR[on_singular]
 
 
 def order_of(derivatives: int) -> int:

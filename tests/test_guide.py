@@ -27,8 +27,8 @@ NOT_RUN = ("make", "pip")  # they install things
 TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
-PEERS = {"crocoddyl": "crocoddyl"}  # pages, and what of theirs is no part of the tests' environment
-APART = ("jax",)  # JAX starts threads, beside which processes must not fork
+PEERS = {"crocoddyl": "crocoddyl", "torch": "torch"}  # pages, and what of theirs is no part of the tests' environment
+APART = ("jax", "torch")  # these start threads, beside which processes must not fork
 
 
 def outputs_apart(page: str) -> list[str]:

@@ -58,8 +58,8 @@ def to_torch(
     """An algorithm (or `auto`) on one robot as a function of float64 tensors on the CPU.
 
     Arguments and results are those of `build`, with any batch shape in front; batch shapes broadcast. Gradients are
-    those of reverse mode, by the raw numbers of q; quaternions are normalised. `torch.compile`, `torch.func.vmap` and
-    `torch.func.grad` work on it. Where a status is not 0, results are finite all the same. Options are `build`'s.
+    those of reverse mode, by the raw numbers of q; quaternions are normalised. `torch.compile` and `torch.vmap`
+    work on it. Where a status is not 0, results are finite all the same. Options are `build`'s.
     RobotError for a name that does not exist or where PyTorch is missing or too old; BuildError if no compiler works.
     """
     torch = _torch()

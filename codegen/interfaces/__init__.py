@@ -6,14 +6,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codegen.errors import RobotError
-from codegen.interfaces import acados, casadi
+from codegen.interfaces import acados, casadi, crocoddyl_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from codegen.pipeline import Interface, Wrapped
 
-INTERFACES: dict[str, Callable[..., Wrapped]] = {"acados": acados.interface, "casadi": casadi.interface}
+INTERFACES: dict[str, Callable[..., Wrapped]] = {
+    "acados": acados.interface,
+    "casadi": casadi.interface,
+    "crocoddyl": crocoddyl_header.interface,
+}
 """By name: functions of a header, a task, and the highest order of `derivatives`."""
 
 

@@ -127,7 +127,7 @@ def _slots(prefix: str, name: str, found: Dynamics | Residual, f: Function, kern
     rooms |= {port.name: port.size for port in kernel.outputs if port.name not in rooms}
     rooms |= {key: size for key, size in {"St": n * nx, "W": n, "V": n}.items() if "congruence" in f.loops}
     at = dict(zip(rooms, accumulate(rooms.values(), initial=zeros), strict=False))
-    given = _places(found, parameters)
+    given, by_u = _places(found, parameters), [key for key in f.gives if key == "jac_u"]
     return {
         "name": f"{name}_{f.name}",
         "about": comment(f"{kernel.about.rpartition(':')[0]}: {f.name} for acados"),
@@ -139,7 +139,7 @@ def _slots(prefix: str, name: str, found: Dynamics | Residual, f: Function, kern
         "work": zeros + sum(rooms.values()),
         "kernel": f"{prefix}_{identifier(kernel.name)}",
         "passed": [*(given[port.name] for port in kernel.inputs), *(port.name for port in kernel.outputs)],
-        **{loop: [{"nx": nx, "nu": nu, "n": n, "jac_u": "jac_u" in f.gives}] * (loop in f.loops) for loop in LOOPS},
+        **{loop: [{"nx": nx, "nu": nu, "n": n, "by_u": by_u}] * (loop in f.loops) for loop in LOOPS},
     }
 
 

@@ -159,7 +159,7 @@ CASES = [
     (ARM, "rnea", {"parameters": ("gravity",)}),
     (ARM, "step_rk4", {}),
     (BALL, "rnea", {}),
-    ("go1", "rnea", {}),
+    ("iiwa", "rnea", {}),
     (BALL, "aba", {}),
     (BALL, "step", {}),
     ("iiwa", "aba", {}),

@@ -273,7 +273,7 @@ def test_what_is_refused():
 def test_without_crocoddyl(monkeypatch):
     arm = codegen.load("iiwa")
     monkeypatch.setitem(sys.modules, "crocoddyl", None)
-    with pytest.raises(RobotError, match=r"Crocoddyl 3.2 is needed.*pip install crocoddyl==3.2"):
+    with pytest.raises(RobotError, match=r"Crocoddyl 3.2 is needed.*pip install rigidc\[crocoddyl\]"):
         to_crocoddyl(arm, None, None, None)
     monkeypatch.setitem(sys.modules, "crocoddyl", SimpleNamespace(__version__="2.1.0"))
     with pytest.raises(RobotError, match=r"Crocoddyl 2.1.0 is too old"):

@@ -207,9 +207,8 @@ def _crocoddyl() -> tuple[ModuleType, ModuleType]:
         pin = import_module("pinocchio")
     except ImportError as error:
         raise RobotError(
-            f"Crocoddyl {NEEDED} is needed ({error}); in an environment of its own, pip install crocoddyl=={NEEDED}.* "
-            "pin==4.0.0"
+            f"Crocoddyl {NEEDED} is needed ({error}); pip install rigidc[crocoddyl], in an environment of its own"
         ) from error
     if tuple(map(int, found.__version__.split(".")[:2])) < tuple(map(int, NEEDED.split("."))):
-        raise RobotError(f"Crocoddyl {found.__version__} is too old; pip install crocoddyl=={NEEDED}.* pin==4.0.0")
+        raise RobotError(f"Crocoddyl {found.__version__} is too old; pip install rigidc[crocoddyl]")
     return import_module("codegen.interfaces.crocoddyl_action"), pin

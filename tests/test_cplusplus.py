@@ -10,6 +10,7 @@ import casadi
 import pytest
 from compilers import COMPILERS, WARNINGS, compiled, output
 from guide_pages import blocks
+from thorough import besides
 
 import codegen
 
@@ -78,6 +79,14 @@ int main()
 }
 """
 
+REFUSED = [
+    ("std::array<double, 3> q{}; arm::view<const double, 2> x = q;", "an array of another size"),
+    ("Eigen::Matrix2d M; arm::view<double, 4, 2> x = M;", "matrices are row-major"),
+    ("Eigen::Matrix2d M; arm::view<double, 4> x = M;", "a matrix in place of a vector"),
+    ("const double q[2] = {}; arm::view<double, 2> x = q;", "no viable|conversion"),
+    ("double q[3]; arm::view<double, 2> x = q;", "an array of another size"),
+    ("float q[2]; arm::view<double, 2> x = q;", "no viable|conversion"),
+]
 APART = "elements do not lie one after the other"
 
 
@@ -112,17 +121,7 @@ def test_views_of_eigens(arm: Path) -> None:
 
 
 @pytest.mark.skipif(not HERE or not EIGEN.is_dir(), reason="there is no C++ compiler, or CasADi's wheel has no Eigen")
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ("std::array<double, 3> q{}; arm::view<const double, 2> x = q;", "an array of another size"),
-        ("double q[3]; arm::view<double, 2> x = q;", "an array of another size"),
-        ("Eigen::Matrix2d M; arm::view<double, 4, 2> x = M;", "matrices are row-major"),
-        ("Eigen::Matrix2d M; arm::view<double, 4> x = M;", "a matrix in place of a vector"),
-        ("const double q[2] = {}; arm::view<double, 2> x = q;", "no viable|conversion"),
-        ("float q[2]; arm::view<double, 2> x = q;", "no viable|conversion"),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), besides(REFUSED[:2], REFUSED))
 def test_what_the_compiler_refuses(arm: Path, given: str, said: str) -> None:
     text = f'#include <array>\n#include <Eigen/Core>\n#include "arm.hpp"\nint main() {{ {given} (void)x; }}\n'
     with pytest.raises(AssertionError, match=said):
@@ -157,6 +156,7 @@ def test_the_example_of_the_guide(tmp_path: Path) -> None:
     assert output(tmp_path / "example") == block.output
 
 
+@pytest.mark.thorough
 def test_times_of_calls(arm: Path) -> None:
     """The program of the guide's table; that the median is near the shortest is what the guide claims."""
     sizes = "#define NQ 2\n#define NV 2\n"

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from codegen.formulas import symbolic
     from codegen.identification import BaseParameters, base_parameters, inertial_parameters
     from codegen.interfaces.casadi import to_casadi
+    from codegen.interfaces.crocoddyl import to_crocoddyl
     from codegen.interfaces.jax import to_jax
+    from codegen.interfaces.torch import to_torch
     from codegen.model import Contact, Frame, Model
     from codegen.model.wrenches import contact_wrenches
     from codegen.robot import Robot, load
@@ -47,7 +49,9 @@ __all__ = [
     "load",
     "symbolic",
     "to_casadi",
+    "to_crocoddyl",
     "to_jax",
+    "to_torch",
 ]
 
 _HOMES = {
@@ -71,7 +75,9 @@ _HOMES = {
     "load": "robot",
     "symbolic": "formulas",
     "to_casadi": "interfaces.casadi",
+    "to_crocoddyl": "interfaces.crocoddyl",
     "to_jax": "interfaces.jax",
+    "to_torch": "interfaces.torch",
 }
 
 

@@ -164,6 +164,7 @@ def generate(
     backend: str = "c",
     interfaces: Sequence[str] = (),
     derivative_order: int = 2,
+    on_singular: str = "ignore",
     derivatives: Sequence[str] = (),
     sparse: bool = False,
     wrt: Sequence[str] = (),
@@ -178,8 +179,9 @@ def generate(
     compiler: always with the C library's sine and cosine, and never with lanes. `derivatives` adds products of the
     derivatives of every algorithm (`jvp`, ...), `wrt` concerns those that give derivatives; with `sparse` the header
     holds the patterns of matrices; with `sections` comments say where the phases of an algorithm begin.
-    `interfaces` are solvers that shall call the functions too (`casadi`, `acados`), which adds sources with derivatives
-    up to the `derivative_order` (0 to 2).
+    `interfaces` are solvers that shall call the functions too (`casadi`, `acados`, `crocoddyl`): that adds sources with
+    derivatives up to the `derivative_order` (0 to 2). `on_singular="fail"` makes CasADi's functions fail where a status
+    is not 0.
     `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
     is compiled to lib/TARGET too, as a shared or (`static`) a static library, for the processor `cpu` by zig's name
     (default: any of the target's). BuildError if zig is not installed (`pip install rigidc[zig]`), or for other names.
@@ -198,7 +200,7 @@ def generate(
         by = wrt_of(name, chosen, names_of("wrt", wrt))
         kinds = ("", *names_of("derivatives", derivatives))
         tasks += [task_of(robot, name, *given, kind, sparse, by) for kind in kinds]
-    adding = interfaces_of(names_of("interfaces", interfaces), dtype, derivative_order)
+    adding = interfaces_of(names_of("interfaces", interfaces), dtype, derivative_order, on_singular)
     return pipeline.folder_of(robot, tasks, out, prefix or robot.name, style, writer, wanted, adding, sections)
 
 

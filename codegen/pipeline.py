@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from codegen.ir.graph import Graph
     from codegen.model import Model
 
-    Wrapped = tuple[tuple[Kernel, ...], dict[str, str]]
+    Wrapped = tuple[tuple[AnyKernel, ...], dict[str, str]]
     """What a solver's interface adds to a folder: kernels, and C that calls them, by file name."""
     Interface = Callable[[Header, Task], Wrapped]
 
@@ -130,7 +130,8 @@ def files_of(
         for interface in interfaces:
             for task in tasks:
                 more, files = interface(top, task)
-                kernels += more
+                known = {made.name for made in kernels}
+                kernels += [made for made in more if made.name not in known]
                 wrappers |= files
         return writer.folder(top, tuple(kernels), style, wrappers)
 

@@ -31,6 +31,13 @@ DECLARED(my_aba_expl_ode_fun);
 DECLARED(my_aba_expl_vde_forw);
 DECLARED(my_aba_expl_vde_adj);
 DECLARED(my_aba_expl_ode_hess);
+#define IMPLICIT(ALGORITHM)                                         \
+    DECLARED(my_##ALGORITHM##_impl_dae_fun);                        \
+    DECLARED(my_##ALGORITHM##_impl_dae_fun_jac_x_xdot_z);           \
+    DECLARED(my_##ALGORITHM##_impl_dae_jac_x_xdot_u_z);             \
+    DECLARED(my_##ALGORITHM##_impl_dae_hess)
+IMPLICIT(aba);
+IMPLICIT(rnea);
 DECLARED(my_step_dyn_disc_phi_fun);
 DECLARED(my_step_dyn_disc_phi_fun_jac);
 DECLARED(my_step_dyn_disc_phi_fun_jac_hess);
@@ -43,23 +50,25 @@ static void shown(const double *numbers, int size)
     for (int k = 0; k < size; ++k) printf("%.17g\n", numbers[k]);
 }
 
-/* Three steps of RK4 over 0.1 s, with sensitivities. */
-static int integrated(void)
+struct function {
+    const char *role;
+    external_function_param_casadi *called;
+};
+
+/* Three steps of a Runge-Kutta method of four stages over 0.1 s, with sensitivities. */
+static int integrated(sim_solver_t solver_type, const struct function *functions)
 {
-    CREATED(ode, my_aba_expl_ode_fun, 0);
-    CREATED(forward, my_aba_expl_vde_forw, 0);
-    CREATED(adjoint, my_aba_expl_vde_adj, 0);
-    CREATED(second, my_aba_expl_ode_hess, 0);
-    sim_solver_plan_t plan = { .sim_solver = ERK };
+    sim_solver_plan_t plan = { .sim_solver = solver_type };
     sim_config *config = sim_config_create(plan);
     void *dims = sim_dims_create(config);
-    int nx = NX, nu = NU, stages = 4, steps = 3;
+    int nx = NX, nu = NU, stages = 4, steps = 3, newton = 8;
     bool yes = true;
     sim_dims_set(config, dims, "nx", &nx);
     sim_dims_set(config, dims, "nu", &nu);
     void *opts = sim_opts_create(config, dims);
     sim_opts_set(config, opts, "ns", &stages);
     sim_opts_set(config, opts, "num_steps", &steps);
+    if (solver_type == IRK) sim_opts_set(config, opts, "newton_iter", &newton);
     sim_opts_set(config, opts, "sens_forw", &yes);
     sim_opts_set(config, opts, "sens_adj", &yes);
     sim_opts_set(config, opts, "sens_hess", &yes);
@@ -72,10 +81,7 @@ static int integrated(void)
     sim_in_set(config, dims, in, "u", (void *)force);
     sim_in_set(config, dims, in, "S_forw", unit);
     sim_in_set(config, dims, in, "seed_adj", (void *)seed);
-    config->model_set(in->model, "expl_ode_fun", &ode);
-    config->model_set(in->model, "expl_vde_for", &forward);
-    config->model_set(in->model, "expl_vde_adj", &adjoint);
-    config->model_set(in->model, "expl_ode_hess", &second);
+    for (int k = 0; k < 4; ++k) config->model_set(in->model, functions[k].role, functions[k].called);
     sim_solver *solver = sim_solver_create(config, dims, opts, in);
     sim_precompute(solver, in, out);
     const int status = sim_solve(solver, in, out);
@@ -85,6 +91,34 @@ static int integrated(void)
     shown(out->S_hess, NY * NY);
     return status;
 }
+
+static int explicitly(void)
+{
+    CREATED(ode, my_aba_expl_ode_fun, 0);
+    CREATED(forward, my_aba_expl_vde_forw, 0);
+    CREATED(adjoint, my_aba_expl_vde_adj, 0);
+    CREATED(second, my_aba_expl_ode_hess, 0);
+    const struct function functions[] = {
+        { "expl_ode_fun", &ode }, { "expl_vde_for", &forward }, { "expl_vde_adj", &adjoint }, { "expl_ode_hess", &second },
+    };
+    return integrated(ERK, functions);
+}
+
+#define BY_RESIDUALS(ALGORITHM)                                                                     \
+    static int by_residuals_of_##ALGORITHM(void)                                                    \
+    {                                                                                               \
+        CREATED(value, my_##ALGORITHM##_impl_dae_fun, 0);                                           \
+        CREATED(slopes, my_##ALGORITHM##_impl_dae_fun_jac_x_xdot_z, 0);                             \
+        CREATED(jacobians, my_##ALGORITHM##_impl_dae_jac_x_xdot_u_z, 0);                            \
+        CREATED(second, my_##ALGORITHM##_impl_dae_hess, 0);                                         \
+        const struct function functions[] = {                                                       \
+            { "impl_dae_fun", &value }, { "impl_dae_fun_jac_x_xdot_z", &slopes },                   \
+            { "impl_dae_jac_x_xdot_u_z", &jacobians }, { "impl_dae_hess", &second },                \
+        };                                                                                          \
+        return integrated(IRK, functions);                                                          \
+    }
+BY_RESIDUALS(aba)
+BY_RESIDUALS(rnea)
 
 /* From the start to rest at an angle by discrete dynamics, by SQP with exact Hessians. */
 static int controlled(void)
@@ -175,5 +209,5 @@ static int controlled(void)
 int main(void)
 {
     external_function_opts_set_to_default(&usual);
-    return integrated() || controlled();
+    return explicitly() || by_residuals_of_aba() || by_residuals_of_rnea() || controlled();
 }

@@ -24,6 +24,14 @@ NEAR = 1e-10
 ARM = "chain:2"
 BALL = "pinocchio spherical revolute"
 ODE = ("expl_ode_fun", "expl_vde_forw", "expl_vde_adj", "expl_ode_hess")
+RESIDUAL = (
+    "impl_dae_fun",
+    "impl_dae_fun_jac_x_xdot_z",
+    "impl_dae_fun_jac_x_xdot_u_z",
+    "impl_dae_fun_jac_x_xdot_u",
+    "impl_dae_jac_x_xdot_u_z",
+    "impl_dae_hess",
+)
 STEP = ("dyn_disc_phi_fun", "dyn_disc_phi_fun_jac", "dyn_disc_phi_fun_jac_hess")
 
 
@@ -56,6 +64,11 @@ def expected(model: Model, algorithm: str, **options) -> dict[str, ca.Function]:
     x, u = ca.SX.sym("x", model.nq + model.nv), ca.SX.sym("u", model.nv)
     p = [ca.SX.sym(f.name_in(k), *f.size_in(k)) for k in range(3, f.n_in())]
     q, v = x[: model.nq], x[model.nq :]
+    if algorithm == "rnea":
+        dx = ca.SX.sym("dx", x.numel())
+        torques = f.call([q, v, dx[model.nq :], *p])[0]
+        p = ca.vertcat(ca.SX(0, 1), *map(ca.vec, p))
+        return residuals(ca.vertcat(dx[: model.nq] - moving(model, q, v), torques - u), x, dx, u, p)
     found = f.call([q, v, u, *p])
     p = ca.vertcat(ca.SX(0, 1), *map(ca.vec, p))
     nx, nu, lam = x.numel(), u.numel(), ca.SX.sym("lam", x.numel())
@@ -73,7 +86,20 @@ def expected(model: Model, algorithm: str, **options) -> dict[str, ca.Function]:
     lower = ca.vertcat(*[hess[j:, j] for j in range(nx + nu)])
     made = [([x, u, p], [xdot]), ([x, Sx, Su, u, p], [xdot, *moved]), ([x, lam, u, p], [adj])]
     made += [([x, Sx, Su, lam, u, p], [adj, lower])]
-    return {name: ca.Function(name, *pair) for name, pair in zip(ODE, made, strict=True)}
+    dx = ca.SX.sym("dx", nx)
+    explicit = {name: ca.Function(name, *pair) for name, pair in zip(ODE, made, strict=True)}
+    return explicit | residuals(dx - xdot, x, dx, u, p)
+
+
+def residuals(f: ca.SX, x: ca.SX, dx: ca.SX, u: ca.SX, p: ca.SX) -> dict[str, ca.Function]:
+    """acados' functions of an implicit ODE, as acados_template makes them (generate_c_code_implicit_ode)."""
+    z, t, lam, w = ca.SX(0, 1), ca.SX(0, 1), ca.SX.sym("lam", f.numel()), ca.vertcat(x, dx, u)
+    by_x, by_dx, by_u, by_z = ca.jacobian(f, x), ca.jacobian(f, dx), ca.jacobian(f, u), ca.SX(f.numel(), 0)
+    curvature = ca.jacobian(ca.jtimes(f, w, lam, True), w)
+    given = [[f], [f, by_x, by_dx, by_z], [f, by_x, by_dx, by_u, by_z], [f, by_x, by_dx, by_u]]
+    made = [([x, dx, u, z, t, p], results) for results in (*given, [by_x, by_dx, by_u, by_z])]
+    made += [([x, dx, u, z, lam, t, p], [curvature])]
+    return {name: ca.Function(name, *pair) for name, pair in zip(RESIDUAL, made, strict=True)}
 
 
 def library(folder: Path) -> ctypes.CDLL:
@@ -123,14 +149,17 @@ def arguments(f: ca.Function, model: Model, seed: int = 1) -> list[np.ndarray]:
 
 def worst(found: np.ndarray, wanted: np.ndarray) -> float:
     """The largest error over the largest entry."""
-    return float(np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-300))
+    return float(np.abs(found - wanted).max(initial=0) / max(np.abs(wanted).max(initial=0), 1e-300))
 
 
 CASES = [
     (ARM, "aba", {"parameters": ("gravity",)}),
     ("pinocchio spherical", "aba", {}),
     (ARM, "step", {}),
+    (ARM, "rnea", {"parameters": ("gravity",)}),
     (ARM, "step_rk4", {}),
+    (BALL, "rnea", {}),
+    ("iiwa", "rnea", {}),
     (BALL, "aba", {}),
     (BALL, "step", {}),
     ("iiwa", "aba", {}),
@@ -144,7 +173,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("robot", "algorithm", "options"), besides(CASES[:3], CASES))
+@pytest.mark.parametrize(("robot", "algorithm", "options"), besides(CASES[:4], CASES))
 def test_functions_and_derivatives(robot, algorithm, options, tmp_path):
     """Against CasADi's automatic differentiation of the same dynamics, by acados' own formulas."""
     model = loaded(robot)
@@ -162,7 +191,7 @@ def test_functions_and_derivatives(robot, algorithm, options, tmp_path):
 def ours(tmp_path_factory) -> Path:
     """A generated folder with two joints' dynamics and steps, and its library."""
     made = tmp_path_factory.mktemp("acados")
-    codegen.generate(loaded(ARM), ("aba", "step"), made, prefix="my", interfaces=("acados",))
+    codegen.generate(loaded(ARM), ("aba", "rnea", "step"), made, prefix="my", interfaces=("acados",))
     library(made)
     return made
 
@@ -179,8 +208,13 @@ def test_null_arguments_are_zeros_and_null_results_are_not_wanted(ours):
 
 def test_sources_compile_without_warnings(ours):
     for compiler in COMPILERS:
-        for name in ("my_aba_acados.c", "my_step_acados.c"):
+        for name in ("my_aba_acados.c", "my_rnea_acados.c", "my_step_acados.c"):
             run(compiler, ours, *WARNINGS, "-std=c99", "-Wmissing-prototypes", "-c", name, "-o", "tried.o")
+
+
+def test_casadi_refuses_functions_with_other_integers(ours):
+    with pytest.raises(RuntimeError):
+        ca.external("my_aba_expl_ode_fun", str(ours / "library.so"))
 
 
 def test_the_order_of_derivatives(tmp_path):
@@ -195,7 +229,8 @@ def test_the_order_of_derivatives(tmp_path):
 @pytest.mark.parametrize(
     ("robot", "algorithm", "said"),
     [
-        (ARM, "rnea", "rnea: acados takes forward dynamics"),
+        (ARM, "crba", "crba: acados takes dynamics"),
+        ("four_bar", "rnea", "has implicit loops.*take a step"),
         ("four_bar", "aba", "has implicit loops.*take a step"),
     ],
 )
@@ -209,11 +244,11 @@ START, FORCE = np.array([0.1, 0.2, -0.3, 0.4]), np.array([0.5, -0.2])
 SEED, GOAL = np.array([0.7, -1.1, 0.4, 0.9]), np.array([0.6, -0.4, 0, 0])
 
 
-def integrated() -> list[np.ndarray]:
-    """What acados' integrator has to find: three steps of RK4 over 0.1 s, its Jacobian, gradient and Hessian."""
-    f, x, u, h = expected(loaded(ARM), "aba")["expl_ode_fun"], ca.SX.sym("x", 4), ca.SX.sym("u", 2), 0.1 / 3
+def integrated(steps: int = 3) -> list[np.ndarray]:
+    """What acados' integrators have to find: steps of RK4 over 0.1 s, their Jacobian, gradient and Hessian."""
+    f, x, u, h = expected(loaded(ARM), "aba")["expl_ode_fun"], ca.MX.sym("x", 4), ca.MX.sym("u", 2), 0.1 / steps
     end = x
-    for _ in range(3):
+    for _ in range(steps):
         k1 = f(end, u, [])
         k2 = f(end + h / 2 * k1, u, [])
         k3 = f(end + h / 2 * k2, u, [])
@@ -250,6 +285,9 @@ def test_acados_integrates_and_solves(ours):
     done = subprocess.run([str(ours / "program")], capture_output=True, text=True, check=False, env=found_at)
     assert done.returncode == 0, done.stdout + done.stderr
     found = np.array([float(line) for line in done.stdout.split()])
-    wanted = np.concatenate([part.T.ravel() for part in integrated()])
-    assert worst(found[: wanted.size], wanted) < NEAR
-    assert np.abs(found[wanted.size :] - controlled()).max() < 1e-7
+    wanted, exact = (np.concatenate([part.T.ravel() for part in integrated(steps)]) for steps in (3, 200))
+    explicit, *implicit, solution = np.split(found, [wanted.size * k for k in (1, 2, 3)])
+    assert worst(explicit, wanted) < NEAR
+    for one in implicit:
+        assert worst(one, exact) < NEAR
+    assert np.abs(solution - controlled()).max() < 1e-7

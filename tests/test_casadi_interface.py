@@ -283,6 +283,29 @@ def test_a_generated_folder(ours):
         ca.external("chain_2_z_aba", library)
 
 
+def test_a_library_made_of_a_folder(ours, tmp_path):
+    """It is called after it has told its interface and its model."""
+    library, arm = ours / "library.so", loaded(ARM)
+    f, x = codegen.to_casadi(arm, "aba", library=library), arguments(function(ARM), arm)
+    assert worst(f.call(x), function(ARM).call(x)) < NEAR
+    with pytest.raises(
+        BuildError, match=r"library.so was generated for another model .*; generate and compile it again"
+    ):
+        codegen.to_casadi(replace(arm, gravity=(0.0, 0.0, -1.6)), "aba", library=library)
+    with pytest.raises(BuildError, match="has no your_abi and your_model"):
+        codegen.to_casadi(arm, "aba", library=library, prefix="your")
+    with pytest.raises(BuildError, match="has no function chain_2_z_rnea_casadi; generate its algorithm for casadi"):
+        codegen.to_casadi(arm, "rnea", library=library)
+    (tmp_path / "text.so").write_text("no library")
+    with pytest.raises(BuildError, match=r"text\.so does not load here"):
+        codegen.to_casadi(arm, "aba", library=tmp_path / "text.so")
+    identity = f'const char *my_model(void) {{ return "{arm.digest}"; }} int my_abi(void) {{ return 7; }}'
+    (tmp_path / "later.c").write_text(identity)
+    run("cc", tmp_path, "-shared", "-fPIC", "later.c", "-o", "later.so")
+    with pytest.raises(BuildError, match="has version 7 of the interface, and this rigidc calls version 1"):
+        codegen.to_casadi(arm, "aba", library=tmp_path / "later.so", prefix="my")
+
+
 @pytest.mark.thorough
 def test_a_portable_folder(tmp_path):
     codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("casadi",), backend="c_portable")
@@ -342,8 +365,10 @@ def test_a_joint_that_moves_nothing():
 
 
 def test_mistakes_in_folders(tmp_path):
-    with pytest.raises(RobotError, match="interface 'matlab': choose one of acados, casadi"):
+    with pytest.raises(RobotError, match="interface 'matlab': choose one of acados, casadi, crocoddyl"):
         codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("matlab",))
+    with pytest.raises(RobotError, match="add the interface casadi"):
+        codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("acados",), on_singular="fail")
     with pytest.raises(RobotError, match="double precision"):
         codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("casadi",), dtype="float32")
     contacts = [f"{loaded(ARM).tips[0]}:x"]

@@ -22,6 +22,8 @@ from thorough import diagonal
 
 import codegen
 from codegen import passes
+from codegen.backends import BACKENDS
+from codegen.compilation.identity import checked
 from codegen.emission.emit import Style, arguments, emit_artifact, emit_folder, emit_source, write_folder
 from codegen.emission.splitting import Lengths
 from codegen.errors import RobotError
@@ -267,6 +269,17 @@ def test_casadi_refuses_functions_that_are_not_of_its_interface(tmp_path: Path, 
         command = [sys.executable, "-c", code, name]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         assert done.stdout.startswith("refused")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_library_tells_its_interface_and_its_model(tmp_path: Path, backend: str) -> None:
+    written(BACKENDS[backend].folder(header(), (kernel(PENDULUM),), Style(trig="libm"), {}), tmp_path)
+    sources = [path.name for path in tmp_path.glob("arm*.c")]
+    compiled(COMPILERS[0], tmp_path, "-O1", "-shared", "-fPIC", *sources, "-lm", "-o", "arm.so")
+    library = checked(tmp_path / "arm.so", "arm", header().digest)
+    text = (tmp_path / "arm.h").read_text()
+    assert f"#define ARM_ABI {library.arm_abi()}\n" in text
+    assert f'#define ARM_MODEL "{library.arm_model().decode()}"\n' in text
 
 
 def test_the_content_hash_follows_the_sources() -> None:

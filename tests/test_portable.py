@@ -257,7 +257,8 @@ def test_the_text_keeps_to_a_few_words(
     assert {*re.findall(r"\b(?:double|float)\b", code)} == {SCALARS[dtype].real}
     assert not re.search(r"\bstatic (?!void\b)", code), "static data"
     assert all(function.count("return") <= 1 for function in code.split("\n}\n"))
-    straight = re.sub(r"\b(for|while) \(.*|int used_ = 1|used_ \+= 1|\[\d+\]", "", code)
+    computing = code.partition(f"int {name}_abi")[0]
+    straight = re.sub(r"\b(for|while) \(.*|int used_ = 1|used_ \+= 1|\[\d+\]", "", computing)
     assert all(len(re.findall(r"(?<![<>!=])=(?!=)", statement)) <= 1 for statement in straight.split(";"))
     assert "++" not in straight
     literals = re.findall(r"(?<![\w.])[\d.]+(?:e[+-]?\d+)?f?", straight)
@@ -366,7 +367,7 @@ def test_calls_take_no_more_stack_than_the_header_says(tmp_path: Path, compiler:
     (usage,) = tmp_path.glob("*.su")
     rows = [line.split("\t") for line in usage.read_text().splitlines()]
     frames = {row[0].rpartition(":")[2]: int(row[1]) for row in rows}
-    assert len(told) == len(frames) == 2
+    assert len(told) == len(frames) - 2 == 2  # two more tell the library's identity
     assert all(frames[f"iiwa_{name.lower()}"] <= int(size) for name, size in told.items())
 
 

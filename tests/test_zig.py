@@ -156,7 +156,7 @@ def test_libraries_lie_in_the_folder(in_place: Path, tmp_path: Path) -> None:
     content = (out / f"{PREFIX}.h").read_text().split('_CONTENT "')[1][:64]
     assert content in (out / linux / f"{PREFIX}.txt").read_text()
     compiled = [line for line in in_place.read_text().splitlines() if " -c " in line and "tried" not in line]
-    assert len(compiled) == 8
+    assert len(compiled) == 10
     assert all(line.count(" ".join(FLAGS)) == 1 and "-mcpu=best" in line for line in compiled)
     (out / windows / "notes").write_text("kept")
     codegen.generate(ROBOT, ["fk"], out, libraries=targets[:1], static=True)

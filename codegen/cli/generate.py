@@ -72,8 +72,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="add what a solver calls, with exact derivatives: casadi, for casadi.external; acados, its explicit ODEs "
-        "and discrete dynamics; repeatable",
+        help="add what a solver calls, with exact derivatives: casadi, for casadi.external; acados, its explicit and "
+        "implicit ODEs and discrete dynamics; crocoddyl, a differential action in C++; repeatable",
+    )
+    parser.add_argument(
+        "--on-singular",
+        choices=("ignore", "fail"),
+        default="ignore",
+        help="whether CasADi is told that an evaluation failed where a status is not 0 (default: ignore)",
     )
     parser.add_argument(
         "--derivative-order",
@@ -131,7 +137,11 @@ def run(args: argparse.Namespace) -> int:
     options = {**build_options(args), "iterations": args.iterations, "lanes": args.lanes, "backend": args.backend}
     options |= {"derivatives": args.derivatives, "sparse": args.sparse, "wrt": args.wrt}
     made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu, "sections": args.sections}
-    solvers = {"interfaces": args.interfaces, "derivative_order": args.derivative_order}
+    solvers = {
+        "interfaces": args.interfaces,
+        "derivative_order": args.derivative_order,
+        "on_singular": args.on_singular,
+    }
     paths = api.generate(robot, names, out=folder, prefix=args.prefix, **options, **made, **solvers)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)
     return 0

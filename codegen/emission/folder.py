@@ -95,6 +95,7 @@ def _outdated(files: Mapping[str, str | bytes], folder: Path) -> list[Path]:
 
     The prefix is that of the first header. A file must be called after the function that its first line names, so a
     copy under another name is not among them, nor is the kernel of a robot whose prefix merely begins with this one's.
+    The header for C++ goes with them.
     """
     found = []
     for prefix in _prefixes(files):
@@ -105,6 +106,9 @@ def _outdated(files: Mapping[str, str | bytes], folder: Path) -> list[Path]:
             own |= {f"{prefix}.c"} if line.startswith(_ALL) else set()
             if path.name in own - set(files) and not path.is_symlink():
                 found.append(path)
+        views = folder / f"{prefix}.hpp"
+        if views.name not in files and _head(views).startswith(f"/* {MARK}. ") and not views.is_symlink():
+            found.append(views)
     return found
 
 

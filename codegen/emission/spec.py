@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from string import hexdigits
 from typing import TYPE_CHECKING
 
 from codegen.emission.splitting import Lengths
@@ -97,6 +98,11 @@ class Header:
     def c_prefix(self) -> str:
         """The prefix of every C symbol."""
         return identifier(self.prefix)
+
+    @property
+    def model(self) -> str:
+        """The content hash as a C string holds it: its hex digits."""
+        return "".join(digit for digit in self.digest if digit in hexdigits)
 
     @property
     def names(self) -> dict[str, str]:

@@ -6,23 +6,36 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codegen.errors import RobotError
-from codegen.interfaces import acados, casadi
+from codegen.interfaces import acados, casadi, crocoddyl_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from codegen.pipeline import Interface, Wrapped
 
-INTERFACES: dict[str, Callable[..., Wrapped]] = {"acados": acados.interface, "casadi": casadi.interface}
+INTERFACES: dict[str, Callable[..., Wrapped]] = {
+    "acados": acados.interface,
+    "casadi": casadi.interface,
+    "crocoddyl": crocoddyl_header.interface,
+}
 """By name: functions of a header, a task, and the highest order of `derivatives`."""
 
 
-def interfaces_of(names: Sequence[str], dtype: str, derivatives: int) -> tuple[Interface, ...]:
-    """The interfaces of these names, with derivatives up to an order; RobotError for others, or single precision."""
+def interfaces_of(
+    names: Sequence[str], dtype: str, derivatives: int, on_singular: str = "ignore"
+) -> tuple[Interface, ...]:
+    """The interfaces of these names, with derivatives up to an order; RobotError for others, or single precision.
+
+    `on_singular` is that of `to_casadi`, and concerns CasADi alone.
+    """
+    failing = casadi.fails(on_singular)
     for name in names:
         if name not in INTERFACES:
             raise RobotError(f"interface {name!r}: choose one of {', '.join(INTERFACES)}")
         if dtype != "float64":
             raise RobotError(f"interface {name}: solvers compute in double precision; leave dtype {dtype} out")
     order = casadi.order_of(derivatives)
-    return tuple(partial(INTERFACES[name], derivatives=order) for name in dict.fromkeys(names))
+    if failing and "casadi" not in names:
+        raise RobotError("on_singular='fail' tells CasADi that an evaluation failed; add the interface casadi")
+    own = {"casadi": {"failing": failing}}
+    return tuple(partial(INTERFACES[name], derivatives=order, **own.get(name, {})) for name in dict.fromkeys(names))

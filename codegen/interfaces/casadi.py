@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import casadi
@@ -21,6 +22,7 @@ from codegen.algorithms import QUANTITIES
 from codegen.backends import BACKENDS
 from codegen.compilation.cache import Build, kept
 from codegen.compilation.compiler import toolchain
+from codegen.compilation.identity import checked
 from codegen.compilation.shared_library import compile_library
 from codegen.emission.spec import Kernel
 from codegen.emission.text import render
@@ -38,8 +40,8 @@ from codegen.tracing.task import trace
 from codegen.tracing.to_casadi import expanded
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from codegen.emission.spec import Header
     from codegen.ir.pattern import Pattern
@@ -89,6 +91,8 @@ def to_casadi(
     trig: str = "fast",
     compiler: str | None = None,
     without: Sequence[str] = (),
+    library: str | os.PathLike[str] | None = None,
+    prefix: str | None = None,
 ) -> casadi.Function:
     """An algorithm (or `auto`) on one robot as a function of CasADi's: compiled C, with exact sparse derivatives.
 
@@ -96,19 +100,23 @@ def to_casadi(
     normalised. `derivatives` is their highest order: with 2 there are Hessians, with 1 solvers need an approximate one,
     with 0 there is the value alone. Where a status is not 0 the results are finite all the same; with
     `on_singular="fail"` CasADi is told that the evaluation failed. `expand` gives an SX function of the operations as
-    emitted, without C, which CasADi differentiates. Other options are those of `build`.
-    RobotError for a name that does not exist, BuildError if no compiler works, or if CasADi is older than 3.8.
+    emitted, without C, which CasADi differentiates. `library` is the path of a library made of a folder that `generate`
+    wrote for CasADi, with its `prefix` (default: the robot's name), which is taken in place of one made here.
+    Other options are those of `build`.
+    RobotError for a name that does not exist, BuildError if no compiler works, if a library is for another model or
+    of another version, or if CasADi is older than 3.8.
     """
     task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, without=without)
-    failing = ON_SINGULAR.get(on_singular)
-    if failing is None:
-        raise RobotError(f"on_singular {on_singular!r}: choose one of {', '.join(ON_SINGULAR)}")
+    failing = fails(on_singular)
     order = order_of(derivatives)
     if expand:
         (value,) = exported(resolved(task), 0)
         return expanded(value.sparse, task.algorithm)
     if tuple(map(int, version("casadi").split(".")[:2])) < LEAST:
         raise BuildError(f"CasADi {version('casadi')} is too old to call C by this interface; pip install rigidc[mpc]")
+    if library is not None:
+        start = identifier(prefix or robot.name)
+        return _loaded(Path(library).absolute(), start, robot, function_name(start, resolved(task)))
     tools = toolchain(target, compiler=compiler)
     style = replace(style_of("float64", trig, tools), lanes=1)
 
@@ -122,7 +130,21 @@ def to_casadi(
 
     with doing(f"{task.algorithm} of {robot.name} for CasADi"):
         place, made, _ = kept(f"casadi {order} {failing} {task.request} {style}", build, tools)
-    return casadi.external(made.facts["symbol"], str(place / made.binary))
+    return _loaded(place / made.binary, identifier(robot.name), robot, made.facts["symbol"])
+
+
+def _loaded(path: Path, prefix: str, robot: Model, symbol: str) -> casadi.Function:
+    """A function of a library, which is checked."""
+    if not hasattr(checked(path, prefix, robot.digest), symbol):
+        raise BuildError(f"{path} has no function {symbol}; generate its algorithm for casadi, and compile it again")
+    return casadi.external(symbol, str(path))
+
+
+def fails(on_singular: str) -> bool:
+    """Whether a status that is not 0 makes an evaluation fail."""
+    if on_singular not in ON_SINGULAR:
+        raise RobotError(f"on_singular {on_singular!r}: choose one of {', '.join(ON_SINGULAR)}")
+    return ON_SINGULAR[on_singular]
 
 
 def order_of(derivatives: int) -> int:

@@ -13,36 +13,31 @@ from importlib import import_module
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from casadi import SX, reshape
-
 from codegen import pipeline
 from codegen.backends import BACKENDS
 from codegen.compilation.cache import Build, kept
 from codegen.compilation.compiler import toolchain
+from codegen.compilation.identity import checked
 from codegen.compilation.pickling import named_results
 from codegen.compilation.shared_library import compile_library
-from codegen.emission.spec import Kernel
 from codegen.emission.text import render
 from codegen.errors import RobotError
+from codegen.interfaces.adjoint import ADJOINT, VALUE, facts_of, value_and_adjoint
 from codegen.ir.graph import STATUS
 from codegen.ir.names import comment, identifier
 from codegen.progress import doing
 from codegen.task.auto_select import resolved
-from codegen.task.header_notes import folded
 from codegen.task.options import style_of, task_of
-from codegen.tracing.differentiated import column, differentiated
-from codegen.tracing.sparse_graph import pattern_of, sparse_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from codegen.emission.spec import Header
+    from codegen.emission.spec import Header, Kernel
     from codegen.model import Contact, Model
     from codegen.pipeline import Wrapped
     from codegen.tracing.task import Task
 
-VALUE, ADJOINT = "value", "adjoint"
 NEEDED = "0.5"
 
 
@@ -83,6 +78,7 @@ def to_jax(
 
     with doing(f"{task.algorithm} of {robot.name} for JAX"):
         place, made, _ = kept(f"jax {jax.__version__} {task.request} {style}", build, tools)
+    checked(place / made.binary, identifier(robot.name), robot.digest)
     return _function(jax, made.facts, partial(_registered, str(place / made.binary)))
 
 
@@ -90,23 +86,9 @@ def interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
     """Kernels of the value and the adjoint, and the C++ of their handlers; `facts` learn what Python has to know."""
     if task.iterations is None:
         raise RobotError(f"{task.algorithm}: for JAX the number of iterations is fixed; leave it out, or give a number")
-    own, derivatives = differentiated(task)
-    seeds = {f"adj_{name}": SX.sym(f"adj_{name}", *y.shape) for name, y in own.outputs.items()}
-    adjoint, adjoints, at = derivatives.adjoint(column(seeds.values())), dict[str, SX](), 0
-    for name, x in own.inputs.items():
-        adjoints[f"adj_{name}"] = reshape(adjoint[at : at + x.numel()], *x.shape)
-        at += x.numel()
-    kernels = (
-        _kernel(task, VALUE, own.inputs, own.outputs),
-        _kernel(task, ADJOINT, {**own.inputs, **seeds}, adjoints),
-    )
+    kernels = value_and_adjoint(task, "JAX")
     name = f"{top.c_prefix}_{identifier(task.algorithm)}_jax"
-    inputs, outputs = task.signature
-    facts |= {
-        "symbol": name,
-        "inputs": [[port.name, list(port.shape)] for port in inputs],
-        "outputs": [[port.name, list(port.shape)] for port in outputs],
-    }
+    facts |= facts_of(task, name)
     text = render(
         "jax.cpp.jinja",
         **top.names,
@@ -115,15 +97,6 @@ def interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
         functions=[_slots(kernel, name, top.c_prefix) for kernel in kernels],
     )
     return kernels, {f"{name}.cpp": text}
-
-
-def _kernel(task: Task, what: str, inputs: Mapping[str, SX], outputs: Mapping[str, SX]) -> Kernel:
-    """A kernel of dense matrices, column by column."""
-    whole = {name: pattern_of(SX.ones(*y.shape)) for name, y in outputs.items()}
-    named = {f"out_{name}": y for name, y in outputs.items()}  # an adjoint is called as its seed is, otherwise
-    fixed = {f"out_{name}": pattern for name, pattern in whole.items()}
-    made = sparse_graph(f"{task.algorithm}_{what}", inputs, named, partial(pipeline.passed, task), fixed)
-    return Kernel(made.graph, f"{task.entry.title}: {what} for JAX", made.written, (), folded(task))
 
 
 def _slots(kernel: Kernel, name: str, prefix: str) -> dict[str, Any]:

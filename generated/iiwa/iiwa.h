@@ -20,7 +20,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: df860c8f295823402c457c9a67e1bf4b9ceac25523288519ee29f58cb1d2fae5 (SHA-256 of the sources)
+ * Content: 438088b3d7191d817c94e20a5fdd596b8cdaea35f5bf23563462bce97081ee78 (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -33,7 +33,13 @@ extern "C" {
 #define IIWA_REAL double
 #define IIWA_NQ 7
 #define IIWA_NV 7
-#define IIWA_CONTENT "df860c8f295823402c457c9a67e1bf4b9ceac25523288519ee29f58cb1d2fae5"
+#define IIWA_ABI 1
+#define IIWA_MODEL "bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68"
+#define IIWA_CONTENT "438088b3d7191d817c94e20a5fdd596b8cdaea35f5bf23563462bce97081ee78"
+
+/* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
+int iiwa_abi(void);
+const char *iiwa_model(void);
 
 /* rnea: inverse dynamics
  *   in  q[7] (7): configuration

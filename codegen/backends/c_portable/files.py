@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from codegen.backends.c_portable.functions import emitted
 from codegen.backends.c_portable.lines import fitted
 from codegen.backends.c_portable.spelling import Words
-from codegen.emission.emit import NONE, asked, emit_cmake, emit_example, emit_header
+from codegen.emission.emit import NONE, asked, emit_cmake, emit_example, emit_header, emit_identity
 from codegen.emission.splitting import Lengths
 from codegen.emission.text import render
 from codegen.errors import RobotError
@@ -42,7 +42,7 @@ def folder(
         raise RobotError("example.c is the example program; choose another prefix than 'example'")
     words, source = Words(SCALARS[style.dtype]), f"{header.c_prefix}.c"
     functions = [emitted(header, kernel, words, style.lengths) for kernel in asked(header, kernels)]
-    text = fitted(render("portable.c.jinja", **header.names, kernels=functions))
+    text = fitted(render("portable.c.jinja", **header.names, kernels=functions, identity=emit_identity(header)))
     return {
         f"{header.c_prefix}.h": fitted(emit_header(header, functions, "".join((text, *wrappers.values())), style)),
         source: text,

@@ -1,0 +1,280 @@
+"""rigidc's C in Crocoddyl: accelerations, derivatives and costs against Crocoddyl's own actions, and a solver."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+import casadi
+import numpy as np
+import pytest
+from compilers import compiled
+from thorough import besides
+
+import codegen
+from codegen.errors import RobotError
+from codegen.interfaces.crocoddyl import to_crocoddyl
+
+try:
+    import crocoddyl
+    import pinocchio as pin
+    import pinocchio_peer
+except ImportError:
+    crocoddyl = None
+
+NEAR = 1e-9
+FEET = tuple(f"{limb}_FOOT" for limb in ("FL", "FR", "HL", "HR"))
+SOLES = ("left_sole_link", "right_sole_link")
+SHARED = ("xout", "Fx", "Fu", "cost", "Lx", "Lu", "Lxx", "Lxu", "Luu")
+
+installed = pytest.mark.skipif(crocoddyl is None, reason="Crocoddyl is not installed: crocoddyl==3.2.* pin==4.0.0")
+
+
+@cache
+def peer(name: str):
+    """A bundled robot as Pinocchio's, whose base is called as Crocoddyl wants it."""
+    model = pinocchio_peer.pinocchio_model(codegen.load(name))
+    if codegen.load(name).floating:
+        model.names[1] = "root_joint"
+    return model
+
+
+class Problem:
+    """The parts of a Crocoddyl action: a state, an actuation, contacts, and costs of all kinds on one frame."""
+
+    def __init__(self, model, frames=(), rows=3, gains=(0.0, 5.0), axes="LOCAL", tip="", forces=False):
+        self.state = crocoddyl.StateMultibody(model)
+        floating = model.existJointName("root_joint")
+        actuation = crocoddyl.ActuationModelFloatingBase if floating else crocoddyl.ActuationModelFull
+        self.actuation = actuation(self.state)
+        self.nu = self.actuation.nu
+        self.costs = crocoddyl.CostModelSum(self.state, self.nu)
+        self.rest = np.concatenate([pin.neutral(model), np.zeros(model.nv)])
+        self.add("state", crocoddyl.ResidualModelState(self.state, self.rest, self.nu), 0.1)
+        self.add("control", crocoddyl.ResidualModelControl(self.state, self.nu), 1e-3)
+        self.contacts = crocoddyl.ContactModelMultiple(self.state, self.nu) if frames else None
+        for frame in frames:
+            self.hold(frame, rows, np.array(gains), getattr(pin.ReferenceFrame, axes), forces)
+        if tip:
+            self.reach(tip)
+
+    def add(self, name, residual, weight=1.0):
+        self.costs.addCost(name, crocoddyl.CostModelResidual(self.state, residual), weight)
+
+    def hold(self, frame, rows, gains, axes, forces):
+        number, place = self.state.pinocchio.getFrameId(frame), pin.SE3(np.eye(3), np.array([0.1, 0.2, -0.3]))
+        kind, at = (crocoddyl.ContactModel3D, place.translation) if rows == 3 else (crocoddyl.ContactModel6D, place)
+        self.contacts.addContact(frame, kind(self.state, number, at, axes, self.nu, gains))
+        if forces:
+            cone = crocoddyl.FrictionCone(np.eye(3), 0.7, 4, False)
+            cone = crocoddyl.ResidualModelContactFrictionCone(self.state, number, cone, self.nu, True)
+            self.add(f"cone {frame}", cone)
+
+    def reach(self, frame):
+        number = self.state.pinocchio.getFrameId(frame)
+        pose, speed = pin.SE3(np.eye(3), np.array([0.4, 0.2, 0.5])), pin.Motion(np.ones(6))
+        axes = pin.ReferenceFrame.LOCAL
+        self.add("pose", crocoddyl.ResidualModelFramePlacement(self.state, number, pose, self.nu))
+        self.add("speed", crocoddyl.ResidualModelFrameVelocity(self.state, number, speed, axes, self.nu))
+        if self.contacts:  # Crocoddyl's free dynamics computes neither of these
+            self.balance()
+
+    def balance(self):
+        self.add("com", crocoddyl.ResidualModelCoMPosition(self.state, np.ones(3), self.nu))
+        self.add("momentum", crocoddyl.ResidualModelCentroidalMomentum(self.state, np.ones(6), self.nu))
+
+    def theirs(self):
+        """Crocoddyl's own action."""
+        if not self.contacts:
+            return crocoddyl.DifferentialActionModelFreeFwdDynamics(self.state, self.actuation, self.costs)
+        return crocoddyl.DifferentialActionModelContactFwdDynamics(
+            self.state, self.actuation, self.contacts, self.costs, 0.0, True
+        )
+
+    def ours(self, robot, **options):
+        """The same with rigidc's C."""
+        parts = (self.state, self.actuation, self.costs, self.contacts)
+        return to_crocoddyl(robot, *parts, enable_force=True, **options)
+
+    def point(self, seed):
+        """A random state and control."""
+        rng, model = np.random.default_rng(seed), self.state.pinocchio
+        q = pin.integrate(model, pin.neutral(model), rng.standard_normal(model.nv))
+        return np.concatenate([q, rng.standard_normal(model.nv)]), rng.standard_normal(self.nu)
+
+
+def agree(ours, theirs, points) -> None:
+    """Values, derivatives and costs of two actions are the same at these points, and costs of last nodes."""
+    actions = [(action, action.createData()) for action in (ours, theirs)]
+    for x, u in points:
+        for controls in ((u,), ()):
+            for action, data in actions:
+                action.calc(data, x, *controls)
+                action.calcDiff(data, x, *controls)
+            for name in SHARED if controls else ("cost", "Lx", "Lxx"):
+                mine, their = (np.asarray(getattr(data, name)) for _, data in actions)
+                assert np.abs(mine - their).max() <= NEAR * max(np.abs(their).max(), 1), name
+
+
+CASES = [
+    ("solo12", {"frames": FEET, "forces": True}),
+    ("iiwa", {"tip": "lbr_iiwa_link_7"}),
+    (
+        "solo12",
+        {"frames": FEET, "gains": (3.0, 5.0), "axes": "LOCAL_WORLD_ALIGNED", "forces": True, "tip": "base_link"},
+    ),
+    ("solo12", {"frames": FEET[:2], "gains": (3.0, 0.0), "axes": "WORLD"}),
+    ("solo12", {}),
+    ("talos", {"frames": SOLES, "rows": 6, "tip": "gripper_left_base_link"}),
+    ("talos", {"frames": SOLES[:1], "rows": 6, "axes": "LOCAL_WORLD_ALIGNED"}),
+]
+
+
+@installed
+@pytest.mark.parametrize("number", besides((0, 1), range(len(CASES))))
+def test_the_same_as_crocoddyls_own(number):
+    robot, options = CASES[number]
+    made = Problem(peer(robot), **options)
+    agree(made.ours(codegen.load(robot)), made.theirs(), map(made.point, range(3)))
+
+
+LINK = """<link name="{0}"><inertial><mass value="{1}"/>
+<inertia ixx="1" iyy="2" izz="1.5" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+JOINT = """<joint name="{1}" type="revolute"><parent link="base"/><child link="{0}"/><origin xyz="{2} 0 0.1"/>
+<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>"""
+
+
+@installed
+def test_another_order_of_joints(tmp_path):
+    """Pinocchio sorts the joints of a URDF by name, rigidc keeps the order of the file."""
+    parts = [LINK.format(name, mass) for name, mass in (("base", 5), ("left", 1), ("right", 2))]
+    parts += [JOINT.format("right", "z", 0.3), JOINT.format("left", "a", -0.2)]
+    text = f'<robot name="two">{"".join(parts)}</robot>'
+    (tmp_path / "two.urdf").write_text(text)
+    made = Problem(pin.buildModelFromXML(text, pin.JointModelFreeFlyer()), ("left",), forces=True)
+    ours = made.ours(codegen.load(tmp_path / "two.urdf", base="floating"))
+    assert ours.dynamics.order
+    agree(ours, made.theirs(), map(made.point, range(3)))
+
+
+@installed
+def test_controls_that_do_more_than_joint_forces():
+    """An actuation that bends with the controls."""
+    made = Problem(peer("iiwa"), tip="lbr_iiwa_link_7")
+    made.actuation = crocoddyl.ActuationSquashingModel(
+        made.actuation, crocoddyl.SquashingModelSmoothSat(-np.full(7, 9.0), np.full(7, 9.0), 7), 7
+    )
+    agree(made.ours(codegen.load("iiwa")), made.theirs(), map(made.point, range(2)))
+
+
+@installed
+@pytest.mark.parametrize("robot", ["iiwa", pytest.param("solo12", marks=pytest.mark.thorough)])
+def test_a_solver_finds_the_same(robot):
+    made = Problem(peer(robot), FEET if robot == "solo12" else (), tip="" if robot == "solo12" else "lbr_iiwa_link_7")
+    found = []
+    for action in (made.ours(codegen.load(robot)), made.theirs()):
+        node = crocoddyl.IntegratedActionModelEuler(action, 0.01)
+        solver = crocoddyl.SolverFDDP(crocoddyl.ShootingProblem(made.point(0)[0], [node] * 12, node))
+        solver.th_stop = 1e-10
+        solver.solve([], [], 60)
+        found.append((solver.cost, solver.iter, np.concatenate(solver.us)))
+    ours, theirs = found
+    assert ours[1] == theirs[1] > 3
+    assert abs(ours[0] - theirs[0]) < NEAR * theirs[0]
+    np.testing.assert_allclose(ours[2], theirs[2], atol=1e-6 * np.abs(theirs[2]).max())
+
+
+DEFINED = (  # as Pinocchio's CMake package defines them
+    *("BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30", "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"),
+    *("BOOST_FUSION_INVOKE_MAX_ARITY=12", "PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "PINOCCHIO_WITH_COLLISION"),
+    *("PINOCCHIO_WITH_HPP_FCL", "NDEBUG"),
+)
+
+
+def in_numbers(robot) -> str:
+    """A robot as `crocoddyl_program.cpp` reads it."""
+    lines = [[len(robot.bodies), len(robot.frames)]]
+    for body in robot.bodies:
+        name = "root_joint" if body.joint.free else body.joint.name
+        inertia = (body.inertia.mass, body.inertia.com, body.inertia.moment)
+        parts = (body.joint.axis, body.placement.R, body.placement.p, *inertia)
+        lines.append([name, body.parent + 1, int(body.joint.free), *(x for part in parts for x in np.ravel(part))])
+    places = ((frame, (frame.placement.R, frame.placement.p)) for frame in robot.frames)
+    lines += [[frame.name, frame.body + 1, *map(float, np.concatenate([*map(np.ravel, at)]))] for frame, at in places]
+    return "\n".join(" ".join(map(str, line)) for line in lines)
+
+
+@installed
+@pytest.mark.thorough  # Crocoddyl's headers take half a minute to compile
+@pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++")
+def test_the_action_in_cplusplus(tmp_path):
+    prefix, robot = Path(crocoddyl.__file__).parents[4], codegen.load("solo12")
+    eigen = next(
+        (path for path in (prefix, Path(casadi.__file__).parent) if (path / "include" / "eigen3").is_dir()), None
+    )
+    if eigen is None or not (prefix / "include" / "crocoddyl").is_dir():
+        pytest.skip("the headers of Crocoddyl and Eigen are not here")
+    held = [robot.contact(foot, 3, kd=5.0) for foot in FEET]
+    codegen.generate(robot, ("pv",), tmp_path, contacts=held, interfaces=("crocoddyl",))
+    (tmp_path / "action.hpp").write_text('#include "solo12_pv_crocoddyl.hpp"\n#define ACTION solo12::pv_action\n')
+    (tmp_path / "solo12.txt").write_text(in_numbers(robot))
+    compiled("gcc", tmp_path, "-O1", "-march=native", "-c", *(path.name for path in tmp_path.glob("solo12_*.c")))
+    folders = [prefix / "include", prefix / "include" / "pinocchio" / "deprecated", eigen / "include" / "eigen3"]
+    flags = ["-std=c++17", "-O1", "-I.", *(f"-D{name}" for name in DEFINED), *(f"-isystem{path}" for path in folders)]
+    sources = [str(Path(__file__).with_name("crocoddyl_program.cpp")), *(path.name for path in tmp_path.glob("*.o"))]
+    libraries = [
+        f"-L{prefix / 'lib'}",
+        f"-Wl,-rpath-link,{prefix / 'lib'}",
+        "-lcrocoddyl",
+        "-lpinocchio_default",
+        "-lm",
+    ]
+    compiled("g++", tmp_path, *flags, *sources, *libraries, "-o", "program")
+    command = [str(tmp_path / "program"), str(tmp_path / "solo12.txt"), *FEET]
+    found_at = {**os.environ, "LD_LIBRARY_PATH": str(prefix / "lib")}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=found_at)
+    error, *times = map(float, done.stdout.split())
+    assert error < NEAR
+    assert min(times) > 0
+
+
+def test_what_the_header_does_not_take(tmp_path):
+    solo = codegen.load("solo12")
+    for given, said in (
+        ({"algorithms": ["crba"]}, "crba: Crocoddyl takes forward dynamics with derivatives"),
+        ({"algorithms": ["aba"], "external": ["FL_FOOT"]}, "aba: Crocoddyl hands over q, v and tau alone; .* f_ext"),
+    ):
+        with pytest.raises(RobotError, match=said):
+            codegen.generate(solo, given.pop("algorithms"), tmp_path, interfaces=("crocoddyl",), **given)
+
+
+@installed
+def test_what_is_refused():
+    arm, solo = codegen.load("iiwa"), codegen.load("solo12")
+    with pytest.raises(RobotError, match="does not move as the Pinocchio model of the state does"):
+        Problem(peer("iiwa")).ours(replace(arm, gravity=(0.0, 0.0, -1.6)))
+    with pytest.raises(RobotError, match="the Pinocchio model of the state has no joint 'lbr_iiwa_joint_1'"):
+        Problem(peer("solo12")).ours(arm)
+    with pytest.raises(RobotError, match="joint 'floating_base' has 7 coordinates here and 1 in Pinocchio"):
+        Problem(peer("iiwa")).ours(solo)
+    made = Problem(peer("solo12"), FEET, rows=6, gains=(1.0, 0.0))
+    with pytest.raises(RobotError, match=r"ContactModel6D on 'FL_FOOT': its gain on positions must be zero"):
+        made.ours(solo)
+    with pytest.raises(RobotError, match="crba has no derivatives to give to Crocoddyl"):
+        Problem(peer("iiwa")).ours(arm, algorithm="crba")
+
+
+def test_without_crocoddyl(monkeypatch):
+    arm = codegen.load("iiwa")
+    monkeypatch.setitem(sys.modules, "crocoddyl", None)
+    with pytest.raises(RobotError, match=r"Crocoddyl 3.2 is needed.*pip install rigidc\[crocoddyl\]"):
+        to_crocoddyl(arm, None, None, None)
+    monkeypatch.setitem(sys.modules, "crocoddyl", SimpleNamespace(__version__="2.1.0"))
+    with pytest.raises(RobotError, match=r"Crocoddyl 2.1.0 is too old"):
+        to_crocoddyl(arm, None, None, None)

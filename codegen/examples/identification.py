@@ -1,4 +1,4 @@
-"""System identification of an arm: base parameters by least squares, physically consistent ones by Clarabel.
+"""System identification of an arm: base parameters, and physically consistent ones by Clarabel.
 
 The arm is MuJoCo's. Its links are deformed, it carries a payload that the nominal model lacks, and its joints have
 friction. It follows a periodic motion, whose condition number is reduced along exact gradients (`vjp` of the

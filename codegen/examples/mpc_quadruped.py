@@ -1,10 +1,10 @@
-"""Whole-body MPC of a quadruped that trots and is pushed: one SQP step a period, closed loop against MuJoCo.
+"""Whole-body MPC of a quadruped that trots and is pushed, closed loop against MuJoCo.
 
-The unknowns of a node are increments of q, v and the forces of the feet; a is the difference of velocities. The base
-obeys rnea(q, v, a) - J'f = 0, joint torques stay within limits, and forces within friction pyramids. Feet that are held
-have an acceleration of zero (with feedback), others have no force and follow a height. MuJoCo's robot carries a payload
-and has friction in its joints, of which the controller knows nothing. A plan acts one period after the state that it
-starts from is measured, or later if its solve took longer.
+A period has one SQP step. The unknowns of a node are increments of q, v and the forces of the feet; a is the difference
+of velocities. The base obeys rnea(q, v, a) - J'f = 0, joint torques stay within limits, and forces within friction
+pyramids. Feet that are held have an acceleration of zero (with feedback), others have no force and follow a height.
+MuJoCo's robot carries a payload and has friction in its joints, of which the controller knows nothing. A plan acts one
+period after the state that it starts from is measured, or later if its solve took longer.
 """
 
 import argparse

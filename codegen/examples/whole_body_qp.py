@@ -1,4 +1,4 @@
-"""Whole-body control of a humanoid at 1 kHz by a QP: it balances under pushes and reaches, against MuJoCo.
+"""Whole-body control of a humanoid by a QP at 1 kHz: it balances under pushes, and reaches.
 
 Unknowns are accelerations and the wrenches of two soles. The base's equations of motion and soles that stay are
 equalities; torques, friction and centres of pressure have limits. Tasks are weighted least squares: centre of mass,

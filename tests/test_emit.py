@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import platform
 import re
 import shutil
@@ -276,8 +277,9 @@ def test_a_library_tells_its_interface_and_its_model(tmp_path: Path, backend: st
     written(BACKENDS[backend].folder(header(), (kernel(PENDULUM),), Style(trig="libm"), {}), tmp_path)
     sources = [path.name for path in tmp_path.glob("arm*.c")]
     compiled(COMPILERS[0], tmp_path, "-O1", "-shared", "-fPIC", *sources, "-lm", "-o", "arm.so")
-    library = checked(tmp_path / "arm.so", "arm", header().digest)
-    text = (tmp_path / "arm.h").read_text()
+    checked(tmp_path / "arm.so", "arm", header().digest)
+    library, text = ctypes.CDLL(str(tmp_path / "arm.so")), (tmp_path / "arm.h").read_text()
+    library.arm_model.restype = ctypes.c_char_p
     assert f"#define ARM_ABI {library.arm_abi()}\n" in text
     assert f'#define ARM_MODEL "{library.arm_model().decode()}"\n' in text
 

@@ -135,8 +135,7 @@ def to_casadi(
 
 def _loaded(path: Path, prefix: str, robot: Model, symbol: str) -> casadi.Function:
     """A function of a library, which is checked."""
-    if not hasattr(checked(path, prefix, robot.digest), symbol):
-        raise BuildError(f"{path} has no function {symbol}; generate its algorithm for casadi, and compile it again")
+    checked(path, prefix, robot.digest, symbol)
     return casadi.external(symbol, str(path))
 
 

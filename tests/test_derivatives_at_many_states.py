@@ -19,7 +19,7 @@ from codegen.oracle import ORACLE
 from codegen.oracle.derivatives import differences
 from codegen.tracing.task import Task, trace
 
-STATES, AT_ONCE, LOOPED = 1000, 50, 50
+STATES, AT_ONCE, LOOPED = 1000, 50, 20
 NEAR, SETTLED = 1e-10, 1e-8
 LIMIT = 1e-8  # of differences close to singular states
 SINGULAR = 1e6  # condition of M, or of W, from which a state counts as almost singular
@@ -84,7 +84,7 @@ def test_forward_dynamics(robot):
 
 
 @pytest.mark.parametrize("algorithm", ["rnea_derivatives", "aba_derivatives"])
-@pytest.mark.parametrize("robot", besides([], ["four_bar", "six_bar", "mini_cheetah"]))
+@pytest.mark.parametrize("robot", besides([], ["four_bar", "six_bar"]))
 def test_loops(robot, algorithm):
     """Against differences of the dense projected equations; where loops are almost singular these tell nothing."""
     model, worst, left = codegen.load(robot), 0.0, []

@@ -11,7 +11,7 @@ import pinocchio as pin
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from codegen.interfaces.crocoddyl import Dynamics
+    from codegen.interfaces.crocoddyl_dynamics import Dynamics
 
     Array = NDArray[np.float64]
 

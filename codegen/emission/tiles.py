@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Pattern = NDArray[np.bool_]
 
-BLOCK = 4
+BLOCK = 6
 """Rows of a block, at most: so many sums of tiles fit into registers."""
 
 

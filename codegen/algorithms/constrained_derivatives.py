@@ -50,10 +50,11 @@ class Change(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows J (m x nv), how to solve with M, and how to solve with W."""
+    """Rows J (m x nv), how to solve with M, how multipliers accelerate joints (M^-1 J'), and how to solve with W."""
 
     J: SX
     of_M: Solve
+    accelerated: Solve
     dual: Dual
 
 
@@ -113,7 +114,7 @@ def derivatives(
     M, J = inverse_factors(tree), jacobian_transpose(tree).T
     Y = M.L @ J.T
     scaled_Y, scaled_L = M.scaled(Y), M.scaled(M.L)
-    rows = Rows(J, M.solve, solver(J)(mirrored(Y.T @ scaled_Y)))
+    rows = Rows(J, M.solve, lambda x: M.L.T @ (scaled_Y @ x), solver(J)(mirrored(Y.T @ scaled_Y)))
     _, changes = solution(tree, given, rows, by, R)
     # the inverse of the matrix of the equations above: da and -dlam by dtau and dc
     response, negative = Product(scaled_Y, M.L, transposed=True), rows.dual.negative()
@@ -130,7 +131,7 @@ def linearised(tree: Tree, given: Given, solver: Callable[[SX], Solver], dq_dz: 
     """a and da/dz (nv x 3 nv) where q and v change with z, of which the last third is tau, by factors of M and W."""
     M, J = ltdl(crba(tree), tree.dof_parent), jacobian_transpose(tree).T
     response = M.solve(J.T).T
-    rows = Rows(J, M.solve, solver(J)(mirrored(response @ J.T)))
+    rows = Rows(J, M.solve, lambda x: response.T @ x, solver(J)(mirrored(response @ J.T)))
     a, (by_q, by_v) = solution(tree, given, rows)
     B = M.solve(by_q.R @ dq_dz + by_v.R @ dv_dz + by_tau(tree.nv))
     dlam = rows.dual.solve(by_q.c @ dq_dz + by_v.c @ dv_dz - J @ B)
@@ -149,7 +150,7 @@ def solution(
         lam0 = dual.redundant.lam0
         lack -= dual.redundant.W @ lam0
     lam = lam0 + dual.solve(lack)
-    a = free + rows.of_M(J.T @ lam)
+    a = free + rows.accelerated(lam)
     Q, V, _ = rnea_derivatives(tree, v, a, f_ext)
     along = partial(along_tangents, tree, v)
     c_q, c_v = lacking(tree, v, k, a, along)
@@ -177,7 +178,7 @@ def least_squares(
     W, D, lam0 = dual.redundant.W, dual.redundant.damping, dual.redundant.lam0
     left = lack - W @ gained
     y = dual.solve(J @ rows.of_M(held(along, J.T, left / D)))
-    b = rows.of_M(J.T @ dual.solve(D * gained))
+    b = rows.accelerated(dual.solve(D * gained))
     (R_q, c_q, _), by_v, *others = changes
     by_q = Change(R_q, c_q + diagonal(D, D.size1()) @ y, dual.idle(diagonal(1 / D, D.size1()) @ held(along, J, b)))
     found = [by_q, by_v]

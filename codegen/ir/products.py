@@ -84,7 +84,8 @@ def expanded(blocked: WithProducts) -> Graph:
         known[product.port.name] = tuple(_entries(values, zero, product, known, shapes))
         shapes[product.port.name] = product.port.shape
         if labels:  # a product is part of what its right factor is part of
-            labels += [labels[max(known[product.right])]] * (len(values) - len(labels))
+            last = max((index for index in known[product.right] if values[index] != Value(CONST)), default=zero)
+            labels += [labels[last]] * (len(values) - len(labels))
     results = tuple(known[port.name] for port in blocked.outputs)
     return verify(Graph(graph.name, graph.inputs, blocked.outputs, tuple(values), results, tuple(labels)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,6 +68,18 @@ def test_structural_zeros_take_no_operations() -> None:
     counted = count(straight_line(example()))
     entries = INNER * COLUMNS - len(range(0, INNER * COLUMNS, 4)), ROWS * COLUMNS - len(range(1, ROWS * COLUMNS, 4))
     assert counted.mul == 40 + ROWS * entries[0] + COLUMNS * entries[1]
+
+
+def test_products_belong_to_what_their_right_factor_belongs_to() -> None:
+    """Whatever constants are left out of the numbers that it has."""
+    function = example()
+    made = function.graph
+    labels = tuple(int(k in made.results[1]) for k in range(len(made.values)))  # those of the first right factor
+    zero = len(made.values) - 1
+    marked = replace(made, labels=(*labels[:zero], 2))
+    first, _ = function.products
+    whole = straight_line(WithProducts(marked, (first,), (first.port,)))
+    assert {*whole.labels[len(made.values) + 1 :]} == {1}
 
 
 def test_tiles_take_rows_that_meet_a_number() -> None:

@@ -1,4 +1,4 @@
-"""A function and its adjoint as two kernels, by raw numbers of q: what reverse-mode differentiation of others calls."""
+"""A function and its adjoint as two kernels in a library, by raw numbers of q: what reverse mode of others calls."""
 
 from __future__ import annotations
 
@@ -8,17 +8,47 @@ from typing import TYPE_CHECKING, Any
 from casadi import SX, reshape
 
 from codegen import pipeline
+from codegen.backends import BACKENDS
+from codegen.compilation.cache import Build, kept
+from codegen.compilation.identity import checked
+from codegen.compilation.shared_library import compile_library
 from codegen.emission.spec import Kernel
+from codegen.ir.names import identifier
+from codegen.progress import doing
+from codegen.task.auto_select import resolved
 from codegen.task.header_notes import folded
 from codegen.tracing.differentiated import column, differentiated
 from codegen.tracing.sparse_graph import pattern_of, sparse_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
+    from codegen.compilation.compiler import Toolchain
+    from codegen.emission.spec import Style
+    from codegen.pipeline import Wrapped
     from codegen.tracing.task import Task
 
 VALUE, ADJOINT = "value", "adjoint"
+
+
+def library_of(
+    task: Task, peer: str, interface: Callable[..., Wrapped], style: Style, tools: Toolchain, *flags: str
+) -> tuple[str, dict[str, Any]]:
+    """The path of a task's library for a peer, compiled with these flags besides, or from the cache; and its facts."""
+    robot = task.model
+
+    def build(work: Path) -> Build:
+        chosen, facts = resolved(task), dict[str, Any]()
+        write = partial(interface, facts=facts)
+        files = pipeline.files_of(robot, (chosen,), robot.name, style, BACKENDS["c"], [write], plain=False)
+        sources = {path: text for path, text in files.items() if path.startswith(identifier(robot.name))}
+        return Build(compile_library(facts["symbol"], sources, work, tools, flags), tuple(sources), facts)
+
+    with doing(f"{task.algorithm} of {robot.name} for {peer}"):
+        place, made, _ = kept(f"{peer} {task.request} {style}", build, tools)
+    checked(place / made.binary, identifier(robot.name), robot.digest)
+    return str(place / made.binary), made.facts
 
 
 def value_and_adjoint(task: Task, peer: str) -> tuple[Kernel, Kernel]:

@@ -13,25 +13,17 @@ from importlib import import_module
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from codegen import pipeline
-from codegen.backends import BACKENDS
-from codegen.compilation.cache import Build, kept
 from codegen.compilation.compiler import toolchain
-from codegen.compilation.identity import checked
 from codegen.compilation.pickling import named_results
-from codegen.compilation.shared_library import compile_library
 from codegen.emission.text import render
 from codegen.errors import RobotError
-from codegen.interfaces.adjoint import ADJOINT, VALUE, facts_of, value_and_adjoint
+from codegen.interfaces.adjoint import ADJOINT, VALUE, facts_of, library_of, value_and_adjoint
 from codegen.ir.graph import STATUS
 from codegen.ir.names import comment, identifier
-from codegen.progress import doing
-from codegen.task.auto_select import resolved
 from codegen.task.options import style_of, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from codegen.emission.spec import Header, Kernel
     from codegen.model import Contact, Model
@@ -67,19 +59,8 @@ def to_jax(
     task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, without=without)
     tools = toolchain(target, compiler=compiler)
     style = style_of("float64", trig, tools)
-
-    def build(work: Path) -> Build:
-        chosen, facts = resolved(task), dict[str, Any]()
-        write = partial(interface, facts=facts)
-        files = pipeline.files_of(robot, (chosen,), robot.name, style, BACKENDS["c"], [write], plain=False)
-        sources = {path: text for path, text in files.items() if path.startswith(identifier(robot.name))}
-        headers = (f"-I{jax.ffi.include_dir()}",)
-        return Build(compile_library(facts["symbol"], sources, work, tools, headers), tuple(sources), facts)
-
-    with doing(f"{task.algorithm} of {robot.name} for JAX"):
-        place, made, _ = kept(f"jax {jax.__version__} {task.request} {style}", build, tools)
-    checked(place / made.binary, identifier(robot.name), robot.digest)
-    return _function(jax, made.facts, partial(_registered, str(place / made.binary)))
+    binary, facts = library_of(task, f"JAX {jax.__version__}", interface, style, tools, f"-I{jax.ffi.include_dir()}")
+    return _function(jax, facts, partial(_registered, binary))
 
 
 def interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:

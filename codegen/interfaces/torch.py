@@ -8,26 +8,19 @@ from __future__ import annotations
 
 import ctypes
 import json
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codegen import pipeline
-from codegen.backends import BACKENDS
-from codegen.compilation.cache import Build, kept
 from codegen.compilation.compiler import toolchain
-from codegen.compilation.identity import checked
 from codegen.compilation.pickling import named_results
-from codegen.compilation.shared_library import compile_library
 from codegen.emission.text import render
 from codegen.errors import RobotError
-from codegen.interfaces.adjoint import ADJOINT, VALUE, facts_of, value_and_adjoint
+from codegen.interfaces.adjoint import ADJOINT, VALUE, facts_of, library_of, value_and_adjoint
 from codegen.ir.graph import STATUS
 from codegen.ir.names import comment, identifier
-from codegen.progress import doing
-from codegen.task.auto_select import resolved
 from codegen.task.options import style_of, task_of
 
 if TYPE_CHECKING:
@@ -66,18 +59,8 @@ def to_torch(
     task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, without=without)
     tools = toolchain(target, compiler=compiler)
     style = style_of("float64", trig, tools)
-
-    def build(work: Path) -> Build:
-        chosen, facts = resolved(task), dict[str, Any]()
-        write = partial(interface, facts=facts)
-        files = pipeline.files_of(robot, (chosen,), robot.name, style, BACKENDS["c"], [write], plain=False)
-        sources = {path: text for path, text in files.items() if path.startswith(identifier(robot.name))}
-        return Build(compile_library(facts["symbol"], sources, work, tools), tuple(sources), facts)
-
-    with doing(f"{task.algorithm} of {robot.name} for PyTorch"):
-        place, made, _ = kept(f"torch {task.request} {style}", build, tools)
-    checked(place / made.binary, identifier(robot.name), robot.digest)
-    return _function(torch, made.facts, _operators(torch, str(place / made.binary), json.dumps(made.facts)))
+    binary, facts = library_of(task, "PyTorch", interface, style, tools)
+    return _function(torch, facts, _operators(torch, binary, json.dumps(facts)))
 
 
 def interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:

@@ -12,7 +12,7 @@ from codegen.compilation.cache import cached
 from codegen.compilation.library import compiled
 from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
-from codegen.emission.spec import Kernel, LoopKernel, ProductKernel
+from codegen.emission.spec import LoopKernel, kernel_of
 from codegen.ir.counting import count
 from codegen.ir.names import identifier
 from codegen.ir.products import WithProducts, straight_line
@@ -57,14 +57,14 @@ def graphs(task: Task) -> tuple[Graph, Graph]:
 
 @lru_cache(maxsize=8)
 def _functions(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts]:
-    """What a task computes as written and as emitted; sparse results are straight-line code."""
+    """What a task computes as written and as emitted."""
     with undisturbed(), doing(str(task)):
         with doing("tracing"):
             written = function_of(task)
         with doing("passes"):
             step = partial(passed, task)
             emitted = written.after(step) if isinstance(written, WithProducts) else step(written)
-        return written, sparse(straight_line(emitted), matrices(task)) if task.form.sparse else emitted
+        return written, sparse(emitted, matrices(task)) if task.form.sparse else emitted
 
 
 def passed(task: Task, written: Graph) -> Graph:
@@ -79,10 +79,7 @@ def kernel(task: Task, sections: bool = False) -> AnyKernel:
         says = f"{task.entry.title}; iterates until its residual is at most tol"
         return LoopKernel(task.algorithm, staged(passed(task, written)), says, count(written), folded(task))
     first, last, phases = _sections(task) if sections else (*_functions(task), ())
-    before = count(straight_line(first))
-    if isinstance(last, WithProducts):
-        return ProductKernel(last, about(task), before, limbs(task), folded(task))
-    return Kernel(last, about(task), before, limbs(task), folded(task), phases)
+    return kernel_of(last, about(task), count(straight_line(first)), limbs(task), folded(task), phases)
 
 
 def _sections(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts, tuple[str, ...]]:

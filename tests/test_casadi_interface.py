@@ -19,6 +19,7 @@ from codegen.api import task
 from codegen.errors import BuildError, RobotError
 from codegen.geometry import Inertia
 from codegen.model import Model
+from codegen.tracing.blocks import joined
 from codegen.tracing.differentiated import Explicit, differentiated
 
 NEAR = 1e-10
@@ -126,9 +127,9 @@ def test_every_way_is_that_of_automatic_differentiation(robot, algorithm, contac
     x, y = own.x, own.y
     w, dx = ca.SX.sym("w", y.size1()), ca.SX.sym("dx", x.size1())
     plain = Explicit(task(model, "crba"), own)
-    pairs = [(found.jacobian(), ca.jacobian(y, x))]
+    pairs = [(joined(found.jacobian(), own.outputs, own.inputs), ca.jacobian(y, x))]
     pairs += [(found.forward(dx), plain.forward(dx)), (found.adjoint(w), plain.adjoint(w))]
-    pairs += [(found.hessian(w), ca.jacobian(plain.adjoint(w), x))]
+    pairs += [(joined(found.hessian(w), own.inputs, own.inputs), ca.jacobian(plain.adjoint(w), x))]
     q, v, _ = model.random(rng)
     given = np.concatenate([stretched(model, q), v, rng.standard_normal(x.size1() - q.size - v.size)])
     seeds = rng.standard_normal(w.shape), rng.standard_normal(dx.shape)
@@ -149,7 +150,7 @@ def test_differences_of_the_function_agree_at_any_quaternion():
             unit[at] /= np.linalg.norm(unit[at])
     assert worst([f(q, v, tau)], [codegen.build(model, "aba")(unit[:, 0], v[:, 0], tau[:, 0])]) < NEAR
     own, found = differentiated(task(model, "aba"))
-    J = ca.Function("J", [own.x], [found.jacobian()])(np.vstack([q, v, tau])).full()
+    J = ca.Function("J", [own.x], [joined(found.jacobian(), own.outputs, own.inputs)])(np.vstack([q, v, tau])).full()
     for k, e in enumerate(np.eye(model.nq)):
         h = step * e[:, None]
         change = 8 * (f(q + h, v, tau) - f(q - h, v, tau)) - (f(q + 2 * h, v, tau) - f(q - 2 * h, v, tau))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codegen.emission.functions import Argument, Call, Function
-from codegen.emission.products import factors_call, kept, product_steps, vectorised
+from codegen.emission.products import factors_call, kept, steps, vectorised
 from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, ProductKernel, Style
 from codegen.emission.stack import stack
 from codegen.emission.statements import Comments, statements
 from codegen.emission.text import render
-from codegen.emission.tiles import tiled
 from codegen.ir.counting import Count
 from codegen.ir.graph import STATUS, Graph
 from codegen.ir.names import comment, identifier, identifiers, wrapped
@@ -292,18 +292,14 @@ def _products(
 ) -> Body:
     """The functions that make the factors and each product of them, and the public one that calls them."""
     name, macro = symbol(header, kernel), header.c_prefix.upper()
-    function, products = kernel.function, tiled(kernel.function)
-    own = arguments(function.graph)
+    function, own = kernel.function, arguments(kernel.function.graph)
     made = _functions(f"{name}_factors", f"{macro}_APART void {name}_factors", header, program, own, language, lengths)
-    steps = product_steps(name, function, products, given)
-    inner = [
-        Function(f"{macro}_APART void {step.call.name}({step.head('T')})", vectorised(step.tiles, header))
-        for step in steps
-    ]
+    then = steps(name, function, given, partial(vectorised, header=header))
+    loops = [Function(f"{macro}_APART void {step.call.name}({step.head('T')})", step.lines) for step in then]
     arrays = [f"T {array}[{port.size}] {macro}_ALIGNED;" for array, port in kept(function).items()]
-    calls = [str(call) for call in (factors_call(name, function, given), *(step.call for step in steps))]
+    calls = [str(call) for call in (factors_call(name, function, given), *then)]
     public = f"{head}({', '.join(a.declaration for a in given)})"
-    whole = (*made.functions, *inner, Function(public, (*arrays, *calls)))
+    whole = (*made.functions, *loops, Function(public, (*arrays, *calls)))
     return Body(whole, (), made.workspace + sum(port.size for port in function.kept))
 
 

@@ -1,4 +1,4 @@
-"""C functions of products, calls that make their factors and then each product, and the arrays between them."""
+"""C functions of products and gathers, calls that make factors and then each of these, and the arrays between them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from codegen.emission.functions import Argument, Call
 from codegen.emission.text import render
+from codegen.emission.tiles import tiled
 from codegen.ir.products import TILE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from codegen.emission.spec import Header
     from codegen.emission.tiles import Tiles
@@ -40,11 +41,11 @@ SMALL_VECTORS = Words("P4", 4, TILE // 4, "{0}", "*(const P4_ANY *)&", "*(P4_ANY
 
 
 @dataclass(frozen=True, slots=True)
-class ProductStep:
-    """One product: its loops, the names that its function gives to its arguments, and the call of it."""
+class Step:
+    """One product or gather: the lines of its function, the names of what this reads, and the call of it."""
 
-    tiles: Tiles
-    arguments: tuple[str, ...]
+    lines: tuple[str, ...]
+    reads: tuple[str, ...]
     call: Call
 
     def __str__(self) -> str:
@@ -52,7 +53,7 @@ class ProductStep:
 
     def head(self, real: str) -> str:
         """The function's arguments, of this type."""
-        return ", ".join((*(f"const {real} *{name}" for name in self.arguments), f"{real} *to"))
+        return ", ".join((*(f"const {real} *{name}" for name in self.reads), f"{real} *to"))
 
 
 def kept(function: WithProducts) -> dict[str, Port]:
@@ -66,18 +67,27 @@ def factors_call(name: str, function: WithProducts, given: Sequence[Argument]) -
     return Call(f"{name}_factors", tuple(names[port.name] for port in function.ports))
 
 
-def product_steps(
-    name: str, function: WithProducts, products: Sequence[Tiles], given: Sequence[Argument]
-) -> tuple[ProductStep, ...]:
-    """The products in order."""
-    names, steps = _names(function, given), []
-    for number, tiles in enumerate(products):
+def steps(
+    name: str, function: WithProducts, given: Sequence[Argument], lines: Callable[[Tiles], tuple[str, ...]]
+) -> tuple[Step, ...]:
+    """The products in order, whose functions have these lines, and then the gathers."""
+    names, found = _names(function, given), list[Step]()
+    for number, tiles in enumerate(tiled(function)):
         own = tiles.product
         factors = {"left": own.left, "right": own.right, "plus": own.plus}
         taken = {what: names[port] for what, port in factors.items() if port}
         call = Call(f"{name}_product_{number}", (*taken.values(), names[own.port.name]))
-        steps.append(ProductStep(tiles, tuple(taken), call))
-    return tuple(steps)
+        found.append(Step(lines(tiles), tuple(taken), call))
+    for number, gather in enumerate(function.gathers):
+        call = Call(f"{name}_gather_{number}", (names[gather.source], names[gather.port.name]))
+        found.append(Step(_gather(gather.places), ("from",), call))
+    return tuple(found)
+
+
+def _gather(places: Sequence[int]) -> tuple[str, ...]:
+    """The lines of a gather's C function."""
+    table = f"static const int places[] = {{ {', '.join(map(str, places))} }};"
+    return table, f"for (int k = 0; k < {len(places)}; ++k) to[k] = from[places[k]];"
 
 
 def vectorised(tiles: Tiles, header: Header) -> tuple[str, ...]:

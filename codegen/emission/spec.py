@@ -10,13 +10,12 @@ from codegen.emission.splitting import Lengths
 from codegen.ir.counting import Count, added, count
 from codegen.ir.graph import STATUS, Port
 from codegen.ir.names import comment, identifier
-from codegen.ir.products import straight_line
+from codegen.ir.products import WithProducts, straight_line
 from codegen.languages import SCALARS, Language
 from codegen.packing import pack
 
 if TYPE_CHECKING:
     from codegen.ir.graph import Graph
-    from codegen.ir.products import WithProducts
     from codegen.ir.staging import Staged
     from codegen.packing import Packed, Roles
 
@@ -209,6 +208,20 @@ class ProductKernel:
     def packed(self) -> Packed | None:
         """The straight-line code with limbs in step, where that is worth it."""
         return pack(self.function.graph, self.ways)
+
+
+def kernel_of(
+    function: Graph | WithProducts,
+    about: str,
+    written: Count,
+    ways: tuple[Roles, ...] = (),
+    folded: str = "",
+    sections: tuple[str, ...] = (),
+) -> Kernel | ProductKernel:
+    """The kernel of a function; comments name sections where all is straight-line code."""
+    if isinstance(function, WithProducts):
+        return ProductKernel(function, about, written, ways, folded)
+    return Kernel(function, about, written, ways, folded, sections)
 
 
 @dataclass(frozen=True, slots=True)

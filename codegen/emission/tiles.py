@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.ir.graph import Value
-from codegen.ir.operations import CONST
 from codegen.ir.products import TILE
 
 if TYPE_CHECKING:
@@ -59,18 +57,10 @@ class Tiles:
 
 def tiled(function: WithProducts) -> tuple[Tiles, ...]:
     """The loops of every product."""
-    graph, zero = function.graph, Value(CONST)
-    known = {
-        port.name: np.array([graph.values[index] != zero for index in result]).reshape(port.shape)
-        for port, result in zip(graph.outputs, graph.results, strict=True)
-        if len(port.shape) == 2
-    }
-    found = []
+    known, found = function.patterns(), []
     for product in function.products:
         left, right = known[product.left], known[product.right]
-        left = left.T if product.transposed else left
-        known[product.port.name] = left @ right | (known[product.plus] if product.plus else False)
-        found.append(_tiles(product, left, right))
+        found.append(_tiles(product, left.T if product.transposed else left, right))
     return tuple(found)
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, dot, gradient, hessian, horzcat, jacobian, vertcat
 
+from codegen.tracing.blocks import joined
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -53,7 +55,8 @@ class Dynamics:
 
     def jacobian(self) -> SX:
         """dy/dz (nx x n)."""
-        return vertcat(jacobian(self.moving, self.z), self.found.jacobian()[list(self.rows), list(self.at)])
+        own = joined(self.found.jacobian(), self.own.outputs, self.own.inputs)
+        return vertcat(jacobian(self.moving, self.z), own[list(self.rows), list(self.at)])
 
     def adjoint(self, lam: SX) -> SX:
         """(dy/dz)' lam (n)."""
@@ -63,7 +66,8 @@ class Dynamics:
     def hessian(self, lam: SX) -> SX:
         """The second derivative of lam' y (n x n)."""
         moved, weights = seeds(self, lam)
-        return hessian(moved, self.z)[0] + self.found.hessian(weights)[list(self.at), list(self.at)]
+        own = joined(self.found.hessian(weights), self.own.inputs, self.own.inputs)
+        return hessian(moved, self.z)[0] + own[list(self.at), list(self.at)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +117,17 @@ class Residual:
 
     def jacobian(self) -> SX:
         """dy/dw (nx x n)."""
-        own, n = self.found.jacobian()[list(self.rows), list(self.at)], self.w.size1()
+        own, n = joined(self.found.jacobian(), self.own.outputs, self.own.inputs), self.w.size1()
         below = SX(len(self.rows), n)
-        below[:, self.places] = own
+        below[:, self.places] = own[list(self.rows), list(self.at)]
         below[:, n - self.nu :] = -SX.eye(self.nu)
         return vertcat(jacobian(self.qdot - self.moving, self.w), below)
 
     def hessian(self, lam: SX) -> SX:
         """The second derivative of lam' y (n x n)."""
         moved, weights = seeds(self, lam)
-        found = hessian(-moved, self.w)[0]
-        found[self.places, self.places] += self.found.hessian(weights)[list(self.at), list(self.at)]
+        found, own = hessian(-moved, self.w)[0], joined(self.found.hessian(weights), self.own.inputs, self.own.inputs)
+        found[self.places, self.places] += own[list(self.at), list(self.at)]
         return found
 
 

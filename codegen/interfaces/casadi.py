@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import casadi
-from casadi import SX, horzcat, reshape
+from casadi import SX, reshape
 
 from codegen import pipeline
 from codegen.algorithms import QUANTITIES
@@ -24,7 +24,7 @@ from codegen.compilation.cache import Build, kept
 from codegen.compilation.compiler import toolchain
 from codegen.compilation.identity import checked
 from codegen.compilation.shared_library import compile_library
-from codegen.emission.spec import Kernel
+from codegen.emission.spec import kernel_of
 from codegen.emission.text import render
 from codegen.errors import BuildError, RobotError
 from codegen.ir.graph import STATUS
@@ -43,10 +43,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from codegen.emission.spec import Header
+    from codegen.emission.spec import Header, Kernel, ProductKernel
     from codegen.ir.pattern import Pattern
     from codegen.model import Contact, Model
     from codegen.pipeline import Wrapped
+    from codegen.tracing.blocks import Block, Blocks
     from codegen.tracing.differentiated import Derivatives, Expressions
     from codegen.tracing.task import Task
 
@@ -69,7 +70,7 @@ class Exported:
 
     start: str
     sparse: SparseGraph
-    kernel: Kernel
+    kernel: Kernel | ProductKernel
 
     def __str__(self) -> str:
         return f"{self.start}{self.sparse}"
@@ -168,7 +169,7 @@ def interface(top: Header, task: Task, *, derivatives: int, failing: bool = Fals
         patterns=list(patterns),
         functions=[_slots(f, name, top.c_prefix, list(patterns), failing=failing) for f in functions],
     )
-    kernels = tuple(f.kernel for f in functions if f.sparse.graph.outputs)
+    kernels = tuple(f.kernel for f in functions if f.sparse.function.outputs)
     return kernels, {f"{top.c_prefix}_{identifier(task.algorithm)}_casadi.c": text}
 
 
@@ -195,22 +196,23 @@ def exported(task: Task, derivatives: int) -> tuple[Exported, ...]:
 
 
 def _exported(
-    task: Task, start: str, inputs: dict[str, SX], outputs: dict[str, SX], whole: dict[str, Pattern]
+    task: Task, start: str, inputs: dict[str, SX], outputs: Mapping[str, SX | Block], whole: dict[str, Pattern]
 ) -> Exported:
     """One function, of expressions of its arguments; CasADi wants adjoints and directional derivatives `whole`."""
     name, passes = f"{task.algorithm}_{KERNELS[start]}", partial(pipeline.passed, task)
     sparse = sparse_graph(name, inputs, outputs, passes, whole)
-    ports = {port.name: port.name.removeprefix("fwd_").removeprefix("adj_") for port in sparse.graph.inputs}
-    ways = limbs(task, {port: name for port, name in ports.items() if len(_shape(name)) == 1})
+    names = [port.name for port in sparse.function.inputs]
+    known = {name: name.removeprefix("fwd_").removeprefix("adj_") for name in names}
+    ways = limbs(task, {port: name for port, name in known.items() if len(_shape(name)) == 1})
     about = f"{task.entry.title}: {KERNELS[start]} for CasADi"
-    return Exported(start, sparse, Kernel(sparse.graph, about, sparse.written, ways, folded(task)))
+    return Exported(start, sparse, kernel_of(sparse.function, about, sparse.written, ways, folded(task)))
 
 
 def _shape(name: str) -> tuple[str | int, ...]:
     return QUANTITIES[name].shape if name in QUANTITIES else ()
 
 
-def _expressions(start: str, own: Expressions, found: Derivatives) -> tuple[dict[str, SX], dict[str, SX]]:
+def _expressions(start: str, own: Expressions, found: Derivatives) -> tuple[dict[str, SX], Mapping[str, SX | Block]]:
     """The arguments and results of an exported function; nominal results, which none needs, have no nonzeros."""
     x, y = own.inputs, own.outputs
     nominal = {f"out_{name}": SX(*part.shape) for name, part in y.items()}
@@ -219,27 +221,24 @@ def _expressions(start: str, own: Expressions, found: Derivatives) -> tuple[dict
     if start == "":
         return x, y
     if start == "jac_":
-        return {**x, **nominal}, _blocks(found.jacobian(), y, x)
+        return {**x, **nominal}, _blocks("jac_", found.jacobian(), y, x)
     if start == "fwd1_":
         return {**x, **nominal, **ways}, _parts("fwd_", found.forward(column(ways.values())), y)
     if start == "adj1_":
         return {**x, **nominal, **seeds}, _parts("adj_", found.adjoint(column(seeds.values())), x)
+    by_seeds = {(name, f"adj_{row}"): block.T for (row, name), block in found.jacobian().items()}
+    second, columns = found.hessian(column(seeds.values())) | by_seeds, {**x, **nominal, **seeds}
     adjoints = {f"out_adj_{name}": SX(*part.shape) for name, part in x.items()}
-    by_all = horzcat(found.hessian(column(seeds.values())), SX(own.x.size1(), own.y.size1()), found.jacobian().T)
-    rows, columns = {f"adj_{name}": part for name, part in x.items()}, {**x, **nominal, **seeds}
-    return {**columns, **adjoints}, _blocks(by_all, rows, columns)
+    return {**columns, **adjoints}, _blocks("jac_adj_", second, x, columns)
 
 
-def _blocks(matrix: SX, rows: Mapping[str, SX], columns: Mapping[str, SX]) -> dict[str, SX]:
-    """The blocks of a Jacobian, row of blocks by row."""
-    found, top = dict[str, SX](), 0
-    for row, y in rows.items():
-        left, end = 0, top + y.numel()
-        for name, x in columns.items():
-            found[f"jac_{row}_{name}"] = matrix[top:end, left : left + x.numel()]
-            left += x.numel()
-        top = end
-    return found
+def _blocks(start: str, known: Blocks, rows: Mapping[str, SX], columns: Mapping[str, SX]) -> dict[str, SX | Block]:
+    """The blocks of a Jacobian, row of blocks by row; what rows do not depend on has no nonzeros."""
+    return {
+        f"{start}{row}_{name}": known.get((row, name), SX(y.numel(), x.numel()))
+        for row, y in rows.items()
+        for name, x in columns.items()
+    }
 
 
 def _parts(start: str, all_parts: SX, like: Mapping[str, SX]) -> dict[str, SX]:
@@ -254,20 +253,21 @@ def _parts(start: str, all_parts: SX, like: Mapping[str, SX]) -> dict[str, SX]:
 def _slots(f: Exported, name: str, prefix: str, patterns: list[tuple[int, ...]], *, failing: bool) -> dict[str, Any]:
     """What the template says of a function."""
     inputs, outputs = ({key: n for n, key in enumerate(ports)} for ports in (f.sparse.inputs, f.sparse.outputs))
-    graph, given, results, at = f.sparse.graph, [f"arg[{inputs[p.name]}]" for p in f.sparse.graph.inputs], [], 0
-    for port in graph.outputs:
+    function, results, at = f.sparse.function, list[str](), 0
+    given = [f"arg[{inputs[p.name]}]" for p in function.inputs]
+    for port in function.outputs:
         place = f"res[{outputs[port.name]}]" if port != STATUS else ""
         results.append(f"{place} ? {place} : spare + {at}" if place else f"spare + {at}")
         at += port.size
     args = ",\n        ".join([*(f"{place} ? {place} : w" for place in given), *results])
-    called = f"{prefix}_{identifier(graph.name)}(\n        {args})" if graph.outputs else "(void)0"
+    called = f"{prefix}_{identifier(f.kernel.name)}(\n        {args})" if function.outputs else "(void)0"
     status = failing and f.kernel.can_fail
     return {
         "name": f.start + name,
         "about": comment(f.kernel.about),
         "inputs": _rows(f.sparse.inputs, patterns),
         "outputs": _rows(f.sparse.outputs, patterns),
-        "zeros": max((prod(port.shape) for port in graph.inputs), default=0),
+        "zeros": max((prod(port.shape) for port in function.inputs), default=0),
         "scratch": at,
         "null": " || ".join(f"!{place}" for place in given) or "0",
         "call": f"return {called} != 0;" if status else f"{called};\n    return 0;",

@@ -1,5 +1,7 @@
 """A graph with products of matrices behind it: results that loops compute from others, and from matrices kept for them.
 
+Results may also be chosen elements of such a matrix: its nonzeros, or its transpose.
+
 `expanded` says what that means as straight-line code, and with it how many operations it takes. Structural zeros are
 multiplied by nothing there; loops may multiply those that fill up a tile.
 """
@@ -15,11 +17,19 @@ from codegen.ir.graph import Graph, Port, Value, verify
 from codegen.ir.operations import CONST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from codegen.ir.pattern import Pattern
 
 
 TILE = 8
 """Columns of a right factor that loops take at a time."""
+
+
+FACTORS = ("left", "right", "plus")
+"""The fields of a product that name what it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +52,40 @@ class MatrixProduct:
 
 
 @dataclass(frozen=True, slots=True)
+class Gather:
+    """port = the elements at these places, counted row by row, of the matrix of a port's name."""
+
+    port: Port
+    source: str
+    places: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.port} out of {self.source}"
+
+    @classmethod
+    def of(cls, port: Port, source: str, pattern: Pattern, columns: int, *, transposed: bool = False) -> Gather:
+        """The nonzeros of a matrix, column by column, out of one of so many columns, or out of the transpose of it."""
+        places = zip(pattern.columns, pattern.indices, strict=True)
+        steps = (columns, 1) if transposed else (1, columns)
+        return cls(port, source, tuple(column * steps[0] + row * steps[1] for column, row in places))
+
+
+@dataclass(frozen=True, slots=True)
 class WithProducts:
-    """`graph` makes some of the `outputs` and what the products take, these in order the others."""
+    """`graph` makes some of the `outputs` and what the products take, these in order and then `gathers` the others."""
 
     graph: Graph
     products: tuple[MatrixProduct, ...]
     outputs: tuple[Port, ...]
+    gathers: tuple[Gather, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.graph!r}, then {', '.join(map(str, self.products))}"
+        return f"{self.graph!r}, then {', '.join(map(str, (*self.products, *self.gathers)))}"
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """What the graph takes."""
+        return self.graph.inputs
 
     @property
     def kept(self) -> tuple[Port, ...]:
@@ -66,6 +101,34 @@ class WithProducts:
     def after(self, step: Callable[[Graph], Graph]) -> WithProducts:
         """The same after a step on the graph."""
         return replace(self, graph=step(self.graph))
+
+    def renamed(self, names: Mapping[str, str]) -> WithProducts:
+        """The same with other names of ports that the graph and the products make."""
+
+        def now(ports: Iterable[Port]) -> tuple[Port, ...]:
+            return tuple(replace(port, name=names.get(port.name, port.name)) for port in ports)
+
+        graph = replace(self.graph, outputs=now(self.graph.outputs))
+        taken = ({key: names.get(getattr(own, key), getattr(own, key)) for key in FACTORS} for own in self.products)
+        ports = now(own.port for own in self.products)
+        rows = zip(self.products, ports, taken, strict=True)
+        products = tuple(replace(own, port=port, **factors) for own, port, factors in rows)
+        return replace(self, graph=graph, products=products, outputs=now(self.outputs))
+
+    def patterns(self) -> dict[str, NDArray[np.bool_]]:
+        """Where the matrices that the graph and the products make may differ from zero, by their ports' names."""
+        graph, zero = self.graph, Value(CONST)
+        known = {
+            port.name: np.array([graph.values[index] != zero for index in result], bool).reshape(port.shape)
+            for port, result in zip(graph.outputs, graph.results, strict=True)
+            if len(port.shape) == 2
+        }
+        for product in self.products:
+            left, right = known[product.left], known[product.right]
+            found = (left.T if product.transposed else left) @ right
+            found |= known[product.plus] if product.plus else False
+            known[product.port.name] = np.triu(found) | np.triu(found).T if product.symmetric else found
+        return known
 
 
 def straight_line(function: Graph | WithProducts) -> Graph:
@@ -86,6 +149,7 @@ def expanded(blocked: WithProducts) -> Graph:
         if labels:  # a product is part of what its right factor is part of
             last = max((index for index in known[product.right] if values[index] != Value(CONST)), default=zero)
             labels += [labels[last]] * (len(values) - len(labels))
+    known |= {own.port.name: tuple(known[own.source][place] for place in own.places) for own in blocked.gathers}
     results = tuple(known[port.name] for port in blocked.outputs)
     return verify(Graph(graph.name, graph.inputs, blocked.outputs, tuple(values), results, tuple(labels)))
 

@@ -1,24 +1,32 @@
-"""Results as their nonzeros: the border of a graph, once its operations are what they are going to be."""
+"""Results as their nonzeros: the border of a function, once its operations are what they are going to be."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from codegen.ir.graph import Graph, Port, Value, verify
 from codegen.ir.operations import CONST
 from codegen.ir.pattern import Pattern
+from codegen.ir.products import Gather, WithProducts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 
-def sparse(graph: Graph, matrices: Collection[str]) -> Graph:
-    """The graph whose results of these names are their nonzeros, column by column, with their pattern.
+def sparse(function: Graph | WithProducts, matrices: Collection[str]) -> Graph | WithProducts:
+    """The function whose results of these names are their nonzeros, column by column, with their pattern.
 
     A structural zero is an element that is the constant 0 whatever the inputs are. The columns of a matrix are the last
     axis of its port; axes before it are rows, in row-major order.
     """
+    return _gathered(function, matrices) if isinstance(function, WithProducts) else sparse_results(function, matrices)
+
+
+def sparse_results(graph: Graph, matrices: Collection[str]) -> Graph:
+    """The same of straight-line code."""
     outputs, results = [], []
     for port, result in zip(graph.outputs, graph.results, strict=True):
         if port.name in matrices:
@@ -36,3 +44,20 @@ def _nonzeros(values: Sequence[Value], port: Port, result: tuple[int, ...]) -> t
     pattern = Pattern.of((rows, columns), places)
     own = tuple(result[row * columns + c] for row, c in zip(pattern.indices, pattern.columns, strict=True))
     return replace(port, shape=(pattern.nnz,), pattern=pattern), own
+
+
+def _gathered(function: WithProducts, matrices: Collection[str]) -> WithProducts:
+    """The same of a function with products: what these make or take stays whole, and nonzeros are gathered from it."""
+    taken = {name for own in function.products for name in (own.left, own.right, own.plus, own.port.name)}
+    whole = {name: f"{name}_whole" for name in (port.name for port in function.outputs) if name in taken & {*matrices}}
+    graph, patterns = sparse_results(function.graph, {*matrices} - taken), function.patterns()
+    made, gathers, outputs = {port.name: port for port in graph.outputs}, list[Gather](), list[Port]()
+    for port in function.outputs:
+        outputs.append(made.get(port.name, port))
+        if port.name in whole:
+            rows, columns = port.shape
+            pattern = Pattern.of((rows, columns), zip(*np.nonzero(patterns[port.name]), strict=True))
+            outputs[-1] = replace(port, shape=(pattern.nnz,), pattern=pattern)
+            gathers.append(Gather.of(outputs[-1], whole[port.name], pattern, columns))
+    function = replace(function, graph=graph).renamed(whole)
+    return replace(function, outputs=tuple(outputs), gathers=tuple(gathers))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from casadi import DM, SX, Sparsity, sparsify
+from casadi import DM, SX, Function, Sparsity, sparsify
 
 from codegen.spatial import mirrored
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,26 @@ class Product:
 
 
 Result = SX | Product
+
+
+def times(matrix: Result, right: SX) -> Result:
+    """A result times a matrix, which goes to the factors on the right."""
+    if isinstance(matrix, SX):
+        return matrix @ right
+    plus = None if matrix.plus is None else times(matrix.plus, right)
+    return replace(matrix, right=times(matrix.right, right), plus=plus, symmetric=False)
+
+
+def substituted(results: tuple[Result, ...], old: Sequence[SX], new: Sequence[SX]) -> tuple[Result, ...]:
+    """The results with expressions in the place of symbols, all at once."""
+    parts = [*results, *(factor for own in products_in(results) for factor in own.factors)]
+    plain = {id(part): part for part in parts if isinstance(part, SX)}
+    moved = Function("moved", [*old], [*plain.values()]).call([*new], True, False)
+    known: dict[int, Result] = dict(zip(plain, moved, strict=True))
+    for own in products_in(results):
+        left, right, *plus = (known[id(factor)] for factor in own.factors)
+        known[id(own)] = replace(own, left=left, right=right, plus=next(iter(plus), None))
+    return tuple(known[id(result)] for result in results)
 
 
 def products_in(results: tuple[Result, ...]) -> list[Product]:

@@ -13,19 +13,22 @@ is -A' H A, with H that of u' R and A = d(x, y)/dx.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from casadi import (
+    DM,
     SX,
     densify,
+    diag,
     dot,
     hessian,
-    horzcat,
     jacobian,
     jacobian_sparsity,
     jtimes,
     project,
     reshape,
+    sparsify,
     sqrt,
     substitute,
     sumsqr,
@@ -34,21 +37,25 @@ from casadi import (
 )
 
 from codegen.algorithms import ALGORITHMS, QUANTITIES
-from codegen.spatial import diagonal, mirrored
+from codegen.recursions.products import Product, Result, entries, substituted, times
+from codegen.spatial import diagonal
+from codegen.tracing.blocks import Blocks, spans, split
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.implicit import Dynamics, program_of
 from codegen.tracing.tangents import tangents
-from codegen.tracing.task import casadi_function, symbols_of
+from codegen.tracing.task import results_or_products, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from casadi import Sparsity
 
     from codegen.ir.graph import Port
     from codegen.model import Model
     from codegen.tracing.implicit import Program
     from codegen.tracing.task import Task
 
-Blocks = dict[tuple[str, str], SX]
+Results = dict[tuple[str, str], Result]
 """Derivatives by names of output and input."""
 
 JACOBIANS = {
@@ -88,17 +95,18 @@ class Expressions:
 class Derivatives(Protocol):
     """Derivatives of y (m) by x (n): dy/dx, dy/dx dx, (dy/dx)' w, and the Hessian of w' y at constant w."""
 
-    def jacobian(self) -> SX: ...
+    def jacobian(self) -> Blocks: ...
     def forward(self, dx: SX) -> SX: ...
     def adjoint(self, w: SX) -> SX: ...
-    def hessian(self, w: SX) -> SX: ...
+    def hessian(self, w: SX) -> Blocks: ...
 
 
 @direct_operators()
 def differentiated(task: Task) -> tuple[Expressions, Derivatives]:
     """The function of a task, with a fixed number of iterations, and its derivatives."""
     inputs = {port.name: SX.sym(port.name, *matrix(port)) for port in task.signature[0]}
-    own = Expressions(inputs, results(task, inputs))
+    made = results(task, inputs)
+    own = Expressions(inputs, dict(zip(made, entries(tuple(made.values())), strict=True)))
     if not derivable(task):
         return own, Explicit(task, own)
     symbols = symbols_of(task.signature[0])
@@ -108,12 +116,18 @@ def differentiated(task: Task) -> tuple[Expressions, Derivatives]:
     return own, Implicit(task, own, program.at(densify(vertcat(*columns(task, inputs))), own.x))
 
 
-def results(task: Task, inputs: Mapping[str, SX]) -> dict[str, SX]:
+@direct_operators()
+def results(task: Task, inputs: Mapping[str, SX]) -> dict[str, Result]:
     """The results of a task, as matrices by name, at arguments; quaternions are normalised."""
-    found = casadi_function(task, dense=False).call(columns(task, inputs), True, False)
-    shapes = [matrix(port) for port in task.signature[1]]
-    made = [reshape(x, columns, rows).T for x, (rows, columns) in zip(found, shapes, strict=True)]
-    return {port.name: x for port, x in zip(task.signature[1], made, strict=True)}
+    symbols = symbols_of(task.signature[0])
+    found = substituted(results_or_products(task, symbols), symbols, columns(task, inputs))
+    return {port.name: rows_of(x, port) for port, x in zip(task.signature[1], found, strict=True)}
+
+
+def rows_of(result: Result, port: Port) -> Result:
+    """A result as a matrix, its elements row by row; a product is one."""
+    rows, columns = matrix(port)
+    return reshape(vec(result.T), columns, rows).T if isinstance(result, SX) else result
 
 
 def columns(task: Task, inputs: Mapping[str, SX]) -> list[SX]:
@@ -152,7 +166,7 @@ def tangent_maps(model: Model, q: SX) -> tuple[SX, SX]:
     return diagonal(norms, model.nq) @ rates, velocities @ diagonal(1 / norms, model.nq)
 
 
-def recursion(task: Task, own: Expressions) -> Blocks:
+def recursion(task: Task, own: Expressions) -> Results:
     """The blocks of the Jacobian that the registry has a recursion for, by positions as they are, if it has one."""
     name, inputs = f"{task.algorithm}_derivatives", own.inputs
     if name not in ALGORITHMS or not derivable(task):
@@ -164,18 +178,18 @@ def recursion(task: Task, own: Expressions) -> Blocks:
     if not {*named.values()} <= {*ALGORITHMS[name].outputs}:
         return {}
     found, (_, E) = results(replace(task, algorithm=name), inputs), tangent_maps(task.model, inputs["q"])
-    return {pair: found[block] @ E if pair[1] == "q" else found[block] for pair, block in named.items()}
+    return {pair: times(found[block], E) if pair[1] == "q" else found[block] for pair, block in named.items()}
 
 
-def steps(task: Task, own: Expressions) -> Blocks:
+def steps(task: Task, own: Expressions) -> Results:
     """The blocks of a step's Jacobian: A and B are along tangents of positions at both ends."""
     model, nv = task.model, task.model.nv
-    found = results(replace(task, algorithm=f"{task.algorithm}_derivatives"), own.inputs)
+    made = results(replace(task, algorithm=f"{task.algorithm}_derivatives"), own.inputs)
+    found = dict(zip(made, entries(tuple(made.values())), strict=True))
     E, T = tangent_maps(model, own.inputs["q"])[1], tangent_maps(model, own.outputs["q_next"])[0]
     by = {"q": found["A"][:, :nv] @ E, "v": found["A"][:, nv:], "tau": found["B"]}
-    return {("q_next", x): T @ change[:nv, :] for x, change in by.items()} | {
-        ("v_next", x): change[nv:, :] for x, change in by.items()
-    }
+    moved = Results({("q_next", x): T @ change[:nv, :] for x, change in by.items()})
+    return moved | {("v_next", x): change[nv:, :] for x, change in by.items()}
 
 
 def column(parts: Iterable[SX]) -> SX:
@@ -190,7 +204,7 @@ class Explicit:
     task: Task
     own: Expressions
 
-    def jacobian(self) -> SX:
+    def jacobian(self) -> Blocks:
         """dy/dx (m x n)."""
         return assembled(self.own, recursion(self.task, self.own))
 
@@ -202,21 +216,28 @@ class Explicit:
         """(dy/dx)' w (n)."""
         return jtimes(self.own.y, self.own.x, w, True)
 
-    def hessian(self, w: SX) -> SX:
+    def hessian(self, w: SX) -> Blocks:
         """The second derivative of w' y (n x n)."""
-        return hessian(dot(w, self.own.y), self.own.x)[0]
+        return split(hessian(dot(w, self.own.y), self.own.x)[0], self.own.inputs, self.own.inputs)
 
 
-def assembled(own: Expressions, blocks: Blocks) -> SX:
+def assembled(own: Expressions, known: Results) -> Blocks:
     """dy/dx (m x n) of these blocks, and what they leave out by AD; AD also tells which entries are zero."""
-    if not blocks:
-        return jacobian(own.y, own.x)
-    rows = []
-    for name, y in own.outputs.items():
-        rest = [x for x in own.inputs if (name, x) not in blocks]
-        found = {x: jacobian(vec(y), vec(own.inputs[x])) for x in rest}
-        rows.append([blocks[name, x] if (name, x) in blocks else found[x] for x in own.inputs])
-    return project(vertcat(*[horzcat(*row) for row in rows]), jacobian_sparsity(own.y, own.x))
+    if not known:
+        return split(jacobian(own.y, own.x), own.outputs, own.inputs)
+    found = split(SX(DM(jacobian_sparsity(own.y, own.x), 1)), own.outputs, own.inputs)
+    for (y, x), block in found.items():
+        matrix = known[y, x] if (y, x) in known else jacobian(vec(own.outputs[y]), vec(own.inputs[x]))
+        found[y, x] = replace(block, matrix=within(matrix, block.entries))
+    return found
+
+
+def within(matrix: Result, entries: Sparsity) -> Result:
+    """A result without what is known to be zero: of a product, whole columns."""
+    if isinstance(matrix, SX):
+        return project(matrix, entries)
+    some = [float(stop > start) for start, stop in pairwise(entries.colind())]
+    return matrix if all(some) else times(matrix, sparsify(diag(SX(DM(some)))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,26 +251,23 @@ class Implicit:
     own: Expressions
     program: Program
 
-    def jacobian(self) -> SX:
+    def jacobian(self) -> Blocks:
         """dy/dx (m x n): the recursion, and -(dR/dy)^-1 dR/dp of what it leaves out."""
         entry = self.task.entry
         if entry.iterates or (entry.group == "constrained" and entry.declares.held != "exactly"):
-            return jacobian(self.own.y, self.own.x)
+            return assembled(self.own, {})
         blocks = recursion(self.task, self.own)
         if len(self.program.solutions) == 1 and self.task.entry.group != "steps":
             blocks |= self.others(blocks)
         return assembled(self.own, blocks)
 
-    def others(self, blocks: Blocks) -> Blocks:
+    def others(self, known: Results) -> Results:
         """The blocks of a solution that are not among these."""
-        (solution,), top = self.program.solutions, 0
-        places, found = dict[str, slice](), Blocks()
-        for name, y in self.own.outputs.items():
-            places[name] = slice(top, top := top + y.size1())
+        (solution,), found = self.program.solutions, Results()
         for x, p in self.own.inputs.items():
-            if (next(iter(places)), x) not in blocks:
+            if (next(iter(self.own.outputs)), x) not in known:
                 change = self.program.solved(solution.forward(vec(p), SX.eye(p.numel())))
-                found |= {(name, x): change[place, :] for name, place in places.items()}
+                found |= {(y, x): change[at, :] for y, at in spans(self.own.outputs).items()}
         return found
 
     def forward(self, dx: SX) -> SX:
@@ -260,14 +278,34 @@ class Implicit:
         """(dy/dx)' w (n)."""
         return self.program.reverse(w)
 
-    def hessian(self, w: SX) -> SX:
+    def hessian(self, w: SX) -> Blocks:
         """The second derivative of w' y (n x n): of one solution -A' H A, with H of u' R at constant u."""
-        solution, x = self.program.solutions[0], self.own.x
+        solution, own = self.program.solutions[0], self.own
         if not isinstance(solution, Dynamics) or len(self.program.solutions) > 1 or self.task.entry.group == "steps":
-            return Explicit(self.task, self.own).hessian(w)
-        seed = SX.sym("seed", w.size1())
-        H = hessian(solution.contracted(seed), vertcat(x, solution.unknown))[0]
-        H = self.program.solved(substitute(H, seed, solution.solve(w)))
-        A = vertcat(SX.eye(x.size1()), self.jacobian())
-        entries = jacobian_sparsity(jtimes(self.own.y, x, w, True), x)
-        return project(mirrored(-A.T @ (H @ A)), entries)
+            return Explicit(self.task, own).hessian(w)
+        seed, n = SX.sym("seed", w.size1()), own.x.size1()
+        H = hessian(solution.contracted(seed), vertcat(own.x, solution.unknown))[0]
+        H = -self.program.solved(substitute(H, seed, solution.solve(w)))
+        found = congruence(H[:n, :n], split(H[n:, :n], own.outputs, own.inputs), self.jacobian(), own)
+        known = split(SX(DM(jacobian_sparsity(jtimes(own.y, own.x, w, True), own.x), 1)), own.inputs, own.inputs)
+        return {pair: replace(block, entries=known[pair].entries) for pair, block in found.items()}
+
+
+def congruence(H: SX, mixed: Blocks, J: Blocks, own: Expressions) -> Blocks:
+    """H + B' J + J' B by two arguments, for the second derivatives H by arguments and B by results and arguments.
+
+    There are none by results alone: equations are linear in what they are solved for.
+    """
+    found, names = split(H, own.inputs, own.inputs), [*own.inputs]
+    for i, first in enumerate(names):
+        for second in names[i:]:
+            made = found[first, second].matrix
+            for y in own.outputs:
+                for left, right in ((mixed[y, first], J[y, second]), (J[y, first], mixed[y, second])):
+                    if left.entries.nnz() and right.entries.nnz():
+                        # on the diagonal nothing takes more than the upper triangle
+                        made = Product(left.matrix, right.matrix, made, transposed=True, symmetric=first == second)
+            found[first, second] = replace(found[first, second], matrix=made)
+            if first != second:
+                found[second, first] = found[first, second].T
+    return found

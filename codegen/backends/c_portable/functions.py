@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codegen.backends.c_portable.statements import statements
 from codegen.emission.functions import Call, Function
 from codegen.emission.kernels import Emitted, Variant, arguments, symbol
-from codegen.emission.products import factors_call, kept, product_steps, scalar
+from codegen.emission.products import factors_call, kept, scalar, steps
 from codegen.emission.spec import ITERATIONS, LEFT, LoopKernel, ProductKernel
 from codegen.emission.text import render
-from codegen.emission.tiles import tiled
 from codegen.ir.graph import STATUS
 
 if TYPE_CHECKING:
@@ -78,21 +78,17 @@ def _products(
     header: Header, kernel: ProductKernel, name: str, head: str, words: Words, lengths: Lengths
 ) -> tuple[list[Function], int]:
     """The functions that make factors and their products, and the one under `head` that calls them; the reals kept."""
-    function, products = kernel.function, tiled(kernel.function)
+    function, given = kernel.function, arguments(kernel)
     own, workspace = _functions(
         header, function.graph, f"{name}_factors", f"static void {name}_factors", words, lengths
     )
-    given = arguments(kernel)
-    steps = product_steps(name, function, products, given)
-    inner = [
-        Function(f"static void {step.call.name}({step.head(words.real)})", scalar(step.tiles, words.real))
-        for step in steps
-    ]
+    then = steps(name, function, given, partial(scalar, real=words.real))
+    loops = [Function(f"static void {step.call.name}({step.head(words.real)})", step.lines) for step in then]
     arrays = [f"{words.real} {array}[{port.size}];" for array, port in kept(function).items()]
-    calls = [str(call) for call in (factors_call(name, function, given), *(step.call for step in steps))]
+    calls = [str(call) for call in (factors_call(name, function, given), *then)]
     public = f"{head}({', '.join(_declared(a, words) for a in given)})"
     size = sum(port.size for port in function.kept)
-    return [*own, *inner, Function(public, (*arrays, *calls))], workspace + size
+    return [*own, *loops, Function(public, (*arrays, *calls))], workspace + size
 
 
 def _loop(

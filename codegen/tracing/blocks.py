@@ -1,0 +1,69 @@
+"""Matrices of derivatives by blocks, which are matrices or products of such, and where these have entries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from casadi import SX, horzcat, project, vertcat
+
+from codegen.recursions.products import entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from casadi import Sparsity
+
+    from codegen.recursions.products import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A matrix, or the transpose of it if `transposed`, that vanishes but for the `entries` of a pattern."""
+
+    matrix: Result
+    entries: Sparsity
+    transposed: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.entries.nnz()} entries of {self.entries.size1()} x {self.entries.size2()}"
+
+    @property
+    def T(self) -> Block:
+        """The transpose."""
+        return replace(self, entries=self.entries.T, transposed=not self.transposed)
+
+
+Blocks = dict[tuple[str, str], Block]
+"""Derivatives by names of output and input, or of two inputs."""
+
+
+def plain(matrix: SX) -> Block:
+    """A block of the entries that a matrix has."""
+    return Block(matrix, matrix.sparsity())
+
+
+def spans(parts: Mapping[str, SX]) -> dict[str, slice]:
+    """Where the elements of these parts are in the column of all."""
+    ends = accumulate(part.numel() for part in parts.values())
+    return {name: slice(end - part.numel(), end) for (name, part), end in zip(parts.items(), ends, strict=True)}
+
+
+def split(matrix: SX, rows: Mapping[str, SX], columns: Mapping[str, SX]) -> Blocks:
+    """The blocks of a matrix whose rows and columns belong to the elements of these."""
+    across = spans(columns)
+    return {(row, x): plain(matrix[at, own]) for row, at in spans(rows).items() for x, own in across.items()}
+
+
+def joined(blocks: Blocks, rows: Mapping[str, SX], columns: Mapping[str, SX]) -> SX:
+    """The matrix of all blocks, entry by entry."""
+    known = dict(zip(blocks, unrolled(blocks.values()), strict=True))
+    return vertcat(*[horzcat(*[known[row, x] for x in columns]) for row in rows])
+
+
+def unrolled(blocks: Iterable[Block]) -> list[SX]:
+    """The matrices that blocks are, entry by entry."""
+    own = [*blocks]
+    matrices = zip(own, entries(tuple(block.matrix for block in own)), strict=True)
+    return [project(x.T if block.transposed else x, block.entries) for block, x in matrices]

@@ -86,6 +86,7 @@ from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.regressor import regressor
 from codegen.algorithms.rnea import rnea
+from codegen.algorithms.rnea_hessian import rnea_hessian
 from codegen.algorithms.stepped import INTEGRATORS as INTEGRATORS
 from codegen.algorithms.stepped import stepped
 from codegen.algorithms.tree_kkt import tree_kkt
@@ -314,6 +315,13 @@ PARTS: dict[str, Algorithm] = {
             ("q", "dv", "v"),
             ("rate", "drate_ddv", "drate_dv"),
             "rates of steps whose ends move",
+        ),
+        derivatives(
+            "rnea_hessian",
+            rnea_hessian,
+            (*STATE_AND_MOTION, "weights"),
+            ("H_q", "H_qq", "H_qv", "H_qa", "H_vv"),
+            "second derivatives of weighted joint forces",
         ),
         *(
             Algorithm(

@@ -27,7 +27,8 @@ from codegen.ir.names import comment, identifier
 from codegen.progress import doing, each
 from codegen.task.header_notes import folded
 from codegen.task.limb_symmetry import limbs
-from codegen.tracing.differentiated import derivable, differentiated, tangent_maps
+from codegen.tracing.arguments import tangent_maps
+from codegen.tracing.differentiated import derivable, differentiated
 from codegen.tracing.sparse_graph import pattern_of, sparse_graph
 
 if TYPE_CHECKING:

@@ -19,39 +19,32 @@ from typing import TYPE_CHECKING, Protocol
 from casadi import (
     DM,
     SX,
+    Sparsity,
     densify,
     diag,
     dot,
-    hessian,
     jacobian,
     jacobian_sparsity,
     jtimes,
     project,
-    reshape,
     sparsify,
-    sqrt,
     substitute,
-    sumsqr,
     vec,
     vertcat,
 )
 
-from codegen.algorithms import ALGORITHMS, QUANTITIES
-from codegen.recursions.products import Product, Result, entries, substituted, times
-from codegen.spatial import diagonal
-from codegen.tracing.blocks import Blocks, spans, split
+from codegen.algorithms import ALGORITHMS
+from codegen.recursions.products import Product, Result, entries, times
+from codegen.tracing.arguments import columns, matrix, results, tangent_maps
+from codegen.tracing.blocks import Block, Blocks, plain, spans, split
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.implicit import Dynamics, program_of
-from codegen.tracing.tangents import tangents
-from codegen.tracing.task import results_or_products, symbols_of
+from codegen.tracing.curvature import Pairs, of_joint_forces, second_derivatives
+from codegen.tracing.implicit import FORWARD, Dynamics, program_of
+from codegen.tracing.task import symbols_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from casadi import Sparsity
-
-    from codegen.ir.graph import Port
-    from codegen.model import Model
     from codegen.tracing.implicit import Program
     from codegen.tracing.task import Task
 
@@ -63,12 +56,6 @@ JACOBIANS = {
     "aba": {("a", "q"): "da_dq", ("a", "v"): "da_dv", ("a", "tau"): "Minv"},
 }
 """What recursions call the blocks of a Jacobian, by output and input; others are named as dlam_dq is."""
-
-
-def matrix(port: Port) -> tuple[int, int]:
-    """The shape of an argument as a matrix: its last axis runs along the rows of all others."""
-    columns = port.shape[-1] if len(port.shape) > 1 else 1
-    return (port.size // columns if columns else 0), columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,54 +103,9 @@ def differentiated(task: Task) -> tuple[Expressions, Derivatives]:
     return own, Implicit(task, own, program.at(densify(vertcat(*columns(task, inputs))), own.x))
 
 
-@direct_operators()
-def results(task: Task, inputs: Mapping[str, SX]) -> dict[str, Result]:
-    """The results of a task, as matrices by name, at arguments; quaternions are normalised."""
-    symbols = symbols_of(task.signature[0])
-    found = substituted(results_or_products(task, symbols), symbols, columns(task, inputs))
-    return {port.name: rows_of(x, port) for port, x in zip(task.signature[1], found, strict=True)}
-
-
-def rows_of(result: Result, port: Port) -> Result:
-    """A result as a matrix, its elements row by row; a product is one."""
-    rows, columns = matrix(port)
-    return reshape(vec(result.T), columns, rows).T if isinstance(result, SX) else result
-
-
-def columns(task: Task, inputs: Mapping[str, SX]) -> list[SX]:
-    """Arguments as the algorithm takes them, row by row; quaternions are normalised."""
-    by_name = [inputs[port.name] for port in task.signature[0]]
-    names = [port.name for port in task.signature[0]]
-    given = [normalised(task.model, x)[0] if is_configuration(n) else x for n, x in zip(names, by_name, strict=True)]
-    return [vec(x.T) for x in given]
-
-
-def is_configuration(name: str) -> bool:
-    """Whether an argument is one of positions."""
-    return name in QUANTITIES and QUANTITIES[name].shape == ("nq",)
-
-
 def derivable(task: Task) -> bool:
     """Whether recursions give derivatives of the very function: no loop has to be closed by positions."""
     return all(loop.explicit for loop in task.model.loops) and task.tier != "published"
-
-
-def normalised(model: Model, q: SX) -> tuple[SX, SX]:
-    """A configuration with unit quaternions, and what its elements were divided by (nq, both)."""
-    parts, norms = SX(q), SX.ones(model.nq)
-    for joint, place in zip(model.joints, model.q_slices, strict=True):
-        if place.stop > place.start and joint.nq > joint.nv:
-            at = slice(place.stop - 4, place.stop)
-            norms[at] = sqrt(sumsqr(q[at]))
-            parts[at] = q[at] * (1 / norms[at][0])
-    return parts, norms
-
-
-def tangent_maps(model: Model, q: SX) -> tuple[SX, SX]:
-    """T of positions (nq x nv), which keeps the norms of quaternions, and what makes tangents of their changes."""
-    unit, norms = normalised(model, q)
-    rates, velocities = tangents(model, {}, unit)
-    return diagonal(norms, model.nq) @ rates, velocities @ diagonal(1 / norms, model.nq)
 
 
 def recursion(task: Task, own: Expressions) -> Results:
@@ -218,7 +160,10 @@ class Explicit:
 
     def hessian(self, w: SX) -> Blocks:
         """The second derivative of w' y (n x n)."""
-        return split(hessian(dot(w, self.own.y), self.own.x)[0], self.own.inputs, self.own.inputs)
+        own = self.own
+        known = of_joint_forces(self.task, own.inputs, w) if self.task.algorithm == "rnea" else {}
+        found = second_derivatives(dot(w, own.y), own.inputs, known)
+        return {pair: plain(block) for pair, block in both_ways(found).items()}
 
 
 def assembled(own: Expressions, known: Results) -> Blocks:
@@ -283,29 +228,38 @@ class Implicit:
         solution, own = self.program.solutions[0], self.own
         if not isinstance(solution, Dynamics) or len(self.program.solutions) > 1 or self.task.entry.group == "steps":
             return Explicit(self.task, own).hessian(w)
-        seed, n = SX.sym("seed", w.size1()), own.x.size1()
-        H = hessian(solution.contracted(seed), vertcat(own.x, solution.unknown))[0]
-        H = -self.program.solved(substitute(H, seed, solution.solve(w)))
-        found = congruence(H[:n, :n], split(H[n:, :n], own.outputs, own.inputs), self.jacobian(), own)
-        known = split(SX(DM(jacobian_sparsity(jtimes(own.y, own.x, w, True), own.x), 1)), own.inputs, own.inputs)
-        return {pair: replace(block, entries=known[pair].entries) for pair, block in found.items()}
+        seed, task = SX.sym("seed", w.size1()), self.task
+        unknown = {name: solution.unknown[at] for name, at in spans(own.outputs).items()}
+        symbols = {**own.inputs, **unknown}
+        known = of_joint_forces(task, symbols, seed) if task.algorithm in FORWARD and derivable(task) else {}
+        second, u = second_derivatives(solution.contracted(seed), symbols, known), solution.solve(w)
+        values = [-self.program.solved(substitute(value, seed, u)) for value in second.values()]
+        found = congruence(both_ways(dict(zip(second, values, strict=True))), self.jacobian(), own)
+        entries = split(SX(DM(jacobian_sparsity(jtimes(own.y, own.x, w, True), own.x), 1)), own.inputs, own.inputs)
+        return {pair: replace(block, entries=entries[pair].entries) for pair, block in found.items()}
 
 
-def congruence(H: SX, mixed: Blocks, J: Blocks, own: Expressions) -> Blocks:
+def both_ways(second: Pairs) -> Pairs:
+    """Second derivatives by pairs of arguments in either order."""
+    return second | {(other, one): value.T for (one, other), value in second.items()}
+
+
+def congruence(second: Pairs, J: Blocks, own: Expressions) -> Blocks:
     """H + B' J + J' B by two arguments, for the second derivatives H by arguments and B by results and arguments.
 
-    There are none by results alone: equations are linear in what they are solved for.
+    There are none by results alone: equations are linear in what they are solved for. The second of two arguments is
+    not the shorter one: loops take many columns at a time.
     """
-    found, names = split(H, own.inputs, own.inputs), [*own.inputs]
+    found, names = Blocks(), sorted(own.inputs, key=lambda name: int(own.inputs[name].numel()))
     for i, first in enumerate(names):
-        for second in names[i:]:
-            made = found[first, second].matrix
+        for other in names[i:]:
+            made: Result = second[first, other]
             for y in own.outputs:
-                for left, right in ((mixed[y, first], J[y, second]), (J[y, first], mixed[y, second])):
+                terms = ((plain(second[y, first]), J[y, other]), (J[y, first], plain(second[y, other])))
+                for left, right in terms:
                     if left.entries.nnz() and right.entries.nnz():
-                        # on the diagonal nothing takes more than the upper triangle
-                        made = Product(left.matrix, right.matrix, made, transposed=True, symmetric=first == second)
-            found[first, second] = replace(found[first, second], matrix=made)
-            if first != second:
-                found[second, first] = found[first, second].T
+                        # where the sum is symmetric, nothing takes more than the upper triangle of what is added
+                        made = Product(left.matrix, right.matrix, made, transposed=True, symmetric=first == other)
+            found[first, other] = Block(made, Sparsity.dense(*made.shape))
+            found[other, first] = found[first, other].T
     return found

@@ -1,0 +1,51 @@
+"""Second derivatives by arguments: of joint forces by a recursion, of all else by algorithmic differentiation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from casadi import SX, gradient, hessian, jacobian, substitute, vertcat
+
+from codegen.recursions.products import entries
+from codegen.recursions.spanning_rates import is_plain
+from codegen.tracing.arguments import results, tangent_maps
+from codegen.tracing.task import problem_of, symbols_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from codegen.tracing.task import Task
+
+Pairs = dict[tuple[str, str], SX]
+"""Second derivatives by the names of two arguments, of which the first comes no later."""
+
+
+def second_derivatives(y: SX, symbols: Mapping[str, SX], known: Pairs) -> Pairs:
+    """Of y (a number) by all pairs of columns of symbols; `known` ones are taken as they are."""
+    names = [*symbols]
+    if not known:
+        found, ends, top = hessian(y, vertcat(*symbols.values()))[0], dict[str, slice](), 0
+        for name, x in symbols.items():
+            ends[name] = slice(top, top := top + x.numel())
+        return {(one, other): found[ends[one], ends[other]] for n, one in enumerate(names) for other in names[n:]}
+    missing = [(one, other) for n, one in enumerate(names) for other in names[n:] if (one, other) not in known]
+    slopes = {one: gradient(y, symbols[one]) for one, _ in missing}
+    return known | {(one, other): jacobian(slopes[one], symbols[other]) for one, other in missing}
+
+
+def of_joint_forces(task: Task, given: Mapping[str, SX], weights: SX) -> Pairs:
+    """Those of weights' tau by q, v and a, of inverse dynamics at these arguments; none where joints' axes turn.
+
+    q is one of any quaternions but zero, as in `codegen.tracing.differentiated`: its tangents turn with it.
+    """
+    rnea = replace(task, algorithm="rnea")
+    if not is_plain(problem_of(rnea, symbols_of(rnea.signature[0])).built):
+        return {}
+    own = results(replace(task, algorithm="rnea_hessian"), {**given, "weights": weights})
+    slope, qq, qv, qa, vv = entries(tuple(own[name] for name in ("H_q", "H_qq", "H_qv", "H_qa", "H_vv")))
+    _, E = tangent_maps(task.model, given["q"])
+    constant, nv = SX.sym("slope", slope.sparsity()), task.model.nv
+    turning = substitute(jacobian(E.T @ constant, given["q"]), constant, slope)
+    by_state = {("q", "q"): E.T @ qq.T @ E + turning, ("q", "v"): E.T @ qv, ("q", "a"): E.T @ qa}
+    return {**by_state, ("v", "v"): vv, ("v", "a"): SX(nv, nv), ("a", "a"): SX(nv, nv)}

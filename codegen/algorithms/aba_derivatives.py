@@ -31,7 +31,7 @@ def aba_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, by: Sequence[SX] = ()
     others = [M.solve(-substitute(x, constant, a)) for x in forces_by(tree, v, constant, f_ext, by)]
     scaled = M.scaled(M.L)
     da_dq, da_dv = (Product(scaled, Product(M.L, -R), transposed=True) for R in (Q, V))
-    return da_dq, da_dv, Product(M.L, scaled, transposed=True, symmetric=True), *others
+    return da_dq, da_dv, Product(scaled, M.L, transposed=True, symmetric=True), *others
 
 
 def aba_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:

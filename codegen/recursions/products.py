@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from casadi import DM, SX, Function, Sparsity, sparsify
 
@@ -52,6 +52,23 @@ def times(matrix: Result, right: SX) -> Result:
         return matrix @ right
     plus = None if matrix.plus is None else times(matrix.plus, right)
     return replace(matrix, right=times(matrix.right, right), plus=plus, symmetric=False)
+
+
+class Pulled(NamedTuple):
+    """J' B as R' Y, for the last factor R of a product J."""
+
+    R: Result
+    Y: Result
+
+
+def pulled(J: Result, B: SX, known: dict[tuple[int, int, bool], Result]) -> Pulled:
+    """J' B by J's factors from the left, one after the other; `known` has what was made of the same ones before."""
+    Y: Result = B
+    while isinstance(J, Product) and J.plus is None:
+        key = id(J.left), id(Y), J.transposed
+        Y = known.setdefault(key, Product(J.left, Y, transposed=not J.transposed))
+        J = J.right
+    return Pulled(J, Y)
 
 
 def substituted(results: tuple[Result, ...], old: Sequence[SX], new: Sequence[SX]) -> tuple[Result, ...]:

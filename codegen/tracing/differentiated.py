@@ -34,7 +34,7 @@ from casadi import (
 )
 
 from codegen.algorithms import ALGORITHMS
-from codegen.recursions.products import Product, Result, entries, times
+from codegen.recursions.products import Product, Result, entries, pulled, times
 from codegen.tracing.arguments import columns, matrix, results, tangent_maps
 from codegen.tracing.blocks import Block, Blocks, plain, spans, split
 from codegen.tracing.casadi_operators import direct_operators
@@ -251,15 +251,17 @@ def congruence(second: Pairs, J: Blocks, own: Expressions) -> Blocks:
     not the shorter one: loops take many columns at a time.
     """
     found, names = Blocks(), sorted(own.inputs, key=lambda name: int(own.inputs[name].numel()))
+    products = dict[tuple[int, int, bool], Result]()
     for i, first in enumerate(names):
         for other in names[i:]:
             made: Result = second[first, other]
             for y in own.outputs:
-                terms = ((plain(second[y, first]), J[y, other]), (J[y, first], plain(second[y, other])))
-                for left, right in terms:
-                    if left.entries.nnz() and right.entries.nnz():
+                for x, B, turned in ((first, second[y, other], False), (other, second[y, first], True)):
+                    if J[y, x].entries.nnz() and B.nnz():
+                        R, Y = pulled(J[y, x].matrix, B, products)
                         # where the sum is symmetric, nothing takes more than the upper triangle of what is added
-                        made = Product(left.matrix, right.matrix, made, transposed=True, symmetric=first == other)
+                        factors = (Y, R) if turned else (R, Y)
+                        made = Product(*factors, made, transposed=True, symmetric=first == other)
             found[first, other] = Block(made, Sparsity.dense(*made.shape))
             found[other, first] = found[first, other].T
     return found

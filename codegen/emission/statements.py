@@ -8,11 +8,13 @@ cosines that stand together are taken in one go, as arrays. The members of a pac
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from codegen.emission.blocks import EIGHT, PAIR
 from codegen.emission.layout import START, layout
+from codegen.emission.nesting import LONGEST, nested, within
 from codegen.emission.spelling import spelling
 from codegen.ir.operations import CONST, INPUT
 
@@ -59,9 +61,11 @@ def statements(
     comments = comments or Comments()
     plan = layout(graph, packs, language.own_angles, lengths)
     words, stored = spelling(graph, names, language, plan), due(graph, plan)
+    inner = nested(graph, plan, stored)
     parts, firsts = [], entering(graph, plan, comments.owners)
     for number, units in enumerate(plan.parts):
-        writer = _Writer(graph, plan, words, language, firsts, comments.sections)
+        reads = _reads(graph, plan, words, units, stored)
+        writer = _Writer(graph, plan, words, language, firsts, comments.sections, inner, reads)
         if len(plan.parts) > 1:
             writer.say(f"Part {number + 1} of {len(plan.parts)}.")
         if number == 0:
@@ -101,6 +105,17 @@ def due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
     return stored
 
 
+def _reads(
+    graph: Graph, plan: Layout, words: Spelling, units: Sequence[int], stored: Mapping[int, Sequence[int]]
+) -> Counter[int]:
+    """How often the statements of one part name each unit, by its first value."""
+    reads = Counter(plan.unit(arg)[0] for unit in units for k in plan.unit(unit) for arg in graph.values[k].args)
+    for unit in (START, *units):
+        for index in stored.get(unit, ()):
+            reads[plan.unit(index)[0]] += len(words.targets[index])
+    return reads
+
+
 def _part(lines: Sequence[str], names: Sequence[str], inputs: int, *, whole: bool) -> Part:
     """A part takes all inputs, the outputs that it stores, the workspace if it is not the only one."""
     text = "\n".join(line for line in lines if not line.startswith("/*"))
@@ -131,7 +146,11 @@ def runs(targets: Sequence[str]) -> list[list[str]]:
 
 
 class _Writer:
-    """Writes the lines of one part; `known` is what they have named so far."""
+    """Writes the lines of one part; `known` is what they have named so far.
+
+    `waiting` are the operators and expressions of units that go into the statements of others (`inner`), and places of
+    the workspace that are read once (`reads`).
+    """
 
     def __init__(
         self,
@@ -141,11 +160,15 @@ class _Writer:
         language: Language,
         entering: Mapping[int, Sequence[str]],
         sections: Sequence[str],
+        inner: frozenset[int],
+        reads: Mapping[int, int],
     ) -> None:
         self.graph, self.plan, self.words, self.language, self.entering = graph, plan, words, language, entering
         self.sections, self.section = sections if graph.labels else (), ""
+        self.inner, self.reads = inner, reads
         self.lines: list[str] = []
         self.known: dict[Any, str] = {}
+        self.waiting: dict[int, tuple[str, str]] = {}
 
     def say(self, sentence: str) -> None:
         """A comment, once."""
@@ -163,7 +186,11 @@ class _Writer:
             self.say(f"First use of the coordinates of {', '.join(self.entering[index])}.")
         if index not in self.plan.at_home:
             self._enter(index)
-            self._name(index, self._expression(index))
+            expression = self._expression(index)
+            if index in self.inner and len(expression) <= LONGEST:
+                self.waiting[index] = self.graph.values[index].op, expression
+                return
+            self._name(index, expression)
             if index in self.plan.slots:
                 self.lines.append(f"{self._place(index)} = {self.known[index]};")
 
@@ -181,7 +208,7 @@ class _Writer:
             self.say("Results, each stored as soon as it is there and no input is left to read.")
         for index in results:
             self._fetch(index)
-            text = self.language.everywhere(self.words.text[index], self.words.literal[index])
+            text = self.language.everywhere(self._text(index), self.words.literal[index])
             if self.graph.values[index].op == INPUT and index not in self.plan.copied:
                 copy = f"t{len(self.graph.values) + index}"
                 self.lines.append(f"const T {copy} = {text};")
@@ -214,6 +241,8 @@ class _Writer:
             return
         if first in self.plan.at_home:
             self._name(first, self._taken(first))
+        elif first in self.plan.slots and self.reads[first] == 1 and first not in self.plan.pack:
+            self.waiting[first] = "", self._place(first)
         elif first in self.plan.slots:
             self._name(first, self._place(first))
 
@@ -232,23 +261,32 @@ class _Writer:
             args = self.graph.values[index].args
             for arg in args:
                 self._fetch(arg)
-            return self.language.spell(op, [words.text[arg] for arg in args], [words.literal[arg] for arg in args])
-        operands = list(zip(*[self.graph.values[member].args for member in pack], strict=True))
-        for members in operands:
+            operands = [self._text(arg, op, place) for place, arg in enumerate(args)]
+            return self.language.spell(op, operands, [words.literal[arg] for arg in args])
+        rows = list(zip(*[self.graph.values[member].args for member in pack], strict=True))
+        for members in rows:
             for arg in members:
                 self._fetch(arg)
-        same = all(len(set(members)) == 1 for members in operands)
-        return self.language.spell(op, [self._vector(members, same) for members in operands], [False] * len(operands))
+        same = all(len(set(members)) == 1 for members in rows)
+        vectors = [self._vector(members, same, op, place) for place, members in enumerate(rows)]
+        return self.language.spell(op, vectors, [False] * len(vectors))
 
-    def _vector(self, members: tuple[int, ...], whole: bool) -> str:
-        """The operand of a pack, one value for each element: a pack, a number that all share, or values gathered.
+    def _text(self, arg: int, op: str = "", place: int = 0) -> str:
+        """An operand at this place of an operator, or of none: the expression that waits for it, or its name."""
+        if arg not in self.waiting:
+            return self.words.text[arg]
+        own, text = self.waiting.pop(arg)
+        return within(op, text, own, place) if own else text
+
+    def _vector(self, members: tuple[int, ...], whole: bool, op: str, place: int) -> str:
+        """An operand of a pack, one value for each element: a pack, a number that all share, or values gathered.
 
         A vector, if it is to be `whole`.
         """
         if self.plan.pack.get(members[0]) == members:
-            return self.known[members[0]]
+            return self.known[members[0]] if members[0] in self.known else self._text(members[0], op, place)
         if len(set(members)) == 1 and not whole:
-            return self.words.text[members[0]]
+            return self._text(members[0], op, place)
         listed = ", ".join(map(self._single, members))
         if members not in self.known:
             self.known[members] = f"g{len(self.known)}"
@@ -257,7 +295,7 @@ class _Writer:
 
     def _single(self, member: int) -> str:
         """A value among others of a vector."""
-        text, loaded = self.words.text[member], self.graph.values[member].op == INPUT and self.plan.pack
+        text, loaded = self._text(member), self.graph.values[member].op == INPUT and self.plan.pack
         return f"{self.language.prefix.upper()}_SINGLY({text})" if loaded and member not in self.plan.copied else text
 
     def _angles(self, first: int) -> None:

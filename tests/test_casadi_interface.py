@@ -112,6 +112,8 @@ WRITTEN = [
     ("pinocchio planar spherical", "step", ()),
     ("pinocchio spherical revolute", "integrate", ()),
     ("four_bar", "aba", ()),
+    ("go1", "rnea", ()),
+    ("solo12", "aba", ()),
     ("iiwa", "prox_pv", ("lbr_iiwa_link_7:3",)),
     ("iiwa", "pv_soft", ("lbr_iiwa_link_7:3",)),
     ("solo12", "constrained_aba", ("FL_FOOT:3", "HR_FOOT:3")),

@@ -22,7 +22,9 @@ from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT
 from codegen.ir.products import MatrixProduct, WithProducts, straight_line
+from codegen.ir.sparse import sparse
 from codegen.recursions.products import Product
+from codegen.tracing.form import Form
 from codegen.tracing.products import with_products
 from codegen.tracing.task import Task
 
@@ -53,6 +55,13 @@ def example() -> WithProducts:
     return WithProducts(graph, products, (z, ports[0], y))
 
 
+def gathering() -> WithProducts:
+    """The nonzeros of the same."""
+    found = sparse(example(), {"z", "a", "y"})
+    assert isinstance(found, WithProducts)
+    return found
+
+
 def by_numpy(x: np.ndarray) -> tuple[np.ndarray, ...]:
     a, b, d, c = interpret(example().graph, x)
     return c + (a @ b).T @ d, a, a @ b
@@ -62,6 +71,19 @@ def test_straight_line_code_says_what_products_mean() -> None:
     function, x = example(), np.linspace(-1.0, 2.0, 40)
     for mine, theirs in zip(interpret(straight_line(function), x), by_numpy(x), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-14, atol=1e-15)
+
+
+def test_nonzeros_are_gathered_from_whole_matrices() -> None:
+    """Of what products make or take; matrices that none takes are straight-line results."""
+    function, found, x = example(), gathering(), np.linspace(0.1, 2.0, 40)
+    assert [str(own) for own in found.gathers] == [
+        f"{port} out of {port.name}_whole" for port in found.outputs if port.pattern
+    ]
+    assert count(straight_line(found)) == count(straight_line(function))
+    for port, values, dense in zip(found.outputs, interpret(straight_line(found), x), by_numpy(x), strict=True):
+        assert port.pattern is not None
+        np.testing.assert_allclose(port.pattern.dense(values), dense, rtol=1e-14, atol=1e-15)
+        assert port.pattern.nnz == np.count_nonzero(dense)
 
 
 def test_structural_zeros_take_no_operations() -> None:
@@ -112,31 +134,41 @@ def test_narrow_products_are_straight_line_code_beside_wide_ones() -> None:
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("flags", [(), ("-DARM_PLAIN",)])
-def test_loops_compute_it(tmp_path: Path, compiler: str, flags: tuple[str, ...]) -> None:
-    files = emit_folder(header(), (ProductKernel(example()),), Style())
-    check(files, ["arm_multiply.c"], tmp_path, compiler, flags)
+@pytest.mark.parametrize("function", [example(), gathering()], ids=["whole", "gathered"])
+def test_loops_compute_it(tmp_path: Path, compiler: str, flags: tuple[str, ...], function: WithProducts) -> None:
+    files = emit_folder(header(), (ProductKernel(function),), Style())
+    check(files, ["arm_multiply.c"], tmp_path, compiler, flags, function)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_so_do_those_of_plain_c(tmp_path: Path, compiler: str) -> None:
+@pytest.mark.parametrize("function", [example(), gathering()], ids=["whole", "gathered"])
+def test_so_do_those_of_plain_c(tmp_path: Path, compiler: str, function: WithProducts) -> None:
     writer = BACKENDS["c_portable"]
-    files = writer.folder(header(), (ProductKernel(example()),), writer.style(Style()), {})
-    check(files, ["arm.c"], tmp_path, compiler, ("-Wconversion",))
+    files = writer.folder(header(), (ProductKernel(function),), writer.style(Style()), {})
+    check(files, ["arm.c"], tmp_path, compiler, ("-Wconversion",), function)
 
 
-def check(files: dict[str, str], sources: list[str], folder: Path, compiler: str, flags: tuple[str, ...]) -> None:
-    x = np.linspace(-1.0, 2.0, 40)
+def check(
+    files: dict[str, str],
+    sources: list[str],
+    folder: Path,
+    compiler: str,
+    flags: tuple[str, ...],
+    function: WithProducts,
+) -> None:
+    x, sizes = np.linspace(-1.0, 2.0, 40), [port.size for port in function.outputs]
     files["main.c"] = (
         '#include <stdio.h>\n#include "arm.h"\nint main(void) {\n'
-        f"double x[] = {{{', '.join(map(repr, x.tolist()))}}}, a[27], y[81], z[81];\narm_multiply(x, z, a, y);\n"
-        'for (int k = 0; k < 81; ++k) printf("%.17g\\n", z[k]);\n'
-        'for (int k = 0; k < 81; ++k) printf("%.17g\\n", y[k]);\nreturn 0; }\n'
+        f"double x[] = {{{', '.join(map(repr, x.tolist()))}}}, z[{sizes[0]}], a[{sizes[1]}], y[{sizes[2]}];\n"
+        "arm_multiply(x, z, a, y);\n"
+        f'for (int k = 0; k < {sizes[0]}; ++k) printf("%.17g\\n", z[k]);\n'
+        f'for (int k = 0; k < {sizes[2]}; ++k) printf("%.17g\\n", y[k]);\nreturn 0; }}\n'
     )
     written(files, folder)
     sanitize = ["-g", "-O2", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     compiled(compiler, folder, "-std=c99", *WARNINGS, *flags, *sanitize, "main.c", *sources, "-lm", "-o", "main")
     got = np.array([float(line) for line in output(folder / "main").split()])
-    z, _, y = by_numpy(x)
+    z, _, y = interpret(straight_line(function), x)
     np.testing.assert_allclose(got, np.concatenate([z.ravel(), y.ravel()]), rtol=1e-13, atol=1e-13)
 
 
@@ -174,6 +206,15 @@ def test_counts_are_those_of_the_straight_line_graph() -> None:
     assert isinstance(made, ProductKernel)
     assert made.count == count(codegen.graphs(robot, "aba_derivatives")[1])
     assert made.outputs[:3] == tuple(codegen.graphs(robot, "aba_derivatives")[1].outputs[:3])
+
+
+def test_sparse_results_are_gathered_from_those_of_loops() -> None:
+    robot = codegen.load("go1")
+    whole, nonzeros = (codegen.build(robot, "aba_derivatives", sparse=sparse) for sparse in (False, True))
+    q, v, tau = robot.random(np.random.default_rng(3))
+    for name, own, dense in zip(("da_dq", "da_dv", "Minv"), nonzeros(q, v, tau), whole(q, v, tau), strict=True):
+        assert (nonzeros.pattern(name).dense(own) == dense).all()
+    assert isinstance(pipeline.kernel(Task(robot, "aba_derivatives", form=Form(sparse=True))), ProductKernel)
 
 
 def test_small_products_are_straight_line_code() -> None:

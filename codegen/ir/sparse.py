@@ -56,7 +56,8 @@ def _gathered(function: WithProducts, matrices: Collection[str]) -> WithProducts
         outputs.append(made.get(port.name, port))
         if port.name in whole:
             rows, columns = port.shape
-            pattern = Pattern.of((rows, columns), zip(*np.nonzero(patterns[port.name]), strict=True))
+            places = ((int(row), int(column)) for row, column in np.argwhere(patterns[port.name]))
+            pattern = Pattern.of((rows, columns), places)
             outputs[-1] = replace(port, shape=(pattern.nnz,), pattern=pattern)
             gathers.append(Gather.of(outputs[-1], whole[port.name], pattern, columns))
     function = replace(function, graph=graph).renamed(whole)

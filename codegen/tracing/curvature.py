@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from casadi import SX, gradient, hessian, jacobian, substitute, vertcat
+from casadi import SX, gradient, hessian, horzcat, jacobian, substitute, vertcat
 
-from codegen.recursions.products import entries
+from codegen.recursions.products import entries, substituted
 from codegen.recursions.spanning_rates import is_plain
 from codegen.tracing.arguments import results, tangent_maps
-from codegen.tracing.task import problem_of, symbols_of
+from codegen.tracing.task import problem_of, results_or_products, symbols_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from codegen.tracing.task import Task
 
@@ -34,13 +34,29 @@ def second_derivatives(y: SX, symbols: Mapping[str, SX], known: Pairs) -> Pairs:
     return known | {(one, other): jacobian(slopes[one], symbols[other]) for one, other in missing}
 
 
+def turns_no_axes(task: Task) -> bool:
+    """Whether the recursion holds: without loops, and where joints' axes stand still in their bodies."""
+    rnea = replace(task, algorithm="rnea")
+    return is_plain(problem_of(rnea, symbols_of(rnea.signature[0])).built)
+
+
+def along_tangents(task: Task, state: Sequence[SX], weights: SX) -> SX:
+    """Those of weights' tau by q, v and a (3 nv x 3 nv), q along the tangents of joints: how gradients change."""
+    own = replace(task, algorithm="rnea_hessian")
+    symbols = symbols_of(own.signature[0])
+    given = dict(zip(("q", "v", "a", "weights"), (*state, weights), strict=True))
+    made = results_or_products(own, symbols)
+    _, qq, qv, qa, vv = entries(substituted(made, symbols, [given[port.name] for port in own.signature[0]]))
+    none = SX(*vv.shape)
+    return vertcat(horzcat(qq.T, qv, qa), horzcat(qv.T, vv, none), horzcat(qa.T, none, none))
+
+
 def of_joint_forces(task: Task, given: Mapping[str, SX], weights: SX) -> Pairs:
     """Those of weights' tau by q, v and a, of inverse dynamics at these arguments; none where joints' axes turn.
 
     q is one of any quaternions but zero, as in `codegen.tracing.differentiated`: its tangents turn with it.
     """
-    rnea = replace(task, algorithm="rnea")
-    if not is_plain(problem_of(rnea, symbols_of(rnea.signature[0])).built):
+    if not turns_no_axes(task):
         return {}
     own = results(replace(task, algorithm="rnea_hessian"), {**given, "weights": weights})
     slope, qq, qv, qa, vv = entries(tuple(own[name] for name in ("H_q", "H_qq", "H_qv", "H_qa", "H_vv")))

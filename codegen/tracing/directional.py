@@ -25,6 +25,7 @@ from codegen.ir.graph import Port
 from codegen.ir.products import straight_line
 from codegen.spatial import mirrored
 from codegen.tracing.casadi_operators import direct_operators
+from codegen.tracing.curvature import along_tangents, turns_no_axes
 from codegen.tracing.implicit import program_of
 from codegen.tracing.tangents import tangents
 from codegen.tracing.task import read, symbols_of, trace_products
@@ -173,14 +174,18 @@ def _derivative(task: Task) -> Graph:
     elif task.form.derivative == "hvp":
         found = own.hvp(vertcat(*symbols[len(inputs) : len(inputs) + len(outputs)]), others[1])
     else:
-        return read(task, symbols, given, [_second(task, own, others[0])], made)
+        return read(task, symbols, given, [_second(task, own, symbols[: len(inputs)], others[0])], made)
     return read(task, symbols, given, _split(found, made), made)
 
 
-def _second(task: Task, own: Differential, weights: SX) -> SX:
+def _second(task: Task, own: Differential, arguments: Sequence[SX], weights: SX) -> SX:
     """The Hessian of results' sum with weights, or the Hessians of all results, one below the other."""
     w = weights if task.form.derivative == HESSIAN else SX.sym("w", own.outwards.size1())
-    H = _symmetric(task, own, own.hvp(w, SX.eye(own.inwards.size2())))
+    inputs = [port.name for port in task.signature[0]]
+    if task.algorithm == "rnea" and inputs == ["q", "v", "a"] and turns_no_axes(task):
+        H = along_tangents(task, arguments, w)
+    else:
+        H = _symmetric(task, own, own.hvp(w, SX.eye(own.inwards.size2())))
     if task.form.derivative == HESSIAN:
         return H
     return vertcat(*[substitute(H, w, densify(SX.eye(w.size1())[:, k])) for k in range(w.size1())])

@@ -20,7 +20,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: 438088b3d7191d817c94e20a5fdd596b8cdaea35f5bf23563462bce97081ee78 (SHA-256 of the sources)
+ * Content: 13a0533f386617132e670abe8cd77caf9a5bf27e64ca5ab3a8a1bc46f7f1f464 (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -35,7 +35,7 @@ extern "C" {
 #define IIWA_NV 7
 #define IIWA_ABI 1
 #define IIWA_MODEL "bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68"
-#define IIWA_CONTENT "438088b3d7191d817c94e20a5fdd596b8cdaea35f5bf23563462bce97081ee78"
+#define IIWA_CONTENT "13a0533f386617132e670abe8cd77caf9a5bf27e64ca5ab3a8a1bc46f7f1f464"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int iiwa_abi(void);
@@ -50,7 +50,7 @@ const char *iiwa_model(void);
  */
 void iiwa_rnea(const IIWA_REAL *q, const IIWA_REAL *v, const IIWA_REAL *a, IIWA_REAL *tau);
 /* Bytes of stack that a call takes at most by GCC or clang at -O2, estimated from what is alive at once. */
-#define IIWA_RNEA_STACK 1792
+#define IIWA_RNEA_STACK 1728
 
 /* crba: joint-space inertia matrix
  *   in  q[7] (7): configuration

@@ -47,6 +47,8 @@ NEAR = 12  # freedoms from a meeting to the root, of which y' D^-1 y costs less 
 
 LOOPED = 1500  # multiplications of matrices from which loops are faster than straight-line code (`products`)
 
+LOOPED_NONZEROS = 8000  # the same where only nonzeros are wanted, by coordinates that quaternions add to
+
 ITERATIONS = 3  # of a proximal algorithm, as many as there are by default
 
 

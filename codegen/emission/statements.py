@@ -1,4 +1,4 @@
-"""The statements of a kernel: one per operation, in the graph's order, in one or more parts.
+"""The statements of a kernel: one per value, but for those within others, in the graph's order, in one or more parts.
 
 A part is one C function; values that outlive their part travel through the workspace `w`. Outputs are stored as soon
 as they are there, but not before the last input has been read, so an output array may be an input array. Sines and

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codegen.ir.pattern import Pattern
-
 
 TILE = 8
 """Columns of a right factor that loops take at a time."""
@@ -61,13 +59,6 @@ class Gather:
 
     def __str__(self) -> str:
         return f"{self.port} out of {self.source}"
-
-    @classmethod
-    def of(cls, port: Port, source: str, pattern: Pattern, columns: int, *, transposed: bool = False) -> Gather:
-        """The nonzeros of a matrix, column by column, out of one of so many columns, or out of the transpose of it."""
-        places = zip(pattern.columns, pattern.indices, strict=True)
-        steps = (columns, 1) if transposed else (1, columns)
-        return cls(port, source, tuple(column * steps[0] + row * steps[1] for column, row in places))
 
 
 @dataclass(frozen=True, slots=True)

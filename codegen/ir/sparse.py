@@ -59,6 +59,7 @@ def _gathered(function: WithProducts, matrices: Collection[str]) -> WithProducts
             places = ((int(row), int(column)) for row, column in np.argwhere(patterns[port.name]))
             pattern = Pattern.of((rows, columns), places)
             outputs[-1] = replace(port, shape=(pattern.nnz,), pattern=pattern)
-            gathers.append(Gather.of(outputs[-1], whole[port.name], pattern, columns))
+            own = tuple(row * columns + c for row, c in zip(pattern.indices, pattern.columns, strict=True))
+            gathers.append(Gather(outputs[-1], whole[port.name], own))
     function = replace(function, graph=graph).renamed(whole)
     return replace(function, outputs=tuple(outputs), gathers=tuple(gathers))

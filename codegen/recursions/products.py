@@ -71,6 +71,23 @@ def pulled(J: Result, B: SX, known: dict[tuple[int, int, bool], Result]) -> Pull
     return Pulled(J, Y)
 
 
+def transposed(matrix: Result) -> Result:
+    """The transpose of a result, of the same factors."""
+    if isinstance(matrix, SX):
+        return matrix.T
+    right = matrix.left if matrix.transposed else transposed(matrix.left)
+    plus = None if matrix.plus is None else transposed(matrix.plus)
+    return Product(matrix.right, right, plus, transposed=True, symmetric=matrix.symmetric)
+
+
+def some_columns(matrix: Result, places: list[int]) -> Result:
+    """These columns of a result."""
+    if isinstance(matrix, SX):
+        return matrix[:, places]
+    plus = None if matrix.plus is None else some_columns(matrix.plus, places)
+    return replace(matrix, right=some_columns(matrix.right, places), plus=plus, symmetric=False)
+
+
 def substituted(results: tuple[Result, ...], old: Sequence[SX], new: Sequence[SX]) -> tuple[Result, ...]:
     """The results with expressions in the place of symbols, all at once."""
     parts = [*results, *(factor for own in products_in(results) for factor in own.factors)]

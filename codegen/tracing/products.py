@@ -51,12 +51,15 @@ class _Keeper:
 
 
 def with_products(
-    results: Sequence[Result], outputs: Sequence[Port]
+    results: Sequence[Result], outputs: Sequence[Port], least: int = LOOPED
 ) -> tuple[tuple[SX, ...], tuple[Port, ...], tuple[MatrixProduct, ...]]:
-    """What the graph has to make: results and kept matrices, and their ports; and the products of these."""
+    """What the graph has to make: results and kept matrices, and their ports; and the products of these.
+
+    There are none below so many multiplications.
+    """
     wide = unrolled(tuple(results), TILE)
     products = products_in(wide)
-    if any(product.shape[1] < TILE for product in products) or multiplications(wide) <= LOOPED:
+    if any(product.shape[1] < TILE for product in products) or multiplications(wide) <= least:
         return entries(tuple(results)), tuple(outputs), ()
     pairs = list(zip(wide, outputs, strict=True))
     keeper = _Keeper(pairs)

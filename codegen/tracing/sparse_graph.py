@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 from casadi import SX, Function, Sparsity, vec
 
+from codegen.costs import LOOPED_NONZEROS
 from codegen.ir.counting import Count, count
 from codegen.ir.graph import STATUS, Graph, Port, Value, from_casadi, verify
 from codegen.ir.operations import CONST
 from codegen.ir.pattern import Pattern
 from codegen.ir.products import Gather, MatrixProduct, WithProducts, straight_line
-from codegen.recursions.products import Product
+from codegen.recursions.products import Product, Result, products_in, some_columns, transposed
 from codegen.tracing.blocks import Block, plain, unrolled
 from codegen.tracing.products import with_products
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
+
+    from numpy.typing import NDArray
 
 
 def pattern_of(matrix: SX) -> Pattern:
@@ -72,8 +77,8 @@ def sparse_graph(
     """
     blocks = {key: y if isinstance(y, Block) else plain(y) for key, y in outputs.items()}
     blocks |= {key: replace(blocks[key], entries=sparsity_of(fixed[key])) for key in blocks.keys() & fixed.keys()}
-    kept = _kept(blocks.values())
-    rest = {key: block for key, block in blocks.items() if id(block.matrix) not in kept.names}
+    kept = _kept(blocks)
+    rest = {key: block for key, block in blocks.items() if key not in kept.sources}
     made = dict(zip(rest, unrolled(rest.values()), strict=True))
     given, found = ({key: pattern_of(x) for key, x in parts.items()} for parts in (inputs, made))
     taken, own = (
@@ -84,32 +89,60 @@ def sparse_graph(
     written = with_status(from_casadi(traced, taken, (*own, *kept.ports), name))
     graph, found = _trimmed(passes(written), found, {*fixed, STATUS.name, *(port.name for port in kept.ports)})
     before = WithProducts(written, kept.products, tuple(own.port for own in kept.products))
-    function, patterns = _gathered(replace(before, graph=graph), blocks, found, kept.names, fixed)
-    return SparseGraph(function, given, patterns, count(straight_line(before)))
+    if not kept.products:
+        return SparseGraph(graph, given, {key: found[key] for key in blocks}, count(written))
+    entries = {key: pattern_of(SX(block.entries)) for key, block in blocks.items()}
+    function, patterns = _gathered(replace(before, graph=graph), found, entries, kept.sources, fixed)
+    return SparseGraph(function, given, {key: patterns[key] for key in blocks}, count(straight_line(before)))
 
 
 def _port(name: str, pattern: Pattern) -> Port:
     return Port(name, (pattern.nnz,), f"{name}, its nonzeros column by column")
 
 
+class _Source(NamedTuple):
+    """Where a block's entries are in the matrix of this name: numbers of elements, row by row; -1 where it has none."""
+
+    name: str
+    places: NDArray[np.int_]
+
+
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """Large products, matrices for them with ports, and what products are called, by the identity of results."""
+    """Large products, matrices for them with ports, and where results are among the products, by the results' names."""
 
     matrices: tuple[SX, ...]
     ports: tuple[Port, ...]
     products: tuple[MatrixProduct, ...]
-    names: dict[int, str]
+    sources: dict[str, _Source]
 
 
-def _kept(blocks: Iterable[Block]) -> _Kept:
-    """What of the blocks is computed by loops; nothing if they have too little to multiply."""
-    results = {id(block.matrix): block.matrix for block in blocks if isinstance(block.matrix, Product)}
+def _kept(blocks: Mapping[str, Block]) -> _Kept:
+    """What of the blocks is computed by loops; nothing if they have too little to multiply.
+
+    A matrix is computed by its columns, as its nonzeros are stored, unless something takes it or its transpose, too.
+    """
+    wanted = {key: block for key, block in blocks.items() if isinstance(block.matrix, Product)}
+    taken = {id(x) for own in products_in(tuple(block.matrix for block in wanted.values())) for x in own.factors}
+    taken |= {id(block.matrix) for block in wanted.values() if block.transposed}
+    results, sources = dict[int, Result](), dict[str, _Source]()
+    for key, block in wanted.items():
+        matrix, places = block.matrix, -np.ones(block.entries.shape, int)
+        some = [c for c, (start, stop) in enumerate(pairwise(block.entries.colind())) if stop > start]
+        if id(matrix) in taken or not some:
+            places[:, :] = _row_by_row(matrix.shape).T if block.transposed else _row_by_row(matrix.shape)
+        else:
+            matrix = transposed(matrix if len(some) == places.shape[1] else some_columns(matrix, some))
+            places[:, some] = _row_by_row(matrix.shape).T
+        results[id(matrix)] = matrix
+        sources[key] = _Source(f"whole{[*results].index(id(matrix))}", places)
     ports = [Port(f"whole{number}", x.shape) for number, x in enumerate(results.values())]
-    matrices, own, products = with_products(tuple(results.values()), ports)
-    if not products:
-        return _Kept((), (), (), {})
-    return _Kept(matrices, own, products, dict(zip(results, (port.name for port in ports), strict=True)))
+    matrices, own, products = with_products(tuple(results.values()), ports, LOOPED_NONZEROS)
+    return _Kept(matrices, own, products, sources) if products else _Kept((), (), (), {})
+
+
+def _row_by_row(shape: tuple[int, int]) -> NDArray[np.int_]:
+    return np.arange(shape[0] * shape[1]).reshape(shape)
 
 
 def _trimmed(graph: Graph, patterns: Mapping[str, Pattern], whole: Collection[str]) -> tuple[Graph, dict[str, Pattern]]:
@@ -128,30 +161,34 @@ def _trimmed(graph: Graph, patterns: Mapping[str, Pattern], whole: Collection[st
 
 def _gathered(
     function: WithProducts,
-    blocks: Mapping[str, Block],
-    patterns: Mapping[str, Pattern],
-    names: Mapping[int, str],
-    fixed: Mapping[str, Pattern],
-) -> tuple[Graph | WithProducts, dict[str, Pattern]]:
-    """The function that gives all blocks: nonzeros of the graph's own, and out of products; and all patterns."""
-    graph = function.graph
-    if not function.products:
-        return graph, {key: patterns[key] for key in blocks}
-    own, known, found = {port.name: port for port in graph.outputs}, function.patterns(), dict[str, Pattern]()
-    outputs, gathers = list[Port](), list[Gather]()
-    for key, block in blocks.items():
-        if key in patterns:
-            found[key] = patterns[key]
-            outputs += [own[key]] if key in own else []
-            continue
-        source = names[id(block.matrix)]
-        some = known[source].T if block.transposed else known[source]
-        may = some | (key in fixed)
-        places = zip(*block.entries.get_triplet(), strict=True)
-        found[key] = Pattern.of(some.shape, [place for place in places if may[place]])
-        if found[key].nnz:
-            outputs.append(_port(key, found[key]))
-            width = known[source].shape[1]
-            gathers.append(Gather.of(outputs[-1], source, found[key], width, transposed=block.transposed))
-    outputs += [STATUS] if STATUS in graph.outputs else []
-    return replace(function, outputs=tuple(outputs), gathers=tuple(gathers)), found
+    own: Mapping[str, Pattern],
+    entries: Mapping[str, Pattern],
+    sources: Mapping[str, _Source],
+    fixed: Collection[str],
+) -> tuple[WithProducts, dict[str, Pattern]]:
+    """The function that gives all blocks, nonzeros of the graph's `own` and out of products; and all patterns."""
+    ports, known, found = {port.name: port for port in function.graph.outputs}, function.patterns(), {**own}
+    outputs, gathers, names = list[Port](), list[Gather](), dict[str, str]()
+    for key, pattern in entries.items():
+        if key in sources:
+            name, places = sources[key]
+            nonzero = (places >= 0) & ((key in fixed) | known[name].ravel()[places])
+            at = zip(pattern.indices, pattern.columns, strict=True)
+            found[key] = Pattern.of(pattern.shape, [place for place in at if nonzero[place]])
+            there = [int(places[place]) for place in zip(found[key].indices, found[key].columns, strict=True)]
+            if there == [*range(known[name].size)] and name not in names:  # the matrix, as it is
+                names[name] = key
+                outputs.append(Port(key, known[name].shape, _port(key, found[key]).about))
+            elif there:
+                outputs.append(_port(key, found[key]))
+                gathers.append(Gather(outputs[-1], name, tuple(there)))
+        elif key in ports:
+            outputs.append(ports[key])
+    outputs += [STATUS] if STATUS in function.graph.outputs else []
+    gathers = [replace(gather, source=names.get(gather.source, gather.source)) for gather in gathers]
+    renamed = function.renamed(names)
+    products = tuple(
+        replace(product, port=next((port for port in outputs if port.name == product.port.name), product.port))
+        for product in renamed.products
+    )
+    return replace(renamed, products=products, outputs=tuple(outputs), gathers=tuple(gathers)), found

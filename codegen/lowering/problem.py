@@ -37,7 +37,7 @@ Change = Callable[[SX], SX]
 class Needs:
     """What an algorithm declares of itself, so that steps know what they may change without notice.
 
-    `held` says that it solves the problem of constrained dynamics (`codegen.lowering.reduced_problem`), and how;
+    `closes` says that it finds positions that close loops (`closed_forms`). `held` says that it solves the problem of constrained dynamics (`codegen.lowering.reduced_problem`), and how;
     `stiffened` that it holds rows by a stiffness mu of the bodies.
     `rotors` says what bodies are to it that loops drive. With `joint_space` it factorises the joint-space inertia
     matrix. It may be given another frame of a floating base (`base_frame`), another link as the base (`base_link`),
@@ -55,6 +55,7 @@ class Needs:
     length_units: bool = False
     contact_axes: bool = False
     rotors: Rotors = "bodies"
+    closes: bool = False
 
 
 class LinkAxes(NamedTuple):

@@ -145,9 +145,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             competes=True,
         ),
         Algorithm("minverse", minverse, Q, ("Minv",), "inverse inertia matrix"),
-        Algorithm(
-            "integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold", declares=CLOSES
-        ),
+        Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold", declares=CLOSES),
         Algorithm("difference", difference, ("q0", "q1"), ("dv",), "difference of two configurations"),
         quantities("com", com, STATE, ("com", "vcom"), "centre of mass and its velocity", declares=BOTH),
         quantities("com_jacobian", com_jacobian, Q, ("J_com",), "Jacobian of the centre of mass", declares=BOTH),

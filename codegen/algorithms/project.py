@@ -7,7 +7,7 @@ Algorithms, sec. 8.11): dr_d = -K_d^-1 phi, a fixed number of steps, moved along
 
 from __future__ import annotations
 
-from casadi import SX, Function, sqrt, sumsqr, vertcat
+from casadi import SX, sqrt, substitute, sumsqr, vertcat
 
 from codegen.kinematic_loops.constraints import Spanning
 from codegen.recursions.tree import Tree
@@ -34,7 +34,7 @@ def closed(tree: Tree, q: SX, told: bool = False) -> tuple[SX, SX]:
         places = [tree.model.q_slices[b] for b in tree.model.position_bodies[i]]
         place = slice(places[0].start, places[-1].stop)
         q[place] = _by_form(own, q[place], told) if own.form else _by_newton(tree, i, q[place], told)
-        residuals.append(Function("phi", [own.constraints.x], [own.constraints.phi])(q[place]))
+        residuals.append(substitute(own.constraints.phi, own.constraints.x, q[place]))
     return q, sqrt(sumsqr(vertcat(*residuals)))
 
 
@@ -50,9 +50,9 @@ def _by_newton(tree: Tree, i: int, x: SX, told: bool) -> SX:
     own = tree.spanning[i]
     moves = -own.Kd.solve(own.phi)
     last = moves / divisor(SX(1), SX(SMALL**2), sumsqr(moves)) if told else moves
-    step, end = (Function("step", [own.constraints.x], [_moved(tree, i, own, dr)]) for dr in (moves, last))
+    step, end = (_moved(tree, i, own, dr) for dr in (moves, last))
     for taken in (*[step] * (STEPS - 1), end):
-        x = taken(x)
+        x = substitute(taken, own.constraints.x, x)
     return x
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+FORM, NEWTON = "closed form", "Newton's method"
 EXACT = 1e-9  # part of their size by which derivatives may miss what is assumed of them
 POINTS = 12  # random positions at which they are looked at
 STATES = 8  # closed states that a form has to reach
@@ -47,6 +48,16 @@ def node_forms(model: Model) -> tuple[ClosedForm | None, ...]:
         None if closing is None else closed_form(closing, _unknowns(model, i, closing))
         for i, closing in enumerate(closings(model))
     )
+
+
+def solutions(model: Model) -> dict[int, str]:
+    """By numbers of implicit loops, how they are solved for their dependent joints."""
+    return {
+        n: FORM if form else NEWTON
+        for node, form in zip(model.nodes, node_forms(model), strict=True)
+        for n in node.loops
+        if not model.loops[n].explicit
+    }
 
 
 def _unknowns(model: Model, i: int, closing: Closing) -> tuple[int, ...]:
@@ -79,7 +90,9 @@ def closed_form(closing: Closing, unknowns: Sequence[int]) -> ClosedForm | None:
     return form if _reaches(closing, form, states, unknowns, rng) else None
 
 
-def _reaches(closing: Closing, form: ClosedForm, states: Array, unknowns: Sequence[int], rng: np.random.Generator) -> bool:
+def _reaches(
+    closing: Closing, form: ClosedForm, states: Array, unknowns: Sequence[int], rng: np.random.Generator
+) -> bool:
     """Whether a form leads back to closed states from near by, where these are not near singular ones."""
     x = SX.sym("x", closing.size)
     motion, room = form.motion(x, closing.evaluate(x)[0], x)
@@ -158,7 +171,7 @@ class Search:
             ratio = -float(first @ rate) / float(first @ first)
             if np.abs(rate + ratio * first).max() > EXACT * np.abs(first).max():
                 return None
-            found.append(ratio if abs(ratio) > EXACT else 0.0)
+            found.append(_simple(ratio))
         return found
 
     def pairs(self) -> Iterator[tuple[tuple[Move, ...], tuple[Direction, ...]]]:
@@ -171,10 +184,10 @@ class Search:
             if last is None:
                 continue
             if last.rate:
-                first = Move(u, "off rod", rows, (w,), rates=(last.rate,))
+                moves = [self.solved(Move(u, "off rod", rows, (w,), rates=(last.rate,)))]
             else:
-                first = Move(u, "off line", rows, (w,))
-            move = self.solved(first) if last.rate or len(rows) == 2 else None
+                moves = [self.solved(Move(u, "off line", two, (w,))) for two in combinations(rows, 2)]
+            move = max((move for move in moves if move), key=lambda one: one.size, default=None)
             if move:
                 yield (move, last), left
 
@@ -200,7 +213,7 @@ class Search:
         return tuple(np.flatnonzero(rows).tolist()), tuple(u for u in self.unknowns if u not in unknowns)
 
     def placed(self, move: Move) -> Move | None:
-        """The last move of a group with its rate, if the unknown turns all rows about an axis or moves them on a line."""
+        """The last move of a group with its rate, if the unknown turns rows about an axis or moves them on a line."""
         first = along(self.phi[list(move.rows)], self.x, move.unknown)
         rate = self.rate(first, move.unknown)
         if rate is None:
@@ -211,15 +224,15 @@ class Search:
         """The move with its rate and size, if its equation holds no other unknown and is a sinusoid or linear."""
         equation = move.equation(self.x, self.phi, ())
         rate = self.rate(equation.first, move.unknown)
-        first = np.abs(self.at(equation.first)).max()
-        if rate is None or not all(np.abs(self.at(along(equation.f, self.x, w))).max() <= EXACT * first for w in move.others):
+        least = EXACT * np.abs(self.at(equation.first)).max()
+        if rate is None or any(np.abs(self.at(along(equation.f, self.x, w))).max() > least for w in move.others):
             return None
         A, B = self.at(vertcat(equation.first, equation.second), self.states).reshape(-1, 2).T
         size = np.mean(A**2 / rate**2 + B**2 / rate**4) if rate else np.mean(A**2)
         return replace(move, rate=rate, size=float(size))
 
     def rate(self, first: SX, unknown: Direction) -> float | None:
-        """k of a value whose derivative is this one: its third derivative is -k^2 times it; 0 if linear, None if none."""
+        """k of a value with this derivative, whose third one is -k^2 times it; 0 if it is linear, None if neither."""
         second = along(first, self.x, unknown)
         one, two, three = (self.at(value).ravel() for value in (first, second, along(second, self.x, unknown)))
         scale = np.abs(one).max(initial=0.0)
@@ -232,9 +245,9 @@ class Search:
 
 
 def _simple(rate: float) -> float:
-    """The ratio of small numbers that a rate is up to rounding, if any."""
+    """A rate, or the ratio of small numbers that it is up to rounding."""
     near = Fraction(rate).limit_denominator(1000)
-    return float(near) if near and abs(rate / near - 1) < EXACT else rate
+    return float(near) if abs(rate - near) <= EXACT * max(abs(near), EXACT) else rate
 
 
 def _followed(unknown: Direction, own: Direction, ratio: float) -> Direction:

@@ -98,6 +98,7 @@ HELD, PROXIMAL, SOLUTION = (*STATE_AND_FORCE, "k"), (*STATE_AND_FORCE, "k", "mu"
 
 BY_STATE = ("da_dq", "da_dv", "da_dtau", "dlam_dq", "dlam_dv", "dlam_dtau")
 FORCES, BOTH = Needs(swept="forces"), Needs(swept="both")
+CLOSES = Needs(closes=True)
 IN_JOINT_SPACE, STIFFENED = Needs(joint_space=True), Needs(held="in steps", stiffened=True)
 PAIRS, JOINTS, BRANCHES = (Needs(contact_traffic=traffic) for traffic in ("pairs", "joints", "branches"))
 
@@ -145,7 +146,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             competes=True,
         ),
         Algorithm("minverse", minverse, Q, ("Minv",), "inverse inertia matrix"),
-        Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold"),
+        Algorithm("integrate", integrate, ("q", "dv"), ("q1",), "step on the configuration manifold", declares=CLOSES),
         Algorithm("difference", difference, ("q0", "q1"), ("dv",), "difference of two configurations"),
         quantities("com", com, STATE, ("com", "vcom"), "centre of mass and its velocity", declares=BOTH),
         quantities("com_jacobian", com_jacobian, Q, ("J_com",), "Jacobian of the centre of mass", declares=BOTH),
@@ -287,7 +288,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         ),
         *stepped("aba", STATE_AND_FORCE),
         *(entry for name, inputs in HELD_STEPS.items() for entry in stepped(name, inputs)),
-        loops("project", project, ("guess",), ("closed", "residual"), "closing of loops"),
+        loops("project", project, ("guess",), ("closed", "residual"), "closing of loops", declares=CLOSES),
         loops("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected"),
         loops("projection_fd", projection_fd, STATE_AND_FORCE, ("a",), "projection method"),
         loops("lagrange_fd", lagrange_fd, STATE_AND_FORCE, ("a",), "Lagrange multipliers"),

@@ -1,23 +1,20 @@
 """Steps on the configuration manifold: the exponential map of every joint.
 
 The step is a constant velocity over unit time; conventions of position, quaternion and velocity are the
-joints' own (`codegen.joints`). Implicit loops, which a straight step opens, are closed again by Newton's method; where
-that has not converged, the last of its steps is left out, and the status tells. Gravity plays no part.
+joints' own (`codegen.joints`). Implicit loops, which a straight step opens, are closed again (`project`); where that
+finds no solution, the status tells. Gravity plays no part.
 """
 
 from __future__ import annotations
 
-from casadi import SX, sumsqr, vertcat
+from casadi import SX, vertcat
 
 from codegen.algorithms.project import closed
 from codegen.recursions.tree import Tree
-from codegen.spatial import divisor
-
-SMALL = 1e-4  # rad, m: from here the step is right to the square of this
 
 
 def integrate(tree: Tree, dv: SX) -> SX:
     """The configuration (nq) that the constant velocity dv (nv) reaches from q in unit time."""
     steps = zip(tree.parts, tree.rates(dv), tree.positions(tree.q), strict=True)
     q1 = vertcat(*[part.joint.integrate(part.q, step) for part, step, own in steps if own.nnz()])
-    return closed(tree, q1, lambda moves: moves / divisor(SX(1), SX(SMALL**2), sumsqr(moves)))[0]
+    return closed(tree, q1, told=True)[0]

@@ -3,7 +3,8 @@
 Bodies are listed parents before children. Where one body carries several, the drawing branches;
 a single child stands under its parent. `q` and `v` are the elements of the configuration and
 velocity vectors that a joint owns; a joint that a loop drives may own none. Bodies that loops tie
-move as one cluster, whose number stands beside them and before its loops below.
+move as one cluster, whose number stands beside them and before its loops below. Implicit loops
+are solved by a closed form where rigidc finds one, else by Newton's method.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ EXAMPLES = """\
 """
 
 HEADER = ("body", "joint", "type", "axis", "q", "v", "lower", "upper", "mass")
-LOOPS = ("cluster", "loop", "kind", "joints", "independent")
+LOOPS = ("cluster", "loop", "kind", "joints", "independent", "solved by")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,11 +52,14 @@ def run(args: argparse.Namespace) -> int:
         frames = [(f.name, body_name(robot, f.body), _vector(f.placement.translation)) for f in robot.frames]
         sys.stdout.write("\n" + Table(("frame", "on body", "at"), tuple(frames)).text())
     if robot.loops:
-        number = cluster_numbers(robot)
+        number, solved = cluster_numbers(robot), solved_by(robot)
         loops = [
-            (number[node.bodies[0]], loop.name, loop.kind, ", ".join(loop.joints), ", ".join(loop.independent))
+            (
+                *(number[node.bodies[0]], loop.name, loop.kind, ", ".join(loop.joints), ", ".join(loop.independent)),
+                solved.get(n),
+            )
             for node in robot.nodes
-            for loop in (robot.loops[n] for n in node.loops)
+            for n, loop in ((n, robot.loops[n]) for n in node.loops)
         ]
         sys.stdout.write("\n" + Table(LOOPS, tuple(loops)).text())
     for note in robot.notes:
@@ -89,6 +93,15 @@ def cluster_numbers(robot: Robot) -> dict[int, int]:
     """For each body that moves in a cluster the number of this one, from 1."""
     tied = [node.bodies for node in robot.nodes if node.loops]
     return {b: number for number, bodies in enumerate(tied, 1) for b in bodies}
+
+
+def solved_by(robot: Robot) -> dict[int, str]:
+    """By numbers of implicit loops, how they are solved."""
+    if all(loop.explicit for loop in robot.loops):
+        return {}
+    from codegen.kinematic_loops.closed_forms import solutions  # symbolic, slow to import, needed by few robots
+
+    return solutions(robot)
 
 
 def rows(robot: Robot) -> tuple[tuple[Cell, ...], ...]:
@@ -134,6 +147,7 @@ def tree(parents: list[int]) -> list[str]:
 
 def facts(robot: Robot) -> dict[str, object]:
     """What `info` says, for machines; limits that are infinite are null."""
+    solved = solved_by(robot)
     bodies = [
         {
             "name": body.name,
@@ -165,8 +179,9 @@ def facts(robot: Robot) -> dict[str, object]:
                 "kind": loop.kind,
                 "joints": list(loop.joints),
                 "independent": list(loop.independent),
+                "solved_by": solved.get(n),
             }
-            for loop in robot.loops
+            for n, loop in enumerate(robot.loops)
         ],
         "clusters": [
             {

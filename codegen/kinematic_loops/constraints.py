@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codegen.joints import JointType
+    from codegen.kinematic_loops.angle_equations import ClosedForm
     from codegen.model import Loop, Model
 
 TransformOf = Callable[[int, SX], Transform]
@@ -67,7 +68,7 @@ class Spanning:
     """The joints of a node's bodies: `positions` by body, `G`, and `g` at any velocity.
 
     `phi` and `K` are the implicit constraints that count: as many as joints depend on them; `Kd` are their columns of
-    the dependent joints.
+    the dependent joints. `form` gives these joints' positions, where it is known and asked for.
     """
 
     positions: tuple[SX, ...]
@@ -77,6 +78,7 @@ class Spanning:
     K: SX
     Kd: Square
     constraints: Constraints
+    form: ClosedForm | None = None
 
     @property
     def full_K(self) -> SX:

@@ -15,6 +15,7 @@ from codegen.errors import RobotError
 from codegen.lowering.base_frame import base_frame
 from codegen.lowering.build_tree import build_tree
 from codegen.lowering.canonical_frames import aligned_axes, canonical_frames
+from codegen.lowering.closed_forms import closed_forms
 from codegen.lowering.contact_rows import contact_axes, contact_rows, determined_joints, held_softly
 from codegen.lowering.length_units import length_units
 from codegen.lowering.link_axes import link_axes, own_axes
@@ -62,6 +63,7 @@ LOWERING: tuple[Step, ...] = (
     Step(base_frame, unchanged),
     Step(canonical_frames, aligned_axes),
     Step(loop_closure),
+    Step(closed_forms, unchanged),
     Step(regroup_inertias, own_inertias),
     Step(determined_joints, held_softly),
     Step(contact_axes, unchanged),

@@ -37,8 +37,9 @@ Change = Callable[[SX], SX]
 class Needs:
     """What an algorithm declares of itself, so that steps know what they may change without notice.
 
-    `held` says that it solves the problem of constrained dynamics (`codegen.lowering.reduced_problem`), and how;
-    `stiffened` that it holds rows by a stiffness mu of the bodies.
+    `closes` says that it finds positions that close loops, for which there may be closed forms. `held` says that it
+    solves the problem of constrained dynamics (`codegen.lowering.reduced_problem`), and how; `stiffened` that it holds
+    rows by a stiffness mu of the bodies.
     `rotors` says what bodies are to it that loops drive. With `joint_space` it factorises the joint-space inertia
     matrix. It may be given another frame of a floating base (`base_frame`), another link as the base (`base_link`),
     units of length for every body (`length_units`), and rows of contacts along axes that do not move against the bodies
@@ -55,6 +56,7 @@ class Needs:
     length_units: bool = False
     contact_axes: bool = False
     rotors: Rotors = "bodies"
+    closes: bool = False
 
 
 class LinkAxes(NamedTuple):

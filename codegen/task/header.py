@@ -39,7 +39,7 @@ def header(model: Model, prefix: str, tasks: Sequence[Task]) -> Header:
         gravity=model.gravity,
         digest=model.digest,
         usual=(*_usual(model, next((task.dtype for task in tasks), "float64")), *_directions(tasks)),
-        notes=(*closure_notes(model), *model.notes),
+        notes=(*closure_notes(model, tasks), *model.notes),
         contacts=tuple(contact_lines(tasks)),
     )
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from codegen.algorithms import MASSES, OPTIONAL
 from codegen.ir.names import wrapped
+from codegen.kinematic_loops.closed_forms import NEWTON, solutions
 from codegen.model.contacts import gain_of, number, placed, rows_of
+from codegen.recursions.composition import Composition
 from codegen.tracing.directional import axes
 
 if TYPE_CHECKING:
@@ -35,8 +37,8 @@ def contact_lines(tasks: Sequence[Task]) -> Iterator[str]:
         yield f"{', '.join(words)}: {rows_of(contact)}"
 
 
-def closure_notes(model: Model) -> tuple[str, ...]:
-    """What a header says of positions, where implicit loops tie them."""
+def closure_notes(model: Model, tasks: Sequence[Task]) -> tuple[str, ...]:
+    """What a header says of positions, where implicit loops tie them, and of how functions close these loops."""
     if all(loop.explicit for loop in model.loops):
         return ()
     return tuple(
@@ -45,9 +47,30 @@ def closure_notes(model: Model) -> tuple[str, ...]:
             "neither check nor mend that: what they compute is off by about the residual, the norm of what should "
             "vanish (m, rad), in proportion. Up to 1e-9 is harmless in double precision, 1e-5 in single. The algorithm "
             "`project`, generated beside, closes a q near by and tells the residual that is left. A zero q need not "
-            "close."
+            f"close.{_solved(model, tasks)}"
         )
     )
+
+
+def _solved(model: Model, tasks: Sequence[Task]) -> str:
+    """By what functions that close loops do so; nothing where there are none of them."""
+    closing = [task for task in tasks if _closes(task)]
+    if not closing:
+        return ""
+    plain = any("closed_forms" in task.without or task.numbers for task in closing)
+    by = dict.fromkeys(solutions(model), NEWTON) if plain else solutions(model)
+    lists = {how: [model.loops[n].name for n in by if by[n] == how] for how in dict.fromkeys(by.values())}
+    return (
+        " Functions that close loops do so by "
+        + "; by ".join(f"{how}: {', '.join(x)}" for how, x in lists.items())
+        + "."
+    )
+
+
+def _closes(task: Task) -> bool:
+    """Whether a function closes loops, itself or by an algorithm that it calls."""
+    run = task.entry.run
+    return task.entry.declares.closes or (isinstance(run, Composition) and "integrate" in run.parts)
 
 
 def _axes(contact: Contact) -> str:

@@ -8,7 +8,8 @@ says which feet are held when, and `States` moves configurations along tangents.
 from codegen.ocp.gait import GAITS, Gait
 from codegen.ocp.piqp import Piqp, Solution
 from codegen.ocp.problem import Problem, Quadratic
+from codegen.ocp.riccati import Riccati
 from codegen.ocp.stage import Stage
 from codegen.ocp.states import States
 
-__all__ = ["GAITS", "Gait", "Piqp", "Problem", "Quadratic", "Solution", "Stage", "States"]
+__all__ = ["GAITS", "Gait", "Piqp", "Problem", "Quadratic", "Riccati", "Solution", "Stage", "States"]

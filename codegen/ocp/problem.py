@@ -43,7 +43,19 @@ class Problem:
     virtual machine evaluates what is between functions. RobotError for a last stage that does not fit.
     """
 
-    __slots__ = ("_blocks", "_last", "_stage", "_width", "free", "functions", "known", "nodes", "sizes", "stage", "states")
+    __slots__ = (
+        "_blocks",
+        "_last",
+        "_stage",
+        "_width",
+        "free",
+        "functions",
+        "known",
+        "nodes",
+        "sizes",
+        "stage",
+        "states",
+    )
 
     def __init__(self, stage: Stage, last: Stage, nodes: int, known: int = 0, *, compile_c: bool = True) -> None:
         self.sizes, ends = ({name: x.numel() for name, x in s.unknowns.items()} for s in (stage, last))

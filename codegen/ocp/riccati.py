@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from numpy.typing import ArrayLike, NDArray
-
     from casadi import Sparsity
+    from numpy.typing import NDArray
 
     from codegen.ocp.problem import Problem
 
@@ -58,11 +57,10 @@ class Riccati:
     def __repr__(self) -> str:
         return f"Riccati({self._problem}, barrier, near = {self._barrier})"
 
-    def solve(self, each: Mapping[str, ArrayLike], last: Mapping[str, ArrayLike]) -> Solution:
-        """The step at these parameters (see `Problem.quadratic`), or that there is none."""
-        found, ending = self._problem.evaluated(each, last)
-        given = [found[name] for name in OUTPUTS if name not in ("gradient", "hessian")]
-        given += [found["gradient"], found["hessian"], ending["gradient"], ending["hessian"]]
+    def solve(self, linear: tuple[Mapping[str, Array], Mapping[str, Array]]) -> Solution:
+        """The step of what `Problem.evaluated` gives, or that there is none."""
+        found, ending = linear
+        given = [found[name] for name in OUTPUTS] + [ending["gradient"], ending["hessian"]]
         failed = self._step(*map(_address, given), *self._barrier, _address(self._work), _address(self._found))
         x = self._found.ravel()[self._problem.known :][: self._problem.free].copy()
         solved = not failed and bool(np.isfinite(x).all())

@@ -57,7 +57,7 @@ def mjcf(
         damping, loss = (part * limit for part in losses) if limit else (0.0, 0.0)
         hinge = f'<joint name="{joint.name}" axis="{_row(joint.axis)}" damping="{damping}" frictionloss="{loss}"/>'
         inside = _inertial(own.inertia, factors[i]) + (hinge if i else f'<freejoint name="{joint.name}"/>')
-        frames = [frame for frame in robot.frames if frame.body == i and frame.name in parts]
+        frames = [frame for frame in robot.frames if frame.body == i and frame.name in parts and frame.name != own.name]
         ends = [robot.bodies[j].placement.p for j in children] + [frame.placement.p for frame in frames]
         inside += "".join(_stick(end, stick) for end in ends if np.any(end)) + parts.get(own.name, "")
         inside += "".join(f"<body {_placed(frame)}>{parts[frame.name]}</body>" for frame in frames)

@@ -18,9 +18,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 QUICK = ("forward_dynamics",)  # a small robot's; the others build more
-OWN = ("differential_leg", "identification", "mpc_arm", "mpc_quadruped", "whole_body_qp")
+OWN = ("differential_leg", "identification", "mpc_arm", "mpc_humanoid", "mpc_quadruped", "whole_body_qp")
 """Those that have a test of their own."""
-LINES = {"differential_leg": 150, "identification": 310, "mpc_arm": 190, "mpc_quadruped": 500, "whole_body_qp": 430}
+LINES = {
+    "differential_leg": 150,
+    "identification": 310,
+    "mpc_arm": 190,
+    "mpc_humanoid": 340,
+    "mpc_quadruped": 380,
+    "whole_body_qp": 430,
+}
 """Of those with a plant, a controller and a picture; others have less than 40 lines."""
 
 
@@ -45,25 +52,47 @@ def test_mpc_of_an_arm(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("robot", ["go1", "solo12"])
+@pytest.mark.parametrize(("robot", "solver"), [("go1", "riccati"), ("go1", "piqp"), ("solo12", "riccati")])
 def test_a_quadruped_that_is_pushed_walks_on(
-    robot: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    robot: str, solver: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for name in ("mujoco", "matplotlib", "piqp", "scipy"):
         pytest.importorskip(name)
     pytest.importorskip("casadi", minversion="3.8")
     monkeypatch.setenv("MPLBACKEND", "agg")
-    options = f"mpc_quadruped --robot {robot} --pushes 2 --push 0.5 --figure {tmp_path}/walk.png --film"
+    options = (
+        f"mpc_quadruped --robot {robot} --solver {solver} --pushes 2 --push 0.5 --figure {tmp_path}/walk.png --film"
+    )
     monkeypatch.setattr(sys, "argv", [*options.split(), ""])
     found = runpy.run_path(str(FOLDER / "mpc_quadruped.py"), run_name="__main__")
-    (_, q, v, _, speed, held, touching), (*_, solved, _), pushes, falls = found["found"]
-    assert solved.all()
+    (_, q, v, _, speed, held, touching), solves, pushes, falls = found["found"]
+    assert all(solve.solved for solve in solves)
     assert (len(pushes), falls) == (2, [])
     assert abs(v[-100:, 0] - speed[-100:]).mean() < 0.15
     assert q[-1, 0] > 1.0
     assert (held == touching).mean() > 0.8
     assert "2 of 2" in capsys.readouterr().out
     assert (tmp_path / "walk.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.thorough
+def test_a_humanoid_that_is_pushed_stands_and_walks_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("mujoco", "matplotlib", "scipy"):
+        pytest.importorskip(name)
+    pytest.importorskip("casadi", minversion="3.8")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    options = f"mpc_humanoid --standing 1 --walking 2 --impulse 15 --while-walking 10 --figure {tmp_path}/h.png --film"
+    monkeypatch.setattr(sys, "argv", [*options.split(), ""])
+    found = runpy.run_path(str(FOLDER / "mpc_humanoid.py"), run_name="__main__")
+    (t, q, *_, hand), solves, pushes, falls = found["found"]
+    assert all(solve.solved for solve in solves)
+    assert (len(pushes), len(falls)) == (3, 0)
+    assert 0.5 < q[-1, 0] < 2.0
+    assert np.sqrt(np.mean(hand[t < found["WALK"]] ** 2)) < 0.03
+    assert "1 of 1" in capsys.readouterr().out
+    assert (tmp_path / "h.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.thorough

@@ -12,6 +12,7 @@ from mechanisms_cases import mechanism
 import codegen
 from codegen import ocp
 from codegen.errors import BuildError, RobotError
+from codegen.oracle import ORACLE
 
 pytest.importorskip("casadi", minversion="3.8")
 pytest.importorskip("scipy")
@@ -201,3 +202,166 @@ def test_a_missing_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "piqp", None)
     with pytest.raises(BuildError, match=r"pip install rigidc\[mpc\]"):
         ocp.Piqp()
+
+
+def free_and_moved(nodes: int, *, bounds: float) -> tuple[ocp.Problem, dict[str, np.ndarray]]:
+    """A linear problem of random numbers, with states that are moved and that are free, and its parameters."""
+    rng, stage, last = np.random.default_rng(3), ocp.Stage(), ocp.Stage()
+    (p, _), (v, v_next), (u, _) = stage.unknown("p", 3), stage.unknown("v", 2), stage.unknown("u", 4)
+    unknowns = ca.vertcat(p, v, v_next, u)
+
+    def mixed(rows: int) -> ca.SX:
+        return ca.DM(rng.standard_normal((rows, unknowns.numel()))) @ unknowns
+
+    stage.moves("p", mixed(3) + stage.parameter("drift", 3))
+    stage.zero(mixed(2) + stage.parameter("wanted", 2))
+    stage.bounded(-bounds, mixed(3), np.inf)
+    stage.bounded(-bounds, u, bounds)
+    stage.cost(1.0, unknowns + 0.3)
+    stage.cost(2.0, mixed(3) - 1.0)
+    last.cost(3.0, ca.vertcat(last.unknown("p", 3)[0], last.unknown("v", 2)[0]) + 0.2)
+    problem = ocp.Problem(stage, last, nodes, known=5, compile_c=False)
+    return problem, {"drift": rng.standard_normal((nodes, 3)), "wanted": rng.standard_normal((nodes, 2))}
+
+
+@pytest.mark.parametrize("bounds", [0.03, 0.5, np.inf])
+def test_a_riccati_step_is_the_newton_step(bounds: float) -> None:
+    """Against the dense equations of the same cost with its barriers; 0.03 is where these are parabolas."""
+    problem, each = free_and_moved(7, bounds=bounds)
+    barrier, near = 0.1, 0.05
+    found = ocp.Riccati(problem, barrier, near).solve(problem.evaluated(each, {}))
+    qp = problem.quadratic(each, {})
+    P, G, A, c = qp.P.toarray(), qp.G.toarray(), qp.A.toarray(), qp.c.copy()
+    P += np.triu(P, 1).T
+    for slack, sign in ((-qp.lower, 1.0), (qp.upper, -1.0)):
+        far = np.maximum(slack, near)
+        first = np.where(slack > near, -barrier / far, barrier * (np.minimum(slack, near) - 2 * near) / near**2)
+        P += G.T @ np.diag(barrier / far**2) @ G
+        c += sign * G.T @ first
+    K = np.block([[P, A.T], [A, np.zeros((A.shape[0], A.shape[0]))]])
+    expected = np.linalg.solve(K, np.r_[-c, qp.b])[: c.size]
+    assert found.solved
+    np.testing.assert_allclose(found.x, expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_riccati_steps_converge_to_the_solution_of_the_program() -> None:
+    """With small barriers: a mass on a line, whose force is at its bound."""
+    pytest.importorskip("piqp")
+    nodes = 20
+    stage, last = ocp.Stage(), ocp.Stage()
+    (x, _), (u, _) = stage.unknown("x", 2), stage.unknown("u", 1)
+    force = stage.parameter("force", 1) + u
+    x_now, x_next = stage.parameter("at", 2) + x, stage.parameter("next", 2)
+    stage.moves("x", x_now + 0.1 * ca.vertcat(x_now[1], force) - x_next)
+    stage.bounded(-1.0, force, 1.0)
+    stage.cost([1.0, 0.1], x_now)
+    stage.cost(0.01, force)
+    last.cost(10.0, last.parameter("at", 2) + last.unknown("x", 2)[0])
+    problem = ocp.Problem(stage, last, nodes, known=2, compile_c=False)
+    x, u = np.tile([1.0, 0.0], (nodes + 1, 1)), np.zeros((nodes, 1))
+
+    def given() -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        return {"at": x[:-1], "next": x[1:], "force": u}, {"at": x[-1:]}
+
+    exact = problem.increments(ocp.Piqp(1e-9).solve(problem.quadratic(*given())).x)["u"][:nodes]
+    for barrier in [*np.geomspace(1e-1, 1e-7, 60), *20 * [1e-7]]:
+        found = ocp.Riccati(problem, barrier, barrier).solve(problem.evaluated(*given()))
+        step = problem.increments(found.x)
+        x, u = x + step["x"], u + step["u"][:nodes]
+    assert np.abs(exact).max() == pytest.approx(1.0, abs=1e-6)
+    np.testing.assert_allclose(u, exact, atol=2e-3)
+
+
+def test_problems_that_have_no_riccati_step() -> None:
+    problem, each = free_and_moved(3, bounds=1.0)
+    with pytest.raises(RobotError, match="positive"):
+        ocp.Riccati(problem, 0.0)
+    linear, _ = problem.evaluated(each, {})
+    linear["hessian"][:] = -1.0
+    found = ocp.Riccati(problem).solve((linear, problem.evaluated(each, {})[1]))
+    assert (found.solved, str(found)) == (True, "solved after 1 iterations")  # what is evaluated again is overwritten
+    linear, ending = problem.evaluated(each, {})
+    linear["hessian"][:] = -1.0
+    found = ocp.Riccati(problem).solve((linear, ending))
+    assert not found.solved
+    assert "no minimum" in str(found)
+
+    def small(costly: bool, known: int) -> ocp.Problem:
+        stage, last = ocp.Stage(), ocp.Stage()
+        (x, x_next), (u, _) = stage.unknown("x", 1), stage.unknown("u", 1)
+        stage.moves("x", x + u)
+        stage.cost(1.0, ca.vertcat(x, u, x_next if costly else 0))
+        last.unknown("x", 1)
+        return ocp.Problem(stage, last, 2, known=known, compile_c=False)
+
+    with pytest.raises(RobotError, match="all 1 states of node 0"):
+        ocp.Riccati(small(costly=False, known=0))
+    with pytest.raises(RobotError, match="must not depend on next states"):
+        ocp.Riccati(small(costly=True, known=1))
+
+
+def plan(robot: codegen.Model, *, spent: float) -> tuple[ocp.Plan, ocp.Spent]:
+    """A plan at rest, whose making took so many seconds."""
+    q, joints = np.tile(robot.neutral(), (2, 1)), robot.nv - 6
+    return ocp.Plan(0.0, 0.1, q, np.zeros((2, robot.nv)), np.zeros(joints), ocp.States(robot)), ocp.Spent(
+        0.0, 0.0, spent, 1, True
+    )
+
+
+def test_plans_act_when_they_are_ready() -> None:
+    """A period after their state, or after as many periods as they took; where there is none, the last one acts on."""
+    robot, q, v = hopper(), hopper().neutral(), np.zeros(hopper().nv)
+    made = [plan(robot, spent=seconds) for seconds in (0.0, 0.015, 0.001, 0.001)]
+    made[3] = (None, made[3][1])
+    orders = iter([made[0]] * 5 + made[1:])
+    loop = ocp.Delayed(lambda t, q, v: next(orders), 0.01)
+    loop.restart(0.0, q, v)
+    acting = []
+    for period in range(4):
+        loop.update(0.01 * period, q, v)
+        acting.append(loop.current)
+    assert [acted is p for acted, p in zip(acting, (made[0][0], made[0][0], made[1][0], made[2][0]), strict=True)] == [
+        True
+    ] * 4
+
+
+def test_a_plan_is_a_line_through_its_ends() -> None:
+    robot, rng = hopper(), np.random.default_rng(2)
+    states, (q, *_), v = ocp.States(robot), robot.random(rng), rng.standard_normal((2, robot.nv))
+    ends = np.stack([q, states.moved(q, 0.1 * v.mean(0))])
+    tau = rng.standard_normal(robot.nv - 6)
+    made = ocp.Plan(1.0, 0.1, ends, v, tau, states)
+    np.testing.assert_allclose(made.at(1.1)[0], ends[1], atol=NEAR)
+    np.testing.assert_allclose(made.at(1.05)[1], v.mean(0))
+    one = np.ones(robot.nv - 6)
+    np.testing.assert_allclose(made.torques(1.0, *made.at(1.0), one, one), tau, atol=NEAR)
+    error = made.torques(1.0, q, v[0] + 0.5, 3.0 * one, 2.0 * one) - tau
+    np.testing.assert_allclose(error, -1.0, atol=NEAR)
+    q_later, v_later = made.ahead(1.0, q, v[0], 0.1)
+    np.testing.assert_allclose(q_later, ends[1], atol=NEAR)
+    np.testing.assert_allclose(v_later, v[1], atol=NEAR)
+
+
+def test_a_plant_has_the_equations_of_motion_of_its_robot() -> None:
+    """MuJoCo's accelerations in the air, with torques, against ABA; masses are those of the robot, changed or not."""
+    pytest.importorskip("mujoco")
+    robot = codegen.load("go1", base="floating", convention="mujoco")
+    limits = {body.joint.name: 50.0 for body in robot.bodies[1:]}
+    parts = {"FR_foot": '<geom name="toe" size="0.02" mass="0"/>', robot.bodies[0].name: '<geom size="0.1" mass="0"/>'}
+    plant = ocp.Plant(robot, limits, parts, timestep=1e-5)
+    assert plant.model.body_mass.sum() == pytest.approx(sum(body.inertia.mass for body in robot.bodies))
+    assert np.sum(plant.model.geom_contype) == 3  # the plane, and each part once
+    q = robot.neutral()
+    q[2:], rng = [1.0, 1.0, 0.0, 0.0, 0.0, *np.tile([0.1, 0.8, -1.5], 4)], np.random.default_rng(0)
+    plant.put(q)
+    tau = rng.uniform(-5, 5, 12)
+    plant.step(2e-5, lambda t, q, v: tau)
+    a = ORACLE["aba"](robot, q, np.zeros(18), np.r_[np.zeros(6), tau])
+    np.testing.assert_allclose(plant.state[1] / 2e-5, a, rtol=2e-3, atol=2e-3 * np.abs(a).max())
+    heavy = ocp.Plant(robot, limits, {}, masses=2.0)
+    assert heavy.model.body_mass.sum() == pytest.approx(2 * sum(body.inertia.mass for body in robot.bodies))
+    heavy.put(q)
+    heavy.push(robot.bodies[0].name, [100.0, 0.0, 0.0])
+    heavy.step(0.01, lambda t, q, v: np.full(12, 1e6))  # more than the motors have
+    assert np.abs(heavy.data.actuator_force).max() == pytest.approx(50.0)
+    assert heavy.state[1][0] > 0.01

@@ -43,33 +43,53 @@ class Problem:
     virtual machine evaluates what is between functions. RobotError for a last stage that does not fit.
     """
 
-    __slots__ = ("_blocks", "_free", "_known", "_last", "_sizes", "_stage", "_width", "nodes")
+    __slots__ = (
+        "_blocks",
+        "_last",
+        "_stage",
+        "_width",
+        "free",
+        "functions",
+        "known",
+        "nodes",
+        "sizes",
+        "stage",
+        "states",
+    )
 
     def __init__(self, stage: Stage, last: Stage, nodes: int, known: int = 0, *, compile_c: bool = True) -> None:
-        self._sizes, ends = ({name: x.numel() for name, x in s.unknowns.items()} for s in (stage, last))
-        if [*self._sizes.items()][: len(ends)] != [*ends.items()] or last.zero_rows or last.bounded_rows or nodes < 1:
+        self.sizes, ends = ({name: x.numel() for name, x in s.unknowns.items()} for s in (stage, last))
+        if [*self.sizes.items()][: len(ends)] != [*ends.items()] or last.zero_rows or last.bounded_rows or nodes < 1:
             raise RobotError(
                 "a problem needs a node, and a last stage with the first unknowns of the others, without rows"
             )
-        self.nodes, self._known, self._width = nodes, known, sum(self._sizes.values())
-        self._free = nodes * self._width + sum(ends.values()) - known
-        each, end = (s.linearised(f"{name}_node", compile_c=compile_c) for name, s in (("each", stage), ("last", last)))
+        self.stage, self.nodes, self.known, self._width = stage, nodes, known, sum(self.sizes.values())
+        self.states = sum(ends.values())
+        self.free = nodes * self._width + self.states - known
+        named = ("each", stage), ("last", last)
+        self.functions = each, end = tuple(s.linearised(f"{name}_node", compile_c=compile_c) for name, s in named)
         self._stage, self._last = Evaluated(each, nodes), Evaluated(end, 1)
         self._blocks = {name: self._rows(each.sparsity_out(name)) for name in ("zero_by", "bounded_by")}
         w, after = self._width, nodes * self._width - known
         halves = Pattern.repeated(each.sparsity_out("hessian"), nodes, w, w).moved(-known, -known)
         own = _within(end.sparsity_out("hessian"), sum(ends.values())).moved(after, after)
-        self._blocks["hessian"] = Blocks((self._free, self._free), halves, own)
+        self._blocks["hessian"] = Blocks((self.free, self.free), halves, own)
 
     def __repr__(self) -> str:
-        return f"Problem({self.nodes} nodes, {self._free} unknowns)"
+        return f"Problem({self.nodes} nodes, {self.free} unknowns)"
+
+    def evaluated(
+        self, each: Mapping[str, ArrayLike], last: Mapping[str, ArrayLike]
+    ) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Nonzeros of a linearised stage's OUTPUTS for all nodes, and for the last one; see `quadratic`."""
+        return self._stage(each), self._last(last)
 
     def quadratic(self, each: Mapping[str, ArrayLike], last: Mapping[str, ArrayLike]) -> Quadratic:
         """The quadratic program at these parameters: by name, nodes x size, and 1 x size for the last stage.
 
         RobotError for sizes that differ and numbers that are not finite. Matrices are overwritten by the next call.
         """
-        found, ending = self._stage(each), self._last(last)
+        found, ending = self.evaluated(each, last)
         c, w = np.zeros((self.nodes + 2) * self._width), self._width
         c[: self.nodes * w] += found["gradient"][:, :w].ravel()
         c[w : (self.nodes + 1) * w] += found["gradient"][:, w:].ravel()
@@ -77,7 +97,7 @@ class Problem:
         c[self.nodes * w :][:own] += ending["gradient"][0, :own]
         return Quadratic(
             self._blocks["hessian"].filled(found["hessian"], ending["hessian"]),
-            c[self._known :][: self._free],
+            c[self.known :][: self.free],
             self._blocks["zero_by"].filled(found["zero_by"]),
             -found["zero"].ravel(),
             self._blocks["bounded_by"].filled(found["bounded_by"]),
@@ -88,14 +108,14 @@ class Problem:
     def increments(self, x: Array) -> dict[str, Array]:
         """Unknowns by name of a solution of the quadratic program (nodes + 1 x size), zero where there are none."""
         whole = np.zeros((self.nodes + 1) * self._width)
-        whole[self._known :][: self._free] = x
-        ends = np.cumsum([*self._sizes.values()])[:-1]
-        return dict(zip(self._sizes, np.split(whole.reshape(self.nodes + 1, -1), ends, axis=1), strict=True))
+        whole[self.known :][: self.free] = x
+        ends = np.cumsum([*self.sizes.values()])[:-1]
+        return dict(zip(self.sizes, np.split(whole.reshape(self.nodes + 1, -1), ends, axis=1), strict=True))
 
     def _rows(self, sparsity: Any) -> Blocks:
         """Blocks of rows: those of a stage are below those of the one before."""
-        pattern = Pattern.repeated(sparsity, self.nodes, sparsity.size1(), self._width).moved(0, -self._known)
-        return Blocks((self.nodes * sparsity.size1(), self._free), pattern)
+        pattern = Pattern.repeated(sparsity, self.nodes, sparsity.size1(), self._width).moved(0, -self.known)
+        return Blocks((self.nodes * sparsity.size1(), self.free), pattern)
 
 
 def _within(sparsity: Any, size: int) -> Pattern:

@@ -61,6 +61,8 @@ class Stage:
     zero_rows: list[SX] = field(default_factory=list)
     bounded_rows: list[tuple[SX, SX, SX]] = field(default_factory=list)
     residuals: list[SX] = field(default_factory=list)
+    moved: dict[str, int] = field(default_factory=dict)
+    """States with an explicit next increment, and the first of their rows among `zero_rows`."""
 
     def unknown(self, name: str, size: int) -> tuple[SX, SX]:
         """Increments of this name at the node and at the next one (size)."""
@@ -85,6 +87,14 @@ class Stage:
     def zero(self, *rows: SX) -> None:
         """Constrain rows to zero."""
         self.zero_rows.extend(vec(SX(row)) for row in rows)
+
+    def moves(self, name: str, increment: SX) -> None:
+        """Say what the increment of this name is at the next node: the same as `zero(increment - next)`.
+
+        `Riccati` eliminates such states without a multiplier.
+        """
+        self.moved[name] = sum(rows.numel() for rows in self.zero_rows)
+        self.zero(increment - self.following[name])
 
     def bounded(self, lower: Any, rows: SX, upper: Any) -> None:
         """Constrain rows to be between bounds (numbers or parameters, one or as many as rows; infinity is none)."""

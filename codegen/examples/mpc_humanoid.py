@@ -1,0 +1,333 @@
+"""Whole-body MPC of a humanoid that reaches, is pushed and walks, closed loop against MuJoCo.
+
+A period has one Newton step. The unknowns of a node are increments of q, v and the wrenches of two soles, in the axes
+of these; a is the difference of velocities. The base obeys rnea(q, v, a) - J'w = 0. Torques, friction and centres of
+pressure have barriers. A sole that is held keeps its place, another one has no wrench and follows a height. MuJoCo's
+robot has other masses, friction in its joints and boxes for feet. A plan acts one period after the state that it starts
+from is measured, or later if its solve took longer. Times are of the processor.
+"""
+
+import argparse
+
+import casadi as ca
+import matplotlib.pyplot as plt
+import numpy as np
+
+import codegen
+from codegen import ocp
+from codegen.progress import doing
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--nodes", type=int, default=30, help="steps of the horizon (default: %(default)s)")
+parser.add_argument("--step", type=float, default=0.025, help="length of one of them in s (default: %(default)s)")
+parser.add_argument(
+    "--rate", type=float, default=100.0, help="solves a second, a divisor of 1000 (default: %(default)s)"
+)
+parser.add_argument("--standing", type=int, default=10, help="pushes while it stands (default: %(default)s)")
+parser.add_argument("--walking", type=int, default=10, help="pushes while it walks (default: %(default)s)")
+parser.add_argument("--impulse", type=float, default=25.0, help="of the largest (N s, default: %(default)s)")
+parser.add_argument("--while-walking", type=float, default=15.0, help="the same (N s, default: %(default)s)")
+parser.add_argument("--speed", type=float, default=0.2, help="of walking, in m/s (default: %(default)s)")
+parser.add_argument("--seed", type=int, default=0, help="of pushes and masses (default: %(default)s)")
+parser.add_argument("--figure", default="mpc_humanoid.png", help="the picture to write (default: %(default)s)")
+parser.add_argument("--film", default="mpc_humanoid.gif", help="the film, '' for none (default: %(default)s)")
+args = parser.parse_args()
+
+whole = codegen.load("talos", convention="mujoco")  # q and v as MuJoCo has them
+robot = whole.lock([name for name in whole.joint_names if "gripper" in name])
+nq, nv, N, H, PERIOD = robot.nq, robot.nv, args.nodes, args.step, 1 / args.rate
+if not np.isclose(round(1000 / args.rate) * args.rate, 1000):
+    parser.error(f"--rate {args.rate:g}: choose a divisor of 1000, as torques are renewed at 1 kHz")
+SOLES, TRUNK = ("left_sole_link", "right_sole_link"), "torso_2_link"
+FRAMES = (*SOLES, "gripper_right_base_link")
+JOINTS, LIMIT = robot.joint_names[1:], np.array([body.joint.effort for body in robot.bodies[1:]])  # N m
+WEIGHT = -sum(body.inertia.mass for body in robot.bodies) * robot.gravity[2]
+KP, KD = 5.0 * LIMIT, 0.1 * LIMIT  # of the joints between two plans
+SETTLE, RETURN = 0.05, 1.0  # how soon the velocity of a held sole vanishes (s); its way back to the ground (1/s)
+SOLE, GRIP, STIFF = (0.1, 0.06, 0.02), 0.8, 0.004  # of the plant: half a foot (m), its friction, its contact (s)
+HALF, MU, TURN = (0.085, 0.05), 0.5, 0.02  # of the controller: half a foot (m), friction, and about z (m)
+EVERY, PUSHED = 2.0, 0.1  # time between pushes, and of one (s)
+WALK = EVERY * (args.standing + 1)  # when it begins to walk (s)
+END = WALK + EVERY * (args.walking + 1)
+BENT = {"3": -0.45, "4": 0.9, "5": -0.45}
+ARMS = {"left_1": 0.3, "left_2": 0.3, "left_4": -1.4, "right_1": -0.3, "right_2": -0.3, "right_4": -1.4}
+POSTURE = np.array([10.0 if "leg" in name else 100.0 if "torso" in name else 1.0 for name in JOINTS])  # weights
+kinematics, inverse = codegen.build(robot, "fk", frames=FRAMES), codegen.build(robot, "rnea", external=SOLES)
+centre_of_mass = codegen.build(robot, "com")
+gait = ocp.Gait(SOLES, period=1.2, duty=0.65, phases=(0.0, 0.5), clearance=0.06, start=WALK)
+
+
+def standing():
+    """The robot with bent knees, its soles on the ground and its centre of mass above them."""
+    q = robot.neutral().copy()
+    for joint, part in zip(JOINTS, robot.q_slices[1:], strict=True):
+        kind, _, name = joint.removesuffix("_joint").partition("_")
+        q[part] = BENT.get(name[-1], 0.0) if kind == "leg" else ARMS.get(name, 0.0) if kind == "arm" else 0.0
+    x, _, z = kinematics(q, np.zeros(nv)).position[0]
+    q[[0, 2]] -= centre_of_mass(q, np.zeros(nv)).com[0] - x, z
+    return q
+
+
+def cone():
+    """C of C wrench >= 0 in a sole's axes, in parts of the weight: pressing, friction, turning, centre of pressure."""
+    rows = [[0, 0, 1, 0, 0, 0]]
+    for sign in (1.0, -1.0):
+        rows += [[sign / MU, 0, 1, 0, 0, 0], [0, sign / MU, 1, 0, 0, 0], [0, 0, 1, 0, 0, sign / TURN]]
+        rows += [[0, 0, 1, sign / HALF[1], 0, 0], [0, 0, 1, 0, sign / HALF[0], 0]]
+    return np.array(rows) / WEIGHT
+
+
+REST = standing()
+CENTRE = centre_of_mass(REST, np.zeros(nv)).com - [*REST[:2], 0.0]  # from the place of the base
+HAND = kinematics(REST, np.zeros(nv)).position[2] - [*REST[:2], 0.0]
+FALLING = np.sqrt(CENTRE[2] / 9.81)  # time constant of a body that falls from its feet (s)
+
+
+def stages():
+    """The stage of every node, and the last one, which is a cost of the state alone."""
+
+    def of(name, **options):
+        return codegen.to_casadi(robot, name, derivatives=1, **options)
+
+    integrate, difference, com = of("integrate"), of("difference"), of("com")
+    fk, rnea = of("fk", frames=FRAMES), of("rnea", external=SOLES)
+
+    def state(stage):
+        (dq, _), (dv, dv_next) = stage.unknown("dq", nv), stage.unknown("dv", nv)
+        return stage.call(integrate, stage.parameter("q", nq), dq), stage.parameter("v", nv) + dv, dv_next
+
+    def follow(stage, q, v, factor):
+        q_wanted, v_wanted = stage.parameter("q_wanted", nq), stage.parameter("v_wanted", nv)
+        away = stage.call(difference, q_wanted, q)
+        stage.cost(factor * np.array([20, 20, 200, 300, 300, 300, *POSTURE]), away)
+        stage.cost(factor * np.array([5, 5, 20, 10, 10, 10, *np.ones(nv - 6)]), v - v_wanted)
+        centre, rate = stage.call(com, q, v)
+        capture = centre[:2] - q_wanted[:2] - CENTRE[:2] + FALLING * (rate[:2] - v_wanted[:2])
+        stage.cost(1000 * factor, capture)  # the capture point is where a foot would stop the robot
+
+    each = ocp.Stage()
+    q, v, dv_next = state(each)
+    q_next, v_next = each.parameter("q_next", nq), each.parameter("v_next", nv) + dv_next
+    f = each.parameter("f", 12) + each.unknown("df", 12)[0]
+    held, height, rate = (each.parameter(name, 2) for name in ("held", "height", "rate"))
+    a = (v_next - v) / H
+    each.moves("dq", each.call(difference, q_next, each.call(integrate, q, H * (v + v_next) / 2)))
+    position, rotation, velocity = each.call(fk, q, v)
+    _, _, velocity_next = each.call(fk, q, v_next)
+    tau = each.call(rnea, q, v, a, ca.reshape(f, 6, 2).T)
+    each.zero(tau[:6])
+    each.bounded(-1.0, tau[6:] / LIMIT, 1.0)
+    for i in range(2):
+        wrench, R = f[6 * i : 6 * i + 6], rotation[3 * i : 3 * i + 3, :]
+        away = ca.vertcat(0, 0, position[i, 2], -R[1, 2], R[0, 2], 0)  # from the ground, and tilted
+        rest = velocity_next[i, :].T - max(1 - H / SETTLE, 0) * velocity[i, :].T + RETURN * away
+        each.zero(held[i] * rest / H + (1 - held[i]) * wrench)
+        each.bounded(-0.5 * (1 - held[i]), cone() @ wrench, np.inf)  # without a wrench, bounds are far
+        each.cost(30 * (1 - held[i]), velocity[i, 2] - rate[i] + 20 * (position[i, 2] - height[i]))
+        each.cost(300 * (1 - held[i]), R[:2, 2])
+    follow(each, q, v, 1.0)
+    each.cost(1000, position[2, :].T - each.parameter("hand", 3))
+    each.cost(1e-3, a)
+    scale = np.tile([1, 1, 1, 30, 30, 30], 2) / WEIGHT
+    each.cost(30, scale * (f - each.parameter("f_wanted", 12)))
+    last = ocp.Stage()
+    q, v, _ = state(last)
+    follow(last, q, v, 10.0)
+    return each, last
+
+
+def reach(t):
+    """Where the hand is to be from the place of the base (times x 3, m): between points, on minimum-jerk paths of 1 s.
+
+    It stays where it is from before the robot walks.
+    """
+    points = HAND + np.array([[0, 0, 0], [0.2, 0.15, 0.15], [0.15, 0.3, -0.15], [0.1, -0.1, 0.35]])
+    number, since = np.divmod(np.minimum(t, WALK - 0.5), 3.0)
+    k, s = number.astype(int), np.minimum(since, 1.0)[:, None]
+    return points[k % 4] + s**3 * (10 - 15 * s + 6 * s**2) * (points[(k + 1) % 4] - points[k % 4])
+
+
+class Controller:
+    """Newton steps towards what is wanted: `where` (x and y, m) and `speed` (m/s) of the base."""
+
+    def __init__(self):
+        problem = ocp.Problem(*stages(), N, known=2 * nv)
+        self.horizon, self.where, self.speed = (
+            ocp.Horizon(problem, ocp.Riccati(problem), ocp.States(robot), H),
+            REST,
+            0.0,
+        )
+        self.restart(0.0, REST)
+
+    def restart(self, t, q):
+        """Forget what was planned, and stand here."""
+        self.where = q[:2].copy()
+        self.horizon.restart(t, q, np.tile([0.0, 0.0, WEIGHT / 2, 0.0, 0.0, 0.0], 2))
+
+    def move_on(self, now, q):
+        """Ask for the place of the next period, not too far from the robot."""
+        self.speed = args.speed * (now >= WALK)
+        self.where = np.clip([self.where[0] + self.speed * PERIOD, self.where[1]], q[:2] - 0.2, q[:2] + 0.2)
+
+    def parameters(self):
+        """What the stages are given: the gait, the wanted motion from here on, and the trajectory that is known."""
+        times, (each, last) = self.horizon.times, self.horizon.trajectory()
+        wanted, v_wanted, f_wanted = np.tile(REST, (N + 1, 1)), np.zeros((N + 1, nv)), np.zeros((N + 1, 12))
+        wanted[:, :2] = self.where
+        wanted[:, 0] += self.speed * H * np.arange(N + 1)
+        v_wanted[:, 0] = self.speed
+        held = gait.held(times).astype(float)
+        f_wanted[:, 2::6] = held * WEIGHT / np.maximum(held.sum(axis=1, keepdims=True), 1)
+        both = {"q_wanted": wanted, "v_wanted": v_wanted}
+        more = {"held": held, "height": gait.height(times), "rate": gait.rate(times), "f_wanted": f_wanted}
+        more["hand"] = reach(times) + np.pad(wanted[:, :2], [(0, 0), (0, 1)])
+        each |= {name: x[:N] for name, x in {**both, **more}.items()}
+        return each, last | {name: x[N:] for name, x in both.items()}
+
+    def plan(self, t, q, v):
+        """The plan from a state at time t (None if there is none), and what it cost."""
+        horizon = self.horizon
+        spent = horizon.iterate(t, q, v, self.parameters)
+        if not spent.solved:
+            return None, spent
+        tau = inverse(horizon.q[0], horizon.v[0], horizon.acceleration, horizon.f[0].reshape(2, 6))
+        return horizon.plan(tau[6:]), spent
+
+
+def talos(rng):
+    """MuJoCo's robot: masses changed by up to 5 percent, boxes for feet, and a ball where the hand is to be."""
+    box = f'type="box" size="{SOLE[0]} {SOLE[1]} {SOLE[2]}" pos="0 0 {SOLE[2]}"'
+    ball = '<worldbody><body mocap="true"><geom size="0.04" class="seen" rgba="0.8 0.1 0.1 1"/></body></worldbody>'
+    return ocp.Plant(
+        robot,
+        dict(zip(JOINTS, LIMIT, strict=True)),
+        dict.fromkeys(SOLES, f'<geom {box} mass="0" rgba="0.8 0.4 0.1 1"/>'),
+        masses=rng.uniform(0.95, 1.05, len(robot.bodies)),
+        losses=(0.002, 0.002),
+        friction=GRIP,
+        stiffness=STIFF,
+        stick=0.05,
+        extra=ball,
+    )
+
+
+def closed_loop():
+    """Of every period: time, q, v, place and speed wanted, held, soles, error of the hand; then solves, pushes, falls.
+
+    A push is its time, its impulse (N s) and its angle.
+    """
+    rng = np.random.default_rng(args.seed)
+    plant, controller = talos(rng), Controller()
+    film = ocp.Film(plant.model, 0.0, END * bool(args.film), rate=8, size=(270, 270), distance=2.4, azimuth=130.0)
+    loop = ocp.Delayed(controller.plan, PERIOD)
+    plant.put(REST)
+    loop.restart(0.0, *plant.state)
+    rows, solves, pushes, falls = [], [], [], []
+    for period in range(round(END / PERIOD)):
+        now, (q, v) = period * PERIOD, plant.state
+        controller.move_on(now, q)
+        solves.append(loop.update(now, q, v))
+        number, since = divmod(now + 1e-9, EVERY)
+        if since < PERIOD and number not in (0, args.standing + 1):
+            most = args.impulse if now < WALK else args.while_walking
+            pushes.append((now, most * rng.uniform(0.3, 1.0), rng.uniform(-np.pi, np.pi)))
+        _, size, angle = pushes[-1] if pushes and now < pushes[-1][0] + PUSHED - 1e-9 else (now, 0.0, 0.0)
+        plant.push(TRUNK, size / PUSHED * np.array([np.cos(angle), np.sin(angle), 0.0]))
+        frames, target = kinematics(q, v), reach(np.array([now]))[0] + [*controller.where, 0.0]
+        rows.append((now, q, v, controller.where, controller.speed, gait.held(now), frames.position[:2]))
+        rows[-1] += (np.linalg.norm(frames.position[2] - target),)
+        plant.data.mocap_pos[0] = target
+        plant.step(PERIOD, lambda *state: loop.current.torques(*state, KP, KD))
+        film.show(plant.data)
+        if plant.state[0][2] < 0.75 * REST[2]:
+            falls.append(now)
+            plant.put(np.array([*q[:2], *REST[2:]]))
+            controller.restart(now, plant.state[0])
+            loop.restart(now + PERIOD, *plant.state)
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    return columns, [solve for solve in solves if solve], np.array(pushes).reshape(-1, 3), np.array(falls), film
+
+
+def summary(rows, solves, pushes, falls):
+    """Print what the run was like."""
+    t, q, v, _, _, held, soles, hand = rows
+    functions, total = (1e3 * np.array([getattr(solve, name) for solve in solves]) for name in ("functions", "total"))
+    walking = t > WALK + 1.0
+    kept = recovered(pushes, falls)
+    for name, chosen in (("standing", pushes[:, 0] < WALK), ("walking", pushes[:, 0] >= WALK)):
+        sizes = f"of {pushes[chosen, 1].min():.0f} to {pushes[chosen, 1].max():.0f} N s" if chosen.any() else ""
+        print(f"{'pushes recovered from, ' + name:32}{kept[chosen].sum()} of {chosen.sum()} {sizes}")
+    lifted = [np.diff(held[:, foot].astype(int)).clip(max=0).sum() for foot in range(2)]
+    for what, said in {
+        "falls": f"{len(falls)}",
+        "solves": f"{len(solves)} in {END:.0f} s, {len(solves) / END:.1f} Hz",
+        "time of a solve": f"median {np.median(total):.2f} ms, 99 % {np.percentile(total, 99):.2f} ms, longest "
+        f"{total.max():.2f} ms",
+        "of which in functions": f"median {np.median(functions):.2f} ms",
+        f"missed deadlines ({1e3 * PERIOD:g} ms)": f"{np.sum(total > 1e3 * PERIOD)}",
+        "failed solves": f"{sum(not solve.solved for solve in solves)}",
+        "error of the hand, standing": f"rms {1e3 * np.sqrt(np.mean(hand[t < WALK] ** 2)):.1f} mm",
+        "steps": f"{-sum(lifted)}, clearance {1e3 * soles[:, :, 2].max(initial=0.0):.0f} mm at most",
+        "walked": f"{q[-1, 0] - q[np.searchsorted(t, WALK), 0]:.2f} m in {END - WALK:.0f} s",
+        "velocity ahead": f"mean {v[walking, 0].mean():.3f} m/s, {args.speed:g} wanted",
+    }.items():
+        print(f"{what:32}{said}")
+
+
+def recovered(pushes, falls):
+    """Which pushes no fall came after, before the next one."""
+    return np.array([not any(begun <= fall < begun + EVERY for fall in falls) for begun in pushes[:, 0]], bool)
+
+
+def picture(rows, solves, pushes, falls):
+    """Base and soles from above, along and across, the hand, soles that are held, the time of solves, and pushes."""
+    t, q, _, where, _, _, soles, hand = rows
+    figure = plt.figure(figsize=(13, 9), layout="constrained")
+    grid = figure.add_gridspec(5, 2, width_ratios=[2.2, 1])
+    axes = [figure.add_subplot(grid[k, 0]) for k in range(5)]
+    for axis, k, name in zip(axes, range(2), ("ahead", "across"), strict=False):
+        axis.plot(t, soles[:, :, k], "0.6", lw=0.8)
+        axis.plot(t, where[:, k], "k--", lw=1, label="wanted")
+        axis.plot(t, q[:, k], "C0", lw=1.2, label="base")
+        axis.set_ylabel(f"{name} (m)")
+    axes[2].plot(t, 1e3 * soles[:, :, 2], lw=0.9)
+    axes[2].legend(["left sole", "right sole"], loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
+    axes[2].set(ylabel="height (mm)", ylim=(-5, None))
+    axes[3].plot(t, 1e3 * hand, "C3", lw=1)
+    axes[3].set(ylabel="error of hand (mm)", ylim=(0, 120))
+    begun, total, functions = (
+        np.array([getattr(solve, name) for solve in solves]) for name in ("begun", "total", "functions")
+    )
+    axes[4].plot(begun, 1e3 * total, "C0.", ms=2, label="a solve")
+    axes[4].plot(begun, 1e3 * functions, "C2.", ms=2, label="functions in it")
+    axes[4].axhline(1e3 * PERIOD, color="k", ls=":", lw=1.2, label="period")
+    axes[4].set(ylabel="processor (ms)", xlabel="time (s)", ylim=(0, 2.2e3 * PERIOD))
+    for axis in axes:
+        axis.set_xlim(0, END)
+        for begins in pushes[:, 0]:
+            axis.axvspan(begins, begins + PUSHED, color="C1", alpha=0.4, lw=0)
+        for fall in falls:
+            axis.axvline(fall, color="k", lw=1.5)
+        if axis is not axes[2] and axis.get_legend_handles_labels()[0]:
+            axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
+    kept, stood = recovered(pushes, falls), pushes[:, 0] < WALK
+    for place, chosen, title in ((grid[:2, 1], stood, "standing"), (grid[3:, 1], ~stood, "walking")):
+        axis = figure.add_subplot(place, projection="polar")
+        for good, color, label in ((True, "C2", "recovered"), (False, "C3", "not")):
+            those = chosen & (kept == good)
+            axis.plot(pushes[those, 2], pushes[those, 1], "o", color=color, label=f"{label} ({those.sum()})")
+        axis.set_title(f"pushes while {title} (N s), forwards to the right", fontsize="medium")
+        axis.set_rlim(0, max(args.impulse, args.while_walking))
+        axis.legend(loc="upper left", bbox_to_anchor=(-0.25, -0.02), fontsize="small")
+    figure.savefig(args.figure, dpi=100)
+    plt.close(figure)
+
+
+with doing("closed loop"):
+    *found, film = closed_loop()
+summary(*found)
+picture(*found)
+print(f"wrote {args.figure}")
+if film.pictures:
+    film.save(args.film)
+    print(f"wrote {args.film}")

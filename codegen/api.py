@@ -179,9 +179,9 @@ def generate(
     compiler: always with the C library's sine and cosine, and never with lanes. `derivatives` adds products of the
     derivatives of every algorithm (`jvp`, ...), `wrt` concerns those that give derivatives; with `sparse` the header
     holds the patterns of matrices; with `sections` comments say where the phases of an algorithm begin.
-    `interfaces` are solvers that shall call the functions too (`casadi`, `acados`, `crocoddyl`): that adds sources with
-    derivatives up to the `derivative_order` (0 to 2). `on_singular="fail"` makes CasADi's functions fail where a status
-    is not 0.
+    `interfaces` are solvers that shall call the functions too (`casadi`, `acados`, `crocoddyl`, `fatrop`): that adds
+    sources with derivatives up to the `derivative_order` (0 to 2). `on_singular="fail"` makes CasADi's functions fail
+    where a status is not 0.
     `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
     is compiled to lib/TARGET too, as a shared or (`static`) a static library, for the processor `cpu` by zig's name
     (default: any of the target's). BuildError if zig is not installed (`pip install rigidc[zig]`), or for other names.

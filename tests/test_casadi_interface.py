@@ -370,7 +370,7 @@ def test_a_joint_that_moves_nothing():
 
 
 def test_mistakes_in_folders(tmp_path):
-    with pytest.raises(RobotError, match="interface 'matlab': choose one of acados, casadi, crocoddyl"):
+    with pytest.raises(RobotError, match="interface 'matlab': choose one of acados, casadi, crocoddyl, fatrop"):
         codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("matlab",))
     with pytest.raises(RobotError, match="add the interface casadi"):
         codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("acados",), on_singular="fail")

@@ -73,7 +73,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="add what a solver calls, with exact derivatives: casadi, for casadi.external; acados, its explicit and "
-        "implicit ODEs and discrete dynamics; crocoddyl, a differential action in C++; repeatable",
+        "implicit ODEs and discrete dynamics; crocoddyl, a differential action in C++; fatrop, dynamics and "
+        "constraints of its stages; repeatable",
     )
     parser.add_argument(
         "--on-singular",

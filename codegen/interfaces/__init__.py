@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codegen.errors import RobotError
-from codegen.interfaces import acados, casadi, crocoddyl_header
+from codegen.interfaces import acados, casadi, crocoddyl_header, fatrop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ INTERFACES: dict[str, Callable[..., Wrapped]] = {
     "acados": acados.interface,
     "casadi": casadi.interface,
     "crocoddyl": crocoddyl_header.interface,
+    "fatrop": fatrop.interface,
 }
 """By name: functions of a header, a task, and the highest order of `derivatives`."""
 

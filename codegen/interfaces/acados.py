@@ -10,7 +10,6 @@ carries, and make residuals of rates.
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import accumulate
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -18,21 +17,17 @@ from typing import TYPE_CHECKING, Any
 from casadi import SX
 
 from codegen import pipeline
-from codegen.algorithms import QUANTITIES
-from codegen.emission.spec import Kernel
 from codegen.emission.text import render
 from codegen.errors import RobotError
 from codegen.interfaces.acados_functions import Dynamics, Residual, continuous, discrete, places, residuals
+from codegen.interfaces.dense_kernels import dense_kernel
 from codegen.ir.names import comment, identifier
 from codegen.progress import doing, each
-from codegen.task.header_notes import folded
-from codegen.task.limb_symmetry import limbs
 from codegen.tracing.arguments import tangent_maps
 from codegen.tracing.differentiated import derivable, differentiated
-from codegen.tracing.sparse_graph import pattern_of, sparse_graph
 
 if TYPE_CHECKING:
-    from codegen.emission.spec import Header
+    from codegen.emission.spec import Header, Kernel
     from codegen.interfaces.acados_functions import Function
     from codegen.pipeline import Wrapped
     from codegen.tracing.task import Task
@@ -108,12 +103,8 @@ def _kernel(task: Task, found: Dynamics | Residual, lam: SX, f: Function) -> Ker
     if "lam" in f.takes.split():
         inputs["lam"] = lam
     parts = {name: part() for name, part in f.parts.items()}
-    whole = {name: pattern_of(SX.ones(*part.shape)) for name, part in parts.items()}
-    name = f"{task.algorithm}_acados_{f.name}"
-    made = sparse_graph(name, inputs, parts, partial(pipeline.passed, task), whole)
-    vectors = {name: name for name in found.own.inputs if name in QUANTITIES and len(QUANTITIES[name].shape) == 1}
     about = f"{task.entry.title}: {f.name} for acados"
-    return Kernel(made.graph, about, made.written, limbs(task, vectors), folded(task))
+    return dense_kernel(task, f"{task.algorithm}_acados_{f.name}", about, inputs, parts)
 
 
 def _slots(prefix: str, name: str, found: Dynamics | Residual, f: Function, kernel: Kernel) -> dict[str, Any]:

@@ -246,8 +246,8 @@ class Search:
 
 def _simple(rate: float) -> float:
     """A rate, or the ratio of small numbers that it is up to rounding."""
-    near = Fraction(rate).limit_denominator(1000)
-    return float(near) if abs(rate - near) <= EXACT * max(abs(near), EXACT) else rate
+    near = float(Fraction(rate).limit_denominator(1000))
+    return near if abs(rate - near) <= EXACT * max(abs(near), EXACT) else rate
 
 
 def _followed(unknown: Direction, own: Direction, ratio: float) -> Direction:

@@ -1,0 +1,29 @@
+"""Kernels of dense matrices, column by column, as solvers in C take them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from casadi import SX
+
+from codegen import pipeline
+from codegen.algorithms import QUANTITIES
+from codegen.emission.spec import Kernel
+from codegen.task.header_notes import folded
+from codegen.task.limb_symmetry import limbs
+from codegen.tracing.sparse_graph import pattern_of, sparse_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from codegen.tracing.task import Task
+
+
+def dense_kernel(task: Task, name: str, about: str, inputs: Mapping[str, SX], parts: Mapping[str, SX]) -> Kernel:
+    """A kernel that computes `parts` of a task's arguments and further `inputs`, by name; zeros are written, too."""
+    whole = {key: pattern_of(SX.ones(*part.shape)) for key, part in parts.items()}
+    made = sparse_graph(name, inputs, parts, partial(pipeline.passed, task), whole)
+    own = {port.name for port in task.signature[0]}
+    vectors = {key: key for key in inputs if key in own and key in QUANTITIES and len(QUANTITIES[key].shape) == 1}
+    return Kernel(made.graph, about, made.written, limbs(task, vectors), folded(task))

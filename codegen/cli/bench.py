@@ -16,19 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codegen.cli.options import (
-    add_algorithms,
-    add_build,
-    add_formats,
-    add_robot,
-    algorithms,
-    at_least,
-    build_options,
-    load,
-    resolved,
-    seconds,
-    unless_unsuited,
-)
+from codegen.cli.options import add_algorithms, add_build, add_formats, add_robot, at_least, seconds
+from codegen.cli.requests import algorithms, build_options, load, resolved, unless_unsuited
 from codegen.cli.table import Table
 from codegen.progress import doing, each
 

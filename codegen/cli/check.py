@@ -20,18 +20,8 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codegen.cli.options import (
-    add_algorithms,
-    add_build,
-    add_formats,
-    add_robot,
-    algorithms,
-    at_least,
-    build_options,
-    load,
-    resolved,
-    unless_unsuited,
-)
+from codegen.cli.options import add_algorithms, add_build, add_formats, add_robot, at_least
+from codegen.cli.requests import algorithms, build_options, load, resolved, unless_unsuited
 from codegen.cli.table import Table
 from codegen.errors import RobotError, UnsuitedError
 from codegen.model.contacts import whole_tips

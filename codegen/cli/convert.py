@@ -12,7 +12,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from codegen.cli.files import write_whole
-from codegen.cli.options import ROBOT, add_base, add_reduction, reduced
+from codegen.cli.options import ROBOT, add_base, add_reduction
+from codegen.cli.requests import reduced
 
 if TYPE_CHECKING:
     import argparse

@@ -14,19 +14,8 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from codegen.cli.options import (
-    add_algorithms,
-    add_derivatives,
-    add_formats,
-    add_robot,
-    add_task,
-    add_wrt,
-    algorithms,
-    load,
-    resolved,
-    task_options,
-    unless_unsuited,
-)
+from codegen.cli.options import add_algorithms, add_derivatives, add_formats, add_robot, add_task, add_wrt
+from codegen.cli.requests import algorithms, load, resolved, task_options, unless_unsuited
 from codegen.cli.table import Cell, Table
 from codegen.ir.operations import KINDS
 from codegen.progress import each

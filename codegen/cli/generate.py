@@ -14,19 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codegen.cli.options import (
-    add_algorithms,
-    add_build,
-    add_derivatives,
-    add_robot,
-    add_wrt,
-    algorithms,
-    build_options,
-    load,
-    resolved,
-    task_options,
-    unless_unsuited,
-)
+from codegen.cli.options import add_algorithms, add_build, add_derivatives, add_robot, add_wrt
+from codegen.cli.requests import algorithms, build_options, load, resolved, task_options, unless_unsuited
 from codegen.cli.table import plain
 from codegen.errors import RobotError
 from codegen.progress import each

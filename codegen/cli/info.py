@@ -13,7 +13,8 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
-from codegen.cli.options import add_formats, add_robot, load
+from codegen.cli.options import add_formats, add_robot
+from codegen.cli.requests import load
 from codegen.cli.table import Cell, Table, as_json, plain
 
 if TYPE_CHECKING:

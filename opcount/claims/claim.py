@@ -92,9 +92,10 @@ class Claim:
         return "not decided here" if number is None else self.judged.verdict(number)
 
 
-def timed(id: str, place: str, quote: str, number: float | None = None) -> Claim:
-    """A claim about times, which is listed only."""
-    return Claim(id, place, quote, "time", number, reason=TIME, open="not counted")
+def timed(id: str, place: str, quote: str, number: float | None = None, study: str = "") -> Claim:
+    """A claim about times, which is listed only, and the study that measures them, if there is one."""
+    reason = f"{TIME}. The study {study} measures it." if study else TIME
+    return Claim(id, place, quote, "time", number, reason=reason, open="not counted")
 
 
 def undecided(id: str, place: str, quote: str, compared: str, reason: str, number: float | None = None) -> Claim:

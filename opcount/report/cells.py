@@ -22,6 +22,7 @@ from codegen.task.breakdown import BY, labelled
 from codegen.task.header import header
 from codegen.task.header_notes import folded
 from opcount.breakdown import breakdowns
+from opcount.report.packing import pack
 from opcount.store import opened
 from opcount.studies.measured import Case, Held, content, digest
 
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from opcount.store import Store
 
     Parts = dict[Tier, dict[By, dict[str, list[int]]]]
-
-LONGEST = 4000
-"""The C of functions with more operations is left out: a page stays under 15 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +62,12 @@ class Cell:
     @property
     def content(self) -> str:
         """All that its breakdown and its C depend on, but for the generator, as text."""
-        return f"report {digest(self.held)} {self.algorithm} {self.held.options!r} {LONGEST}"
+        return f"report {digest(self.held)} {self.algorithm} {self.held.options!r}, packed"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A cell's operations by tier, by phase, body and class, and by parts of these; and its C, or why there is none."""
+    """A cell's operations by tier, by phase, body and class, and by parts of these; and its C, packed."""
 
     cell: Cell
     parts: Parts
@@ -123,9 +121,7 @@ def _made(cell: Cell) -> dict[str, Any] | None:
     except UnsuitedError:
         return None
     parts = {tier: {by: one.by(by) for by in BY} for tier, one in found.items()}
-    total = found["emitted"].count.total
-    c = _c(model, cell) if total <= LONGEST else ""
-    return {"parts": parts, "c": c}
+    return {"parts": parts, "c": pack(_c(model, cell))}
 
 
 def _c(model: Robot, cell: Cell) -> str:

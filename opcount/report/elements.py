@@ -59,6 +59,11 @@ def code(source: str) -> str:
     return f'<pre tabindex="0"><code>{escape(source)}</code></pre>'
 
 
+def packed_code(packed: str) -> str:
+    """A program's text, packed: the page's script unpacks it once a reader opens what it is folded into."""
+    return f'<pre tabindex="0" data-packed="{packed}"><code>Unpacking this needs JavaScript.</code></pre>'
+
+
 def choice(name: str, label: str, values: Iterable[str]) -> str:
     """A filter: one of these values, or all."""
     options = "".join(f'<option value="{escape(value)}">{escape(value)}</option>' for value in values)

@@ -16,7 +16,7 @@ from codegen.tracing.task import TIERS
 from opcount.claims import PAPERS
 from opcount.claims.evaluation import shown as number
 from opcount.report.bars import bars, legend
-from opcount.report.elements import choice, code, data, folded, table
+from opcount.report.elements import choice, data, folded, packed_code, table
 from opcount.studies import STUDIES
 from opcount.studies.authors import DAMPED, DYNAMICS, MATRICES, NEAR, PROXIMAL, reason
 from opcount.studies.drawing import svg
@@ -83,7 +83,7 @@ def _cell(one: Found) -> str:
     ratio = "" if one.ratio is None else f"{one.ratio:.2f}"
     tables = "\n".join(table(_breakdown(one, by), f"by {by}") for by in BY)
     tables = f'<div class="beside">{tables}</div>'
-    c = folded("C, with the phases as comments", code(one.c)) if one.c else "<p>The C is left out: it is long.</p>"
+    c = folded("C, with the phases as comments", packed_code(one.c))
     keys = data({"robot": cell.robot, "contacts": cell.contacts, "algorithm": cell.algorithm})
     names = "".join(f"<td>{escape(name)}</td>" for name in (cell.robot, cell.contacts, cell.algorithm))
     return (

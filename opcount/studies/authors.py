@@ -33,7 +33,7 @@ DYNAMICS: dict[str, dict[str, int]] = {
 
 PROXIMAL: dict[str, dict[str, int]] = {
     "iiwa H6": {"constrained_aba": 2590, "prox_pv": 3101, "prox_ltls": 2874, "prox_ltl": 3191},
-    "go1 F3^4": {"constrained_aba": 7274, "prox_pv": 9255, "prox_ltls": 8216, "prox_ltl": 9968},
+    "go1 F3 x4": {"constrained_aba": 7274, "prox_pv": 9255, "prox_ltls": 8216, "prox_ltl": 9968},
     "talos F6^2": {"constrained_aba": 18613, "prox_pv": 22355, "prox_ltls": 34273, "prox_ltl": 35163},
     "talos F6^2 H6^2": {"constrained_aba": 21099, "prox_pv": 36791, "prox_ltls": 38399, "prox_ltl": 49897},
     "atlas F6^2 H6^2": {"constrained_aba": 15090, "prox_pv": 28305, "prox_ltls": 24226, "prox_ltl": 36830},
@@ -41,7 +41,7 @@ PROXIMAL: dict[str, dict[str, int]] = {
 """Proximal constrained dynamics, three steps (2024)."""
 
 DAMPED: dict[str, dict[str, int]] = {
-    "go1 F3^4": {"caba_osim": 5499, "caba_osimf": 3226},
+    "go1 F3 x4": {"caba_osim": 5499, "caba_osimf": 3226},
     "talos F6^2": {"caba_osim": 11661, "caba_osimf": 9387},
     "talos F6^2 H6^2": {"caba_osim": 19420, "caba_osimf": 12879},
     "atlas F6^2 H6^2": {"caba_osim": 15577, "caba_osimf": 10125},

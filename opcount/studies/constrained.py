@@ -16,8 +16,8 @@ FEET = PAPER["atlas F6^2"].contacts
 ROBOTS = {
     "iiwa H3": PAPER["iiwa H3"],
     "iiwa H6": PAPER["iiwa H6"],
-    "go1 F3^2": Held("go1", ("FL_foot:3", "RR_foot:3")),
-    "go1 F3^4": PAPER["go1 F3 x4"],
+    "go1 F3 x2": Held("go1", ("FL_foot:3", "RR_foot:3")),
+    "go1 F3 x4": PAPER["go1 F3 x4"],
     "talos F6^2": PAPER["talos F6^2"],
     "talos F6^2 H6^2": PAPER["talos F6^2 H6^2"],
     "atlas F6^2 H6^2": PAPER["atlas F6^2 H6^2"],

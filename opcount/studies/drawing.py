@@ -84,9 +84,8 @@ class Bars:
     """A panel for each robot, and in it for each algorithm one bar per tier, its number at its end.
 
     `part` heads the columns of what is hatched: that much of a bar is what the words say. `mark` is a column whose
-    numbers are marked on the bars of one of the tiers, by number. In the place of tiers there may be other columns, in
-    the place of operations another `unit`; `ratio` is a column whose factors stand behind the last numbers, `about` one
-    whose first text stands below.
+    numbers are marked on the bars of one of the tiers, by number. Tiers may be other columns, operations a `unit`.
+    Factors in the column `ratio` stand behind the last numbers, the first text in the column `about` stands below.
     """
 
     part: str = ""
@@ -183,7 +182,7 @@ class Growth:
     """Operations against size, both logarithmic: a panel for each mechanism and tier, a line for each algorithm.
 
     Beside a line stand its algorithm and its exponent, fitted to the sizes under its grey band; or, if `linear`, on
-    linear axes, its slope.
+    linear axes, its slope. Tiers, `unit` and `about` are as those of `Bars`.
     """
 
     size: str
@@ -191,6 +190,8 @@ class Growth:
     line: str = "algorithm"
     tiers: tuple[str, ...] = ("published", "emitted")
     linear: bool = False
+    unit: str = "operations"
+    about: str = ""
 
     def __call__(self, table: Table) -> Figure:
         """The figure."""
@@ -201,9 +202,11 @@ class Growth:
         for (title, group), row in zip(grouped.items(), axes, strict=True):
             for tier, ax in zip(self.tiers, row, strict=True):
                 self._panel(ax, group, tier, [*lines])
-                ax.set_title(f"{title}, as {tier}", loc="left", fontsize=WORDS, fontweight="bold")
+                ax.set_title(f"{title},{said(tier)}", loc="left", fontsize=WORDS, fontweight="bold")
                 ax.set_xlabel(self.size, fontsize=WORDS)
-            row[0].set_ylabel("operations", fontsize=WORDS)
+            row[0].set_ylabel(self.unit, fontsize=WORDS)
+        if self.about:
+            figure.supxlabel(below(table, self.about).strip(), fontsize=WORDS)
         return figure
 
     def _panel(self, ax: Axes, group: Sequence[Record], tier: str, lines: Sequence[str]) -> None:

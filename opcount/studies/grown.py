@@ -87,8 +87,8 @@ class Grown:
         return rows
 
 
-def fitted(counts: Mapping[int, int], fit: Callable[[Sequence[float], Sequence[float]], float]) -> float | None:
-    """A fit to operations by size at the largest sizes; None of fewer than two."""
+def fitted(counts: Mapping[int, float], fit: Callable[[Sequence[float], Sequence[float]], float]) -> float | None:
+    """A fit to operations or times by size at the largest sizes; None of fewer than two."""
     if len(counts) < 2:
         return None
     kept = [*counts][-fitted_sizes(len(counts)) :]

@@ -20,7 +20,7 @@ CABA, OSIMR, LOOPS = "constrained ABA 2024", "PV-OSIMr 2023", "recursive loops 2
 PLACES: tuple[Place, ...] = (
     Place(CABA, "Fig. 1", ("constrained",)),
     Place(CABA, "Fig. 2, Table II", ("timings",)),
-    Place(CABA, "Fig. 3", ("growth",), "operations in the place of times"),
+    Place(CABA, "Fig. 3", ("growth", "growth_timings")),
     Place(CABA, "Fig. 4", ("convergence",)),
     Place(CABA, "Fig. 5", ("damped",)),
     Place(CABA, "Table III", ("damped_timings",)),

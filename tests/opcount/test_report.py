@@ -20,6 +20,8 @@ from opcount.claims import CLAIMS
 from opcount.report import cells, page, show
 from opcount.report.bars import CODES, SHADES, bars
 from opcount.report.elements import table
+from opcount.report.packing import unpack
+from opcount.studies import authors
 from opcount.studies.measured import Held
 
 if TYPE_CHECKING:
@@ -90,9 +92,11 @@ def test_a_page_can_be_used_without_a_mouse_and_without_eyes(text: str) -> None:
 
 
 def test_a_page_has_every_cell_claim_and_formula(text: str) -> None:
+    sources = [unpack(packed) for packed in re.findall(r'data-packed="([^"]+)"', text)]
+    assert len(sources) == 3
     for algorithm in ("crba", "efpa", "aba_osim"):
         assert f'data-algorithm="{algorithm}"' in text
-        assert f"chain_3_alternate_{algorithm})(const T *q" in text
+        assert any(f"chain_3_alternate_{algorithm})(const T *q" in c for c in sources)
     total = opcount.count(CHAIN.robot, "crba", tier="published").total
     assert f'<td>crba</td><td class="number t-published">{total:,}</td>' in text
     assert all(f"<td>{claim.id.partition('.')[2]} (" in text for claim in CLAIMS.values())
@@ -127,6 +131,12 @@ def test_the_best_of_each_kind_stand_beside_each_other() -> None:
     assert f'<td class="number t-emitted">{least:,}</td>' in written
 
 
+def test_every_program_of_the_authors_stands_beside_a_cell() -> None:
+    programs = {*authors.MATRICES, *authors.DYNAMICS, *authors.PROXIMAL, *authors.DAMPED}
+    assert programs <= {one.scenario for one in show.WHOLE.cells}
+    assert {"constrained_aba", "caba_osim", "pv", "efpa"} <= {*page.known_of("go1 F3 x4")}
+
+
 def test_bars_are_as_long_as_the_operations() -> None:
     assert set(CODES) == set(ORDER)
     assert len(SHADES) == len(ORDER)
@@ -154,6 +164,39 @@ document.title = "wide: " + (document.documentElement.scrollWidth - document.doc
 </script>"""
 
 
+CHOOSE_ALL = """<script>
+const cells = () => [...document.querySelectorAll("table.cells > tbody")].filter(cell => !cell.hidden);
+const select = (name, value) => {
+  const own = document.getElementById("by-" + name);
+  own.value = value;
+  own.dispatchEvent(new Event("change", { bubbles: true }));
+};
+const said = [];
+for (const name of ["robot", "contacts", "algorithm"])
+  for (const option of document.getElementById("by-" + name).options) {
+    select(name, option.value);
+    said.push(name + " " + option.value + ": " + cells().map(cell => cell.dataset.algorithm).join(" "));
+    select(name, "");
+  }
+for (const option of document.getElementById("by-tier").options) {
+  select("tier", option.value);
+  const heads = [...document.querySelectorAll("table.cells > thead th")];
+  const shown = heads.filter(th => getComputedStyle(th).display !== "none");
+  said.push("tier " + option.value + ": " + shown.map(th => th.textContent).join(" "));
+}
+select("robot", "chain:3,alternate");
+document.querySelector("form button[type=reset]").click();
+setTimeout(() => {
+  said.push("reset: " + cells().length);
+  document.title = said.join("; ");
+});
+</script>"""
+
+OPEN = """<script>
+for (const folded of document.querySelectorAll('tbody[data-algorithm="crba"] details')) folded.open = true;
+</script>"""
+
+
 @pytest.fixture
 def seen(text: str, tmp_path: Path) -> Callable[..., str]:
     """The page as a browser has it in the end, with more at its end, in a window so many pixels wide."""
@@ -165,6 +208,7 @@ def seen(text: str, tmp_path: Path) -> Callable[..., str]:
         command += [
             f"--user-data-dir={tmp_path / 'profile'}",
             f"--window-size={width},900",
+            "--virtual-time-budget=5000",
             "--dump-dom",
             path.as_uri(),
         ]
@@ -182,6 +226,36 @@ def test_filters_work_in_a_browser(seen: Callable[..., str]) -> None:
     assert ">1 of 3 cells shown</output>" in chosen
     assert re.search(r'<tbody data-robot="[^"]*" data-contacts="[^"]*" data-algorithm="crba" hidden', chosen)
     assert not re.search(r'<tbody data-robot="[^"]*" data-contacts="[^"]*" data-algorithm="efpa" hidden', chosen)
+
+
+@in_a_browser
+def test_every_choice_shows_its_cells(seen: Callable[..., str]) -> None:
+    title = re.search("<title>(.*?)</title>", seen(CHOOSE_ALL, 1280))
+    assert title
+    names = "robot contacts algorithm"
+    assert title[1].split("; ") == [
+        "robot : crba efpa aba_osim",
+        "robot chain:3,alternate: crba efpa aba_osim",
+        "contacts : crba efpa aba_osim",
+        "contacts none: crba",
+        "contacts H6: efpa aba_osim",
+        "algorithm : crba efpa aba_osim",
+        "algorithm crba: crba",
+        "algorithm efpa: efpa",
+        "algorithm aba_osim: aba_osim",
+        f"tier : {names} published written emitted emitted / published",
+        f"tier published: {names} published emitted / published",
+        f"tier written: {names} written emitted / published",
+        f"tier emitted: {names} emitted emitted / published",
+        "reset: 3",
+    ]
+
+
+@in_a_browser
+def test_c_is_unpacked_in_a_browser(seen: Callable[..., str], text: str) -> None:
+    shown = seen(OPEN, 1280)
+    assert shown.count("data-packed") == text.count("data-packed") - 1
+    assert "chain_3_alternate_crba)(const T *q" in shown
 
 
 @in_a_browser

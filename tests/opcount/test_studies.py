@@ -30,6 +30,7 @@ from opcount.studies import (
     damped_timings,
     grown,
     growth,
+    growth_timings,
     kkt,
     links,
     loops,
@@ -228,7 +229,7 @@ def uncounted(monkeypatch):
     """Studies count, compute, compile and time nothing."""
     for module in (compared, crossovers, cheapest, damped, grown, loops, pareto, timings):
         monkeypatch.setattr(module, "measure", counts_of)
-    for module in (timings, damped_timings, pareto):
+    for module in (timings, damped_timings, growth_timings, pareto):
         monkeypatch.setattr(module, "compiled", lambda work: {})
         monkeypatch.setattr(module, "run", times_of)
         monkeypatch.setattr(module, "machine", lambda: "a machine")
@@ -249,7 +250,7 @@ def forces_of(robot, leg, tier="emitted"):
     return {name: {joint: n + np.sin(np.arange(TIMES)) for joint in "ab"} for n, name in enumerate(SWUNG)}
 
 
-TIMED = ("timings", "damped_timings", "pareto", "torques", "torque_errors", "kkt")
+TIMED = ("timings", "damped_timings", "growth_timings", "pareto", "torques", "torque_errors", "kkt")
 COUNTED = [name for name in STUDIES if name not in ("accuracy", "builds", "ablation", "convergence", *TIMED)]
 RESIDUALS = Table(
     ("algorithm", "steps", *(f"residual p{q}" for q in (5, 25, 50, 75, 95))),
@@ -276,6 +277,23 @@ def test_every_figure_draws(uncounted, name, tmp_path):
     assert all(ax.has_data() or ax.texts for ax in figure.axes)
     assert all(ax.get_title(loc="left") for ax in figure.axes)
     figure.savefig(tmp_path / f"{name}.svg")
+
+
+def test_times_against_size(uncounted):
+    """Short functions are timed at all sizes, others up to the size `ours`; exponents stand at the largest."""
+    found = [
+        dict(zip(table.header, row, strict=True)) for table in [growth_timings.STUDY.table()] for row in table.rows
+    ]
+    assert len(found) == 2 * 2 * 4 * 5
+    sizes = {"constrained_aba": 100, "prox_pv": 100, "prox_ltls": 50, "prox_ltl": 50}
+    for algorithm, most in sizes.items():
+        own = [row for row in found if row["algorithm"] == algorithm and row["mechanism"] == "chain, three steps"]
+        assert [row["links"] for row in own] == [5, 10, 20, 50, 100]
+        assert [row["links"] for row in own if row["rigidc"]][-1] == most
+        assert [row["links"] for row in own if row["rigidc exponent"] is not None] == [most]
+        theirs = [row["links"] for row in own if row["Pinocchio"]]
+        assert theirs == ([] if algorithm == "prox_ltls" else [5, 10, 20, 50, 100])
+        assert all(row["times as fast"] for row in own if row["rigidc"] and row["Pinocchio"])
 
 
 @pytest.mark.parametrize("name", ["delassus", "chains"])

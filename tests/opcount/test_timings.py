@@ -11,6 +11,8 @@ from opcount.bench.build_dir import Absent
 from opcount.studies import STUDIES, timed
 from opcount.studies.damped_timings import Inverted
 from opcount.studies.drawing import records
+from opcount.studies.grown import Mechanism
+from opcount.studies.growth_timings import Scaled
 from opcount.studies.measured import PAPER, Held
 from opcount.studies.pareto import Weighed, beats
 from opcount.studies.timed import Timing, compiled, rounded, run
@@ -56,6 +58,15 @@ def test_rounding_and_the_front() -> None:
     assert beats((1, 1.0), (2, 1.0))
     assert not beats((1, 1.0), (1, 1.0))
     assert not beats((1, 2.0), (2, 1.0))
+
+
+@pytest.mark.thorough
+def test_times_against_size() -> None:
+    table = Scaled({"chain": Mechanism(lambda n: Held(f"chain:{n}", ("tip:3",)), (2, 3, 4), ours=3)})()
+    found = records(table)
+    assert {row["links"] for row in found if row["rigidc"] and row["algorithm"] == "prox_ltl"} == {2, 3}
+    assert {row["links"] for row in found if row["rigidc exponent"]} == {3, 4}
+    assert all(row["rigidc"] > 0 for row in found if row["algorithm"] in ("constrained_aba", "prox_pv"))
 
 
 @pytest.mark.thorough

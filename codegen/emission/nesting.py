@@ -27,10 +27,9 @@ def nested(graph: Graph, plan: Layout, stored: Mapping[int, Collection[int]]) ->
     kept = {*plan.slots, *plan.at_home, *plan.copied, *(index for index, results in stored.items() if results)}
 
     def of(unit: int, user: int) -> bool:
-        """Whether a unit is an operand of another one's statement, and part of the same."""
+        """Whether a unit is an operand of another one's statement."""
         operands = zip(*[values[index].args for index in plan.unit(user)], strict=True)
-        same = not graph.labels or graph.labels[unit] == graph.labels[user]
-        return same and values[user].op in LEVELS and plan.unit(unit) in operands
+        return values[user].op in LEVELS and plan.unit(unit) in operands
 
     for units in plan.parts:
         waiting: list[int] = []  # what might go into the next statement, in order

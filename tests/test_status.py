@@ -13,7 +13,7 @@ from casadi import SX, Function
 from thorough import besides
 
 import codegen
-from codegen.algorithms.integrate import SMALL
+from codegen.algorithms.project import SMALL
 from codegen.ir.graph import Graph, Port, from_casadi
 from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE

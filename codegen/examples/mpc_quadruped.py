@@ -111,7 +111,7 @@ def standing():
     return q
 
 
-def stages(expand=False):
+def stages(expand):
     """The stage of every node, and the last one, which is a cost of the state alone."""
 
     def of(name, **options):
@@ -165,8 +165,8 @@ def stages(expand=False):
 class Controller:
     """Steps of a solver towards what is wanted: `where` (x and y, m) and `speed` (m/s) of the base."""
 
-    def __init__(self, q, expand=False, compile_c=True):
-        problem = ocp.Problem(*stages(expand), N, known=2 * nv, compile_c=compile_c)
+    def __init__(self, q, expand=True, lanes=True):
+        problem = ocp.Problem(*stages(expand), N, known=2 * nv, compile_c=not expand, lanes=lanes)
         solver = ocp.Riccati(problem) if args.solver == "riccati" else ocp.Piqp(0.005)
         self.horizon, self.speed = ocp.Horizon(problem, solver, states, H), 0.0
         self.restart(0.0, q)
@@ -352,13 +352,13 @@ def picture(rows, solves, pushes, falls):
     plt.close(figure)
 
 
-def evaluation(name, expand, compile_c):
+def evaluation(name, expand, lanes):
     """Print the time of the functions and Jacobians of a whole horizon."""
-    controller = Controller(REST, expand=expand, compile_c=compile_c)
+    controller = Controller(REST, expand=expand, lanes=lanes)
     given, times = controller.parameters(), []
     for _ in range(20):
         begun = time.process_time()
-        controller.horizon.problem.quadratic(*given)
+        controller.horizon.problem.evaluated(*given)
         times.append(time.process_time() - begun)
     print(f"{name:32}{1e3 * np.median(times):.2f} ms")
 
@@ -372,7 +372,7 @@ if film.pictures:
     film.save(args.film)
     print(f"wrote {args.film}")
 if args.compare:
-    print("functions and Jacobians of a horizon, with their places in the QP")
-    evaluation("rigidc's C", False, True)
-    evaluation("CasADi's AD, virtual machine", True, False)
-    evaluation("CasADi's AD, compiled C", True, True)
+    print("functions and Jacobians of a horizon")
+    evaluation("nodes in SIMD lanes", True, True)
+    evaluation("one node after the other", False, False)
+    evaluation("CasADi's virtual machine", True, False)

@@ -1,4 +1,4 @@
-"""Numbers between CasADi and sparse solvers: a function of all nodes at once, and its nonzeros in one matrix."""
+"""Blocks of numbers of nodes in one sparse matrix."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from codegen.errors import RobotError
 from codegen.ocp.peers import peer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import casadi
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,37 +60,3 @@ class Blocks:
         data = np.concatenate([part.ravel() for part in numbers])[self._inside]
         self._matrix.data[:] = np.bincount(self._where, data, self._matrix.nnz)
         return self._matrix
-
-
-class Evaluated:
-    """A function of CasADi's at several nodes in one call, over arrays of all nodes."""
-
-    __slots__ = ("_buffer", "_function", "_inputs", "_results", "_run")
-
-    def __init__(self, function: casadi.Function, nodes: int) -> None:
-        self._function = mapped = function.map(nodes) if nodes > 1 else function
-        self._buffer: Any
-        self._buffer, self._run = mapped.buffer()
-        self._inputs = {key: np.zeros((nodes, function.nnz_in(key))) for key in function.name_in()}
-        self._results = {key: np.zeros((nodes, function.nnz_out(key))) for key in function.name_out()}
-        for number, x in enumerate(self._inputs.values()):
-            self._buffer.set_arg(number, x.reshape(-1).data)
-        for number, y in enumerate(self._results.values()):
-            self._buffer.set_res(number, y.reshape(-1).data)
-
-    def __repr__(self) -> str:
-        return f"Evaluated({self._function})"
-
-    def __call__(self, given: Mapping[str, ArrayLike]) -> dict[str, NDArray[np.float64]]:
-        """Nonzeros of results by name (nodes x nonzeros, the same arrays in every call); RobotError for bad numbers."""
-        if given.keys() != self._inputs.keys():
-            raise RobotError(f"give numbers for {', '.join(self._inputs)}, not for {', '.join(given) or 'nothing'}")
-        for name, x in self._inputs.items():
-            numbers = np.asarray(given[name], dtype=np.float64)
-            if numbers.shape != x.shape or not np.isfinite(numbers).all():
-                raise RobotError(
-                    f"{name}: {x.shape[0]} x {x.shape[1]} finite numbers are needed, one row for each node"
-                )
-            x[:] = numbers
-        self._run()
-        return self._results

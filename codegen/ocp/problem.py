@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from codegen.errors import RobotError
-from codegen.ocp.blocks import Blocks, Evaluated, Pattern
+from codegen.ocp.blocks import Blocks, Pattern
+from codegen.ocp.evaluated import Evaluated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +41,8 @@ class Problem:
     """`nodes` equal stages and a `last` one, which has the first unknowns of the others, and costs alone.
 
     The first `known` increments of node 0 are zero: those of the state, which is measured. Without `compile_c` CasADi's
-    virtual machine evaluates what is between functions. RobotError for a last stage that does not fit.
+    virtual machine evaluates what is between functions. With `lanes`, for which all functions must be expanded, many
+    nodes are evaluated at once. RobotError for a last stage that does not fit.
     """
 
     __slots__ = (
@@ -57,7 +59,9 @@ class Problem:
         "states",
     )
 
-    def __init__(self, stage: Stage, last: Stage, nodes: int, known: int = 0, *, compile_c: bool = True) -> None:
+    def __init__(
+        self, stage: Stage, last: Stage, nodes: int, known: int = 0, *, compile_c: bool = True, lanes: bool = False
+    ) -> None:
         self.sizes, ends = ({name: x.numel() for name, x in s.unknowns.items()} for s in (stage, last))
         if [*self.sizes.items()][: len(ends)] != [*ends.items()] or last.zero_rows or last.bounded_rows or nodes < 1:
             raise RobotError(
@@ -67,8 +71,10 @@ class Problem:
         self.states = sum(ends.values())
         self.free = nodes * self._width + self.states - known
         named = ("each", stage), ("last", last)
-        self.functions = each, end = tuple(s.linearised(f"{name}_node", compile_c=compile_c) for name, s in named)
-        self._stage, self._last = Evaluated(each, nodes), Evaluated(end, 1)
+        self.functions = each, end = tuple(
+            s.linearised(f"{name}_node", compile_c=compile_c and not lanes) for name, s in named
+        )
+        self._stage, self._last = Evaluated(each, nodes, lanes=lanes), Evaluated(end, 1, lanes=lanes)
         self._blocks = {name: self._rows(each.sparsity_out(name)) for name in ("zero_by", "bounded_by")}
         w, after = self._width, nodes * self._width - known
         halves = Pattern.repeated(each.sparsity_out("hessian"), nodes, w, w).moved(-known, -known)

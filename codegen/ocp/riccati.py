@@ -121,7 +121,8 @@ class Layout:
         names = ("states", "pivots", "chosen", "size", "wide", "tall", "width", "ends")
         sizes = {name: getattr(self, name) for name in names}
         kept, inverses = int(self.row[self.pivots] + self.pivots // 8 * 8), 8 * (1 + (slacks + self.pivots) // 8)
-        common = (slacks + 1 + states) * self.wide + (states + 1) * self.ends + self.row[-1] + 2 * self.wide
+        moves = 8 * (1 + by.size // 8)
+        common = (slacks + self.ends) * self.wide + (states + 1) * self.ends + self.row[-1] + 2 * self.wide
         return {
             "name": NAME,
             "nodes": self.problem.nodes,
@@ -131,7 +132,8 @@ class Layout:
             "few": FEW,
             "kept": kept,
             "inverses": inverses,
-            "work": int(common + self.problem.nodes * (kept + inverses)),
+            "moves": moves,
+            "work": int(common + self.problem.nodes * (kept + inverses + moves)),
             "zero_rows": self.explicit.size,
             "zero_nnz": each.nnz_out("zero_by"),
             "bounded_nnz": each.nnz_out("bounded_by"),

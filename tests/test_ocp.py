@@ -81,12 +81,12 @@ def test_states_move_on_the_manifold() -> None:
     np.testing.assert_allclose(faster, v + 0.25 * (np.vstack([v[1:], v[-1:]]) - v), atol=NEAR)
 
 
-def written(robot: codegen.Model, *, expand: bool) -> ocp.Stage:
+def written(robot: codegen.Model, **how: object) -> ocp.Stage:
     """A stage that calls functions of functions' results."""
     nq, nv, frame = robot.nq, robot.nv, robot.frames[-1].name
 
     def of(name: str, **options: object) -> ca.Function:
-        return codegen.to_casadi(robot, name, derivatives=1, expand=expand, **options)
+        return codegen.to_casadi(robot, name, **how, **options)
 
     stage = ocp.Stage()
     (dq, dq_next), (dv, dv_next) = stage.unknown("dq", nv), stage.unknown("dv", nv)
@@ -112,10 +112,11 @@ def numbers(robot: codegen.Model, rng: np.random.Generator) -> dict[str, np.ndar
     return {"q": q, "v": v, "v_next": v + rng.standard_normal(robot.nv), "f": f, "q_next": q_next}
 
 
-def test_derivatives_of_a_stage_are_exact() -> None:
+@pytest.mark.parametrize("expand", [False, True])
+def test_derivatives_of_a_stage_are_exact(expand: bool) -> None:
     """Against CasADi's own AD of the same operations, and against differences of the rows."""
     robot, rng = hopper(), np.random.default_rng(5)
-    ours, peer = (written(robot, expand=expand) for expand in (False, True))
+    ours, peer = written(robot, derivatives=1, expand=expand), written(robot, expand=True)
     given = numbers(robot, rng)
     found = ours.linearised("ours", compile_c=False)(**given)
     expected = peer.linearised("peer", compile_c=False)(**given)
@@ -131,6 +132,25 @@ def test_derivatives_of_a_stage_are_exact() -> None:
     residual = ca.Function("r", [unknowns, *peer.parameters.values()], [ca.sumsqr(ca.vertcat(*peer.residuals)) / 2])
     cost = [[float(residual(sign * way, *given.values())) for way in ways] for sign in (1, -1)]
     np.testing.assert_allclose(found["gradient"].full().ravel(), np.subtract(*cost) / 2e-6, atol=1e-4)
+
+
+def test_nodes_in_lanes() -> None:
+    """Against CasADi's virtual machine; where there is no bound, it is far away."""
+    robot, rng, nodes = hopper(), np.random.default_rng(6), 11
+    stage, last = written(robot, derivatives=1, expand=True), ocp.Stage()
+    for name in ("dq", "dv"):
+        last.cost(1.0, last.parameter(f"{name}_wanted", robot.nv) - last.unknown(name, robot.nv)[0])
+    each = [numbers(robot, rng) for _ in range(nodes)]
+    wanted = {"dq_wanted": np.ones((1, robot.nv)), "dv_wanted": np.ones((1, robot.nv))}
+    given = {name: np.array([one[name] for one in each]) for name in each[0]}, wanted
+    ours, peer = (ocp.Problem(stage, last, nodes, compile_c=False, lanes=lanes) for lanes in (True, False))
+    for found, expected in zip(ours.evaluated(*given), peer.evaluated(*given), strict=True):
+        for name, value in expected.items():
+            np.testing.assert_allclose(found[name], np.clip(value, -1e30, 1e30), rtol=1e-9, atol=1e-8, err_msg=name)
+    with pytest.raises(RobotError, match="11 x 3 finite numbers"):
+        ours.evaluated({**given[0], "f": np.full((nodes, 3), np.inf)}, given[1])
+    with pytest.raises(RobotError, match="expand=True"):
+        ocp.Problem(written(robot, derivatives=1), last, nodes, lanes=True)
 
 
 def linear(nodes: int) -> ocp.Problem:

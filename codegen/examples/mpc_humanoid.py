@@ -176,10 +176,10 @@ class Controller:
         wanted[:, :2] = self.where
         wanted[:, 0] += self.speed * H * np.arange(N + 1)
         v_wanted[:, 0] = self.speed
-        held = gait.held(times).astype(float)
+        held, height, rate = (x.astype(float) for x in gait.schedule(times))
         f_wanted[:, 2::6] = held * WEIGHT / np.maximum(held.sum(axis=1, keepdims=True), 1)
         both = {"q_wanted": wanted, "v_wanted": v_wanted}
-        more = {"held": held, "height": gait.height(times), "rate": gait.rate(times), "f_wanted": f_wanted}
+        more = {"held": held, "height": height, "rate": rate, "f_wanted": f_wanted}
         more["hand"] = reach(times) + np.pad(wanted[:, :2], [(0, 0), (0, 1)])
         each |= {name: x[:N] for name, x in {**both, **more}.items()}
         return each, last | {name: x[N:] for name, x in both.items()}

@@ -8,6 +8,7 @@ period after the state that it starts from is measured, or later if its solve to
 """
 
 import argparse
+import gc
 import json
 import time
 from dataclasses import replace
@@ -184,14 +185,14 @@ class Controller:
     def parameters(self):
         """What the stages are given: the gait, the wanted motion from here on, and the trajectory that is known."""
         times, (each, last) = self.horizon.times, self.horizon.trajectory()
-        held = gait.held(times).astype(float)
+        held, height, rate = (x.astype(float) for x in gait.schedule(times))
         wanted, v_wanted, f_wanted = np.tile(REST, (N + 1, 1)), np.zeros((N + 1, nv)), np.zeros((N + 1, 12))
         wanted[:, :2] = self.where
         wanted[:, 0] += self.speed * H * np.arange(N + 1)
         v_wanted[:, 0] = self.speed
         f_wanted[:, 2::3] = held * WEIGHT / np.maximum(held.sum(axis=1, keepdims=True), 1)
         both = {"q_wanted": wanted, "v_wanted": v_wanted}
-        more = {"held": held, "height": gait.height(times), "rate": gait.rate(times), "f_wanted": f_wanted}
+        more = {"held": held, "height": height, "rate": rate, "f_wanted": f_wanted}
         each |= {name: x[:N] for name, x in {**both, **more}.items()}
         return each, last | {name: x[N:] for name, x in both.items()}
 
@@ -263,6 +264,7 @@ def closed_loop(seconds):
     plant, controller, rng = Quadruped(), Controller(REST), np.random.default_rng(0)
     film = ocp.Film(plant.model, *(FILMED if args.film else (0.0, 0.0)), rate=FILM)
     loop = ocp.Delayed(controller.plan, PERIOD)
+    gc.freeze()  # what was traced and compiled is no garbage
     loop.restart(0.0, *plant.state)
     rows, solves, pushes, falls, force = [], [], [], [], np.zeros(3)
     for period in range(round(seconds / PERIOD)):

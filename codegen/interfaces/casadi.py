@@ -37,7 +37,7 @@ from codegen.task.options import style_of, task_of
 from codegen.tracing.differentiated import column, differentiated
 from codegen.tracing.sparse_graph import SparseGraph, compressed, pattern_of, sparse_graph
 from codegen.tracing.task import trace
-from codegen.tracing.to_casadi import expanded
+from codegen.tracing.to_casadi import with_jacobian
 
 if TYPE_CHECKING:
     import os
@@ -101,8 +101,9 @@ def to_casadi(
     normalised. `derivatives` is their highest order: with 2 there are Hessians, with 1 solvers need an approximate one,
     with 0 there is the value alone. Where a status is not 0 the results are finite all the same; with
     `on_singular="fail"` CasADi is told that the evaluation failed. `expand` gives an SX function of the operations as
-    emitted, without C, which CasADi differentiates. `library` is the path of a library made of a folder that `generate`
-    wrote for CasADi, with its `prefix` (default: the robot's name), which is taken in place of one made here.
+    emitted, without C, which CasADi differentiates; with `derivatives=1` a function that calls it, and has our Jacobian
+    in place of CasADi's. `library` is the path of a library made of a folder that `generate` wrote for CasADi, with its
+    `prefix` (default: the robot's name), which is taken in place of one made here.
     Other options are those of `build`.
     RobotError for a name that does not exist, BuildError if no compiler works, if a library is for another model or
     of another version, or if CasADi is older than 3.8.
@@ -111,8 +112,7 @@ def to_casadi(
     failing = fails(on_singular)
     order = order_of(derivatives)
     if expand:
-        (value,) = exported(resolved(task), 0)
-        return expanded(value.sparse, task.algorithm)
+        return with_jacobian(task.algorithm, *(f.sparse for f in exported(resolved(task), order % 2)[:2]))
     if tuple(map(int, version("casadi").split(".")[:2])) < LEAST:
         raise BuildError(f"CasADi {version('casadi')} is too old to call C by this interface; pip install rigidc[mpc]")
     if library is not None:

@@ -12,7 +12,7 @@ from math import copysign, isinf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from casadi import SX, Function, vertcat
+from casadi import OP_CALL, SX, Function, vertcat
 
 from codegen import passes, pipeline
 from codegen.compilation.cache import cached
@@ -78,6 +78,7 @@ def _wrong(name: str, x: NDArray[np.float64]) -> RobotError:
 def _mapped(function: Function, inputs: Arrays, results: Arrays) -> Any:
     """A call of CasADi's that reads and writes these arrays."""
     nodes = next(iter(results.values())).shape[0]
+    buffer: Any
     buffer, run = (function.map(nodes) if nodes > 1 else function).buffer()
     for number, x in enumerate(inputs.values()):
         buffer.set_arg(number, x.reshape(-1).data)
@@ -106,19 +107,18 @@ def in_lanes(function: Function) -> Compiled:
 
     RobotError if it calls compiled functions, or if there is an operation or number that C has not.
     """
-    try:
-        plain = function.expand()
-    except RuntimeError:
-        raise RobotError(f"{function.name()}: lanes need functions made with expand=True") from None
+    plain = function.expand()
     given = {key: SX.sym(key, plain.nnz_in(key)) for key in plain.name_in() if plain.nnz_in(key)}
     results = plain.call([given.get(key, SX(0, 1)) for key in plain.name_in()])
     found = {key: y.nonzeros() for key, y in zip(plain.name_out(), results, strict=True) if y.nnz()}
-    columns = [vertcat(*map(_finite, y)) for y in found.values()]
+    columns = [vertcat(*[_finite(x) for x in y]) for y in found.values()]
     traced = Function(function.name(), [*given.values()], columns, {"live_variables": False})
     tools = toolchain()
     style = style_of("float64", "fast", tools)
 
     def make() -> Iterator[Artifact]:
+        if OP_CALL in {traced.instruction_id(k) for k in range(traced.n_instructions())}:
+            raise RobotError(f"{traced.name()}: lanes need functions of to_casadi(..., expand=True)")
         taken = tuple(Port(key, (x.numel(),)) for key, x in given.items())
         with pipeline.undisturbed():
             written = from_casadi(traced, taken, tuple(Port(key, (len(y),)) for key, y in found.items()), traced.name())
@@ -129,7 +129,7 @@ def in_lanes(function: Function) -> Compiled:
         return cached(f"{sha256(traced.serialize().encode()).hexdigest()} {style}", make, tools)
 
 
-def _finite(x: SX) -> SX:
+def _finite(x: Any) -> Any:
     """An expression, or +-FAR where it is infinite, or an infinite number less another one."""
     for part in (x, *(x.dep(k) for k in range(x.n_dep()))):
         if part.is_constant() and isinf(float(part)):

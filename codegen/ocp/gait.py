@@ -69,12 +69,18 @@ class Gait:
 
     def height(self, times: ArrayLike) -> NDArray[np.float64]:
         """How far each foot is above where it is held (times x feet, m)."""
-        return self.clearance * np.sin(np.pi * np.maximum(self._swung(times), 0)) ** 2
+        return self.schedule(times)[1]
 
     def rate(self, times: ArrayLike) -> NDArray[np.float64]:
         """The rate of the height (times x feet, m/s)."""
-        change = self.clearance * np.pi * np.sin(2 * np.pi * np.maximum(self._swung(times), 0))
-        return change / ((1 - self.duty) * self.period or 1.0)
+        return self.schedule(times)[2]
+
+    def schedule(self, times: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+        """Whether each foot is held, its height and the rate of it."""
+        swung = self._swung(times)
+        angle = np.pi * np.maximum(swung, 0)
+        fast = self.clearance * np.pi / ((1 - self.duty) * self.period or 1.0)
+        return swung < 0, self.clearance * np.sin(angle) ** 2, fast * np.sin(2 * angle)
 
     def _swung(self, times: ArrayLike) -> NDArray[np.float64]:
         """The part of a swing that is over, and -1 where a foot is held (times x feet)."""

@@ -1,11 +1,11 @@
-"""A graph as a function of CasADi's SX expressions again, with the operations that passes have left."""
+"""A graph as a function of CasADi's expressions again, with the operations that passes have left."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi
-from casadi import SX, Function
+from casadi import MX, SX, Function
 
 from codegen.ir.graph import STATUS
 from codegen.ir.operations import CONST, INPUT, OPERATIONS
@@ -30,6 +30,17 @@ def expanded(sparse: SparseGraph, name: str) -> Function:
         entries = casadi.vertcat(*[known[index] for index in nonzeros.get(key, ())])
         results.append(SX(sparsity_of(pattern), entries))
     return Function(name, list(symbols.values()), results, list(symbols), list(sparse.outputs))
+
+
+def with_jacobian(name: str, value: SparseGraph, jacobian: SparseGraph | None = None) -> Function:
+    """The SX function of a graph; with a graph of its Jacobian, one that calls it, and whose Jacobian is that."""
+    plain = expanded(value, name)
+    if jacobian is None:
+        return plain
+    names = plain.name_in(), plain.name_out()
+    symbols = [MX.sym(key, plain.sparsity_in(key)) for key in plain.name_in()]
+    options: Any = {"custom_jacobian": expanded(jacobian, f"jac_{name}"), "jac_penalty": 0}
+    return Function(name, symbols, plain.call(symbols), *names, options)
 
 
 def _applied(value: Value, known: list[SX]) -> SX:

@@ -8,6 +8,7 @@ from is measured, or later if its solve took longer. Times are of the processor.
 """
 
 import argparse
+import gc
 
 import casadi as ca
 import matplotlib.pyplot as plt
@@ -85,36 +86,21 @@ FALLING = np.sqrt(CENTRE[2] / 9.81)  # time constant of a body that falls from i
 
 def stages():
     """The stage of every node, and the last one, which is a cost of the state alone."""
-
-    def of(name, **options):
-        return codegen.to_casadi(robot, name, derivatives=1, **options)
-
-    integrate, difference, com = of("integrate"), of("difference"), of("com")
-    fk, rnea = of("fk", frames=FRAMES), of("rnea", external=SOLES)
-
-    def state(stage):
-        (dq, _), (dv, dv_next) = stage.unknown("dq", nv), stage.unknown("dv", nv)
-        return stage.call(integrate, stage.parameter("q", nq), dq), stage.parameter("v", nv) + dv, dv_next
+    body, each, last = ocp.WholeBody(robot, H), ocp.Stage(), ocp.Stage()
+    fk, rnea, com = body.function("fk", frames=FRAMES), body.function("rnea", external=SOLES), body.function("com")
 
     def follow(stage, q, v, factor):
-        q_wanted, v_wanted = stage.parameter("q_wanted", nq), stage.parameter("v_wanted", nv)
-        away = stage.call(difference, q_wanted, q)
-        stage.cost(factor * np.array([20, 20, 200, 300, 300, 300, *POSTURE]), away)
-        stage.cost(factor * np.array([5, 5, 20, 10, 10, 10, *np.ones(nv - 6)]), v - v_wanted)
+        q_weights, v_weights = [20, 20, 200, 300, 300, 300, *POSTURE], [5, 5, 20, 10, 10, 10, *np.ones(nv - 6)]
+        q_wanted, v_wanted = body.follow(stage, q, v, factor * np.array(q_weights), factor * np.array(v_weights))
         centre, rate = stage.call(com, q, v)
         capture = centre[:2] - q_wanted[:2] - CENTRE[:2] + FALLING * (rate[:2] - v_wanted[:2])
         stage.cost(1000 * factor, capture)  # the capture point is where a foot would stop the robot
 
-    each = ocp.Stage()
-    q, v, dv_next = state(each)
-    q_next, v_next = each.parameter("q_next", nq), each.parameter("v_next", nv) + dv_next
-    f = each.parameter("f", 12) + each.unknown("df", 12)[0]
-    held, height, rate = (each.parameter(name, 2) for name in ("held", "height", "rate"))
-    a = (v_next - v) / H
-    each.moves("dq", each.call(difference, q_next, each.call(integrate, q, H * (v + v_next) / 2)))
+    node = body.node(each, feet=2, forces=12)
+    q, v, f, held = node.q, node.v, node.f, node.held
     position, rotation, velocity = each.call(fk, q, v)
-    _, _, velocity_next = each.call(fk, q, v_next)
-    tau = each.call(rnea, q, v, a, ca.reshape(f, 6, 2).T)
+    _, _, velocity_next = each.call(fk, q, node.v_next)
+    tau = each.call(rnea, q, v, node.a, ca.reshape(f, 6, 2).T)
     each.zero(tau[:6])
     each.bounded(-1.0, tau[6:] / LIMIT, 1.0)
     for i in range(2):
@@ -123,15 +109,14 @@ def stages():
         rest = velocity_next[i, :].T - max(1 - H / SETTLE, 0) * velocity[i, :].T + RETURN * away
         each.zero(held[i] * rest / H + (1 - held[i]) * wrench)
         each.bounded(-0.5 * (1 - held[i]), cone() @ wrench, np.inf)  # without a wrench, bounds are far
-        each.cost(30 * (1 - held[i]), velocity[i, 2] - rate[i] + 20 * (position[i, 2] - height[i]))
+        each.cost(30 * (1 - held[i]), velocity[i, 2] - node.rate[i] + 20 * (position[i, 2] - node.height[i]))
         each.cost(300 * (1 - held[i]), R[:2, 2])
     follow(each, q, v, 1.0)
     each.cost(1000, position[2, :].T - each.parameter("hand", 3))
-    each.cost(1e-3, a)
+    each.cost(1e-3, node.a)
     scale = np.tile([1, 1, 1, 30, 30, 30], 2) / WEIGHT
     each.cost(30, scale * (f - each.parameter("f_wanted", 12)))
-    last = ocp.Stage()
-    q, v, _ = state(last)
+    q, v, _ = body.state(last)
     follow(last, q, v, 10.0)
     return each, last
 
@@ -147,51 +132,21 @@ def reach(t):
     return points[k % 4] + s**3 * (10 - 15 * s + 6 * s**2) * (points[(k + 1) % 4] - points[k % 4])
 
 
-class Controller:
-    """Newton steps towards what is wanted: `where` (x and y, m) and `speed` (m/s) of the base."""
+class Controller(ocp.Walker):
+    """Newton steps, and the hand's way."""
 
     def __init__(self):
-        problem = ocp.Problem(*stages(), N, known=2 * nv)
-        self.horizon, self.where, self.speed = (
-            ocp.Horizon(problem, ocp.Riccati(problem), ocp.States(robot), H),
-            REST,
-            0.0,
-        )
-        self.restart(0.0, REST)
+        problem = ocp.Problem(*stages(), N, known=2 * nv, compile_c=False, lanes=True)
+        super().__init__(robot, problem, ocp.Riccati(problem), gait, H, REST, WEIGHT)
 
-    def restart(self, t, q):
-        """Forget what was planned, and stand here."""
-        self.where = q[:2].copy()
-        self.horizon.restart(t, q, np.tile([0.0, 0.0, WEIGHT / 2, 0.0, 0.0, 0.0], 2))
+    def more(self, times, wanted):
+        """Where the hand is to be."""
+        return {"hand": reach(times) + np.pad(wanted[:, :2], [(0, 0), (0, 1)])}
 
-    def move_on(self, now, q):
-        """Ask for the place of the next period, not too far from the robot."""
-        self.speed = args.speed * (now >= WALK)
-        self.where = np.clip([self.where[0] + self.speed * PERIOD, self.where[1]], q[:2] - 0.2, q[:2] + 0.2)
-
-    def parameters(self):
-        """What the stages are given: the gait, the wanted motion from here on, and the trajectory that is known."""
-        times, (each, last) = self.horizon.times, self.horizon.trajectory()
-        wanted, v_wanted, f_wanted = np.tile(REST, (N + 1, 1)), np.zeros((N + 1, nv)), np.zeros((N + 1, 12))
-        wanted[:, :2] = self.where
-        wanted[:, 0] += self.speed * H * np.arange(N + 1)
-        v_wanted[:, 0] = self.speed
-        held, height, rate = (x.astype(float) for x in gait.schedule(times))
-        f_wanted[:, 2::6] = held * WEIGHT / np.maximum(held.sum(axis=1, keepdims=True), 1)
-        both = {"q_wanted": wanted, "v_wanted": v_wanted}
-        more = {"held": held, "height": height, "rate": rate, "f_wanted": f_wanted}
-        more["hand"] = reach(times) + np.pad(wanted[:, :2], [(0, 0), (0, 1)])
-        each |= {name: x[:N] for name, x in {**both, **more}.items()}
-        return each, last | {name: x[N:] for name, x in both.items()}
-
-    def plan(self, t, q, v):
-        """The plan from a state at time t (None if there is none), and what it cost."""
-        horizon = self.horizon
-        spent = horizon.iterate(t, q, v, self.parameters)
-        if not spent.solved:
-            return None, spent
-        tau = inverse(horizon.q[0], horizon.v[0], horizon.acceleration, horizon.f[0].reshape(2, 6))
-        return horizon.plan(tau[6:]), spent
+    def torques(self):
+        """Of the first step."""
+        plan = self.horizon
+        return inverse(plan.q[0], plan.v[0], plan.acceleration, plan.f[0].reshape(2, 6))[6:]
 
 
 def talos(rng):
@@ -220,12 +175,14 @@ def closed_loop():
     plant, controller = talos(rng), Controller()
     film = ocp.Film(plant.model, 0.0, END * bool(args.film), rate=8, size=(270, 270), distance=2.4, azimuth=130.0)
     loop = ocp.Delayed(controller.plan, PERIOD)
+    gc.freeze()  # what was traced and compiled is no garbage
     plant.put(REST)
     loop.restart(0.0, *plant.state)
     rows, solves, pushes, falls = [], [], [], []
     for period in range(round(END / PERIOD)):
         now, (q, v) = period * PERIOD, plant.state
-        controller.move_on(now, q)
+        speed = args.speed * (now >= WALK)
+        controller.move_on(q, controller.where + np.array([speed * PERIOD, 0.0]), speed)
         solves.append(loop.update(now, q, v))
         number, since = divmod(now + 1e-9, EVERY)
         if since < PERIOD and number not in (0, args.standing + 1):
@@ -251,27 +208,22 @@ def closed_loop():
 def summary(rows, solves, pushes, falls):
     """Print what the run was like."""
     t, q, v, _, _, held, soles, hand = rows
-    functions, total = (1e3 * np.array([getattr(solve, name) for solve in solves]) for name in ("functions", "total"))
     walking = t > WALK + 1.0
     kept = recovered(pushes, falls)
     for name, chosen in (("standing", pushes[:, 0] < WALK), ("walking", pushes[:, 0] >= WALK)):
         sizes = f"of {pushes[chosen, 1].min():.0f} to {pushes[chosen, 1].max():.0f} N s" if chosen.any() else ""
         print(f"{'pushes recovered from, ' + name:32}{kept[chosen].sum()} of {chosen.sum()} {sizes}")
     lifted = [np.diff(held[:, foot].astype(int)).clip(max=0).sum() for foot in range(2)]
-    for what, said in {
-        "falls": f"{len(falls)}",
-        "solves": f"{len(solves)} in {END:.0f} s, {len(solves) / END:.1f} Hz",
-        "time of a solve": f"median {np.median(total):.2f} ms, 99 % {np.percentile(total, 99):.2f} ms, longest "
-        f"{total.max():.2f} ms",
-        "of which in functions": f"median {np.median(functions):.2f} ms",
-        f"missed deadlines ({1e3 * PERIOD:g} ms)": f"{np.sum(total > 1e3 * PERIOD)}",
-        "failed solves": f"{sum(not solve.solved for solve in solves)}",
-        "error of the hand, standing": f"rms {1e3 * np.sqrt(np.mean(hand[t < WALK] ** 2)):.1f} mm",
-        "steps": f"{-sum(lifted)}, clearance {1e3 * soles[:, :, 2].max(initial=0.0):.0f} mm at most",
-        "walked": f"{q[-1, 0] - q[np.searchsorted(t, WALK), 0]:.2f} m in {END - WALK:.0f} s",
-        "velocity ahead": f"mean {v[walking, 0].mean():.3f} m/s, {args.speed:g} wanted",
-    }.items():
-        print(f"{what:32}{said}")
+    ocp.print_table(
+        ocp.of_solves(solves, PERIOD, END)
+        | {
+            "falls": f"{len(falls)}",
+            "error of the hand, standing": f"rms {1e3 * np.sqrt(np.mean(hand[t < WALK] ** 2)):.1f} mm",
+            "steps": f"{-sum(lifted)}, clearance {1e3 * soles[:, :, 2].max(initial=0.0):.0f} mm at most",
+            "walked": f"{q[-1, 0] - q[np.searchsorted(t, WALK), 0]:.2f} m in {END - WALK:.0f} s",
+            "velocity ahead": f"mean {v[walking, 0].mean():.3f} m/s, {args.speed:g} wanted",
+        }
+    )
 
 
 def recovered(pushes, falls):
@@ -283,42 +235,29 @@ def picture(rows, solves, pushes, falls):
     """Base and soles from above, along and across, the hand, soles that are held, the time of solves, and pushes."""
     t, q, _, where, _, _, soles, hand = rows
     figure = plt.figure(figsize=(13, 9), layout="constrained")
-    grid = figure.add_gridspec(5, 2, width_ratios=[2.2, 1])
-    axes = [figure.add_subplot(grid[k, 0]) for k in range(5)]
+    left, right = figure.subfigures(1, 2, width_ratios=[2.5, 1])
+    axes = left.subplots(5, sharex=True)
     for axis, k, name in zip(axes, range(2), ("ahead", "across"), strict=False):
         axis.plot(t, soles[:, :, k], "0.6", lw=0.8)
         axis.plot(t, where[:, k], "k--", lw=1, label="wanted")
         axis.plot(t, q[:, k], "C0", lw=1.2, label="base")
         axis.set_ylabel(f"{name} (m)")
-    axes[2].plot(t, 1e3 * soles[:, :, 2], lw=0.9)
-    axes[2].legend(["left sole", "right sole"], loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
+    axes[2].plot(t, 1e3 * soles[:, :, 2], lw=0.9, label=["left sole", "right sole"])
     axes[2].set(ylabel="height (mm)", ylim=(-5, None))
     axes[3].plot(t, 1e3 * hand, "C3", lw=1)
     axes[3].set(ylabel="error of hand (mm)", ylim=(0, 120))
-    begun, total, functions = (
-        np.array([getattr(solve, name) for solve in solves]) for name in ("begun", "total", "functions")
-    )
-    axes[4].plot(begun, 1e3 * total, "C0.", ms=2, label="a solve")
-    axes[4].plot(begun, 1e3 * functions, "C2.", ms=2, label="functions in it")
-    axes[4].axhline(1e3 * PERIOD, color="k", ls=":", lw=1.2, label="period")
-    axes[4].set(ylabel="processor (ms)", xlabel="time (s)", ylim=(0, 2.2e3 * PERIOD))
-    for axis in axes:
-        axis.set_xlim(0, END)
-        for begins in pushes[:, 0]:
-            axis.axvspan(begins, begins + PUSHED, color="C1", alpha=0.4, lw=0)
-        for fall in falls:
-            axis.axvline(fall, color="k", lw=1.5)
-        if axis is not axes[2] and axis.get_legend_handles_labels()[0]:
-            axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
+    ocp.draw_solves(axes[4], solves, PERIOD)
+    ocp.draw_events(axes, pushes[:, 0], PUSHED, falls)
+    axes[4].set_xlim(0, END)
     kept, stood = recovered(pushes, falls), pushes[:, 0] < WALK
-    for place, chosen, title in ((grid[:2, 1], stood, "standing"), (grid[3:, 1], ~stood, "walking")):
-        axis = figure.add_subplot(place, projection="polar")
+    rounds = right.subplots(2, subplot_kw={"projection": "polar"})
+    for axis, chosen, title in zip(rounds, (stood, ~stood), ("standing", "walking"), strict=True):
         for good, color, label in ((True, "C2", "recovered"), (False, "C3", "not")):
             those = chosen & (kept == good)
             axis.plot(pushes[those, 2], pushes[those, 1], "o", color=color, label=f"{label} ({those.sum()})")
-        axis.set_title(f"pushes while {title} (N s), forwards to the right", fontsize="medium")
+        axis.set_title(f"pushes while {title} (N s),\nforwards to the right", fontsize="medium")
         axis.set_rlim(0, max(args.impulse, args.while_walking))
-        axis.legend(loc="upper left", bbox_to_anchor=(-0.25, -0.02), fontsize="small")
+        axis.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.06), fontsize="small", ncols=2)
     figure.savefig(args.figure, dpi=100)
     plt.close(figure)
 

@@ -42,10 +42,10 @@ parser.add_argument(
 parser.add_argument("--rotors", choices=("exact", "armature"), default="exact", help="how the controller models them")
 parser.add_argument("--solver", choices=("riccati", "piqp"), default="riccati", help="of steps (default: %(default)s)")
 parser.add_argument("--gait", choices=tuple(ocp.GAITS), default="trot", help="default: %(default)s")
-parser.add_argument("--nodes", type=int, default=20, help="steps of the horizon (default: %(default)s)")
-parser.add_argument("--step", type=float, default=0.025, help="length of one of them in s (default: %(default)s)")
+parser.add_argument("--nodes", type=int, default=50, help="steps of the horizon (default: %(default)s)")
+parser.add_argument("--step", type=float, default=0.02, help="length of one of them in s (default: %(default)s)")
 parser.add_argument(
-    "--rate", type=float, default=200.0, help="solves a second, a divisor of 1000 (default: %(default)s)"
+    "--rate", type=float, default=500.0, help="solves a second, a divisor of 1000 (default: %(default)s)"
 )
 parser.add_argument("--speed", type=float, default=0.5, help="of walking from 2 s on, in m/s (default: %(default)s)")
 parser.add_argument("--pushes", type=int, default=20, help="how many, one every 1.5 s (default: %(default)s)")
@@ -114,36 +114,19 @@ def standing():
 
 def stages(expand):
     """The stage of every node, and the last one, which is a cost of the state alone."""
-
-    def of(name, **options):
-        return codegen.to_casadi(robot, name, derivatives=1, expand=expand, **options)
-
-    integrate, difference = of("integrate"), of("difference")
-    fk, rnea = of("fk", frames=FEET), of(RNEA, external=FEET)
-
-    def state(stage):
-        (dq, _), (dv, dv_next) = stage.unknown("dq", nv), stage.unknown("dv", nv)
-        return stage.call(integrate, stage.parameter("q", nq), dq), stage.parameter("v", nv) + dv, dv_next
+    body, each, last = ocp.WholeBody(robot, H, expand=expand), ocp.Stage(), ocp.Stage()
+    fk, rnea = body.function("fk", frames=FEET), body.function(RNEA, external=FEET)
 
     def follow(stage, q, v, factor):
-        q_wanted, v_wanted = stage.parameter("q_wanted", nq), stage.parameter("v_wanted", nv)
-        joints = nv - 6
-        stage.cost(
-            factor * np.array([200, 200, 800, 300, 300, 200, *joints * [4]]), stage.call(difference, q_wanted, q)
-        )
-        stage.cost(factor * np.array([20, 20, 20, 5, 5, 5, *joints * [0.05]]), v - v_wanted)
+        q_weights = [200, 200, 800, 300, 300, 200, *(nv - 6) * [4]]
+        body.follow(stage, q, v, factor * np.array(q_weights), factor * np.r_[20, 20, 20, 5, 5, 5, (nv - 6) * [0.05]])
 
-    each = ocp.Stage()
-    q, v, dv_next = state(each)
-    q_next, v_next = each.parameter("q_next", nq), each.parameter("v_next", nv) + dv_next
-    f = each.parameter("f", 12) + each.unknown("df", 12)[0]
-    held, height, rate = (each.parameter(name, 4) for name in ("held", "height", "rate"))
-    a = (v_next - v) / H
-    each.moves("dq", each.call(difference, q_next, each.call(integrate, q, H * (v + v_next) / 2)))
+    node = body.node(each, feet=4, forces=12)
+    q, v, f, held = node.q, node.v, node.f, node.held
     position, rotation, velocity = each.call(fk, q, v)
-    _, _, velocity_next = each.call(fk, q, v_next)
+    _, _, velocity_next = each.call(fk, q, node.v_next)
     forces = [rotation[3 * i : 3 * i + 3, :].T @ f[3 * i : 3 * i + 3] for i in range(4)]
-    tau = each.call(rnea, q, v, a, ca.horzcat(ca.horzcat(*forces).T, ca.SX(4, 3)))
+    tau = each.call(rnea, q, v, node.a, ca.horzcat(ca.horzcat(*forces).T, ca.SX(4, 3)))
     each.zero(tau[:6])
     each.bounded(-1.0, tau[6:] / LIMIT, 1.0)
     for i in range(4):
@@ -153,58 +136,29 @@ def stages(expand):
         each.zero(held[i] * rest / H + (1 - held[i]) * f[3 * i : 3 * i + 3])
         pyramid = ca.vertcat(z, MU * z - x, MU * z + x, MU * z - y, MU * z + y)
         each.bounded(-0.5 * (1 - held[i]), 4 * pyramid / WEIGHT, np.inf)  # without force, bounds are far
-        each.cost(30 * (1 - held[i]), velocity[i, 2] - rate[i] + 20 * (position[i, 2] - RADIUS - height[i]))
+        height = position[i, 2] - RADIUS - node.height[i]
+        each.cost(30 * (1 - held[i]), velocity[i, 2] - node.rate[i] + 20 * height)
     follow(each, q, v, 1.0)
-    each.cost(2e-4, a)
+    each.cost(2e-4, node.a)
     each.cost(30 / WEIGHT**2, f - each.parameter("f_wanted", 12))
-    last = ocp.Stage()
-    q, v, _ = state(last)
+    q, v, _ = body.state(last)
     follow(last, q, v, 10.0)
     return each, last
 
 
-class Controller:
-    """Steps of a solver towards what is wanted: `where` (x and y, m) and `speed` (m/s) of the base."""
+class Controller(ocp.Walker):
+    """Steps of a solver; with `lanes` many nodes are evaluated at once."""
 
-    def __init__(self, q, expand=True, lanes=True):
+    def __init__(self, expand=True, lanes=True):
         problem = ocp.Problem(*stages(expand), N, known=2 * nv, compile_c=not expand, lanes=lanes)
         solver = ocp.Riccati(problem) if args.solver == "riccati" else ocp.Piqp(0.005)
-        self.horizon, self.speed = ocp.Horizon(problem, solver, states, H), 0.0
-        self.restart(0.0, q)
+        super().__init__(robot, problem, solver, gait, H, REST, WEIGHT)
 
-    def restart(self, t, q):
-        """Forget what was planned, and stand here."""
-        self.where = q[:2].copy()
-        self.horizon.restart(t, q, np.tile([0.0, 0.0, WEIGHT / 4], 4))
-
-    def move_on(self, now, q):
-        """Ask for the place of the next period, not too far from the robot."""
-        self.speed = args.speed * (now >= START)
-        self.where = np.clip([self.where[0] + self.speed * PERIOD, 0.0], q[:2] - 0.2, q[:2] + 0.2)
-
-    def parameters(self):
-        """What the stages are given: the gait, the wanted motion from here on, and the trajectory that is known."""
-        times, (each, last) = self.horizon.times, self.horizon.trajectory()
-        held, height, rate = (x.astype(float) for x in gait.schedule(times))
-        wanted, v_wanted, f_wanted = np.tile(REST, (N + 1, 1)), np.zeros((N + 1, nv)), np.zeros((N + 1, 12))
-        wanted[:, :2] = self.where
-        wanted[:, 0] += self.speed * H * np.arange(N + 1)
-        v_wanted[:, 0] = self.speed
-        f_wanted[:, 2::3] = held * WEIGHT / np.maximum(held.sum(axis=1, keepdims=True), 1)
-        both = {"q_wanted": wanted, "v_wanted": v_wanted}
-        more = {"held": held, "height": height, "rate": rate, "f_wanted": f_wanted}
-        each |= {name: x[:N] for name, x in {**both, **more}.items()}
-        return each, last | {name: x[N:] for name, x in both.items()}
-
-    def plan(self, t, q, v):
-        """The plan from a state at time t (None if there is none), and what it cost."""
-        horizon = self.horizon
-        spent = horizon.iterate(t, q, v, self.parameters)
-        if not spent.solved:
-            return None, spent
-        pushes = np.einsum("fij,fi->j", jacobian(horizon.q[0])[:, :3], horizon.f[0].reshape(4, 3))
-        tau = inverse(horizon.q[0], horizon.v[0], horizon.acceleration) - pushes
-        return horizon.plan(tau[6:]), spent
+    def torques(self):
+        """Of the first step, of which the forces of the feet take a part."""
+        plan = self.horizon
+        pushes = np.einsum("fij,fi->j", jacobian(plan.q[0])[:, :3], plan.f[0].reshape(4, 3))
+        return (inverse(plan.q[0], plan.v[0], plan.acceleration) - pushes)[6:]
 
 
 REST = standing()
@@ -261,7 +215,7 @@ class Quadruped(ocp.Plant):
 
 def closed_loop(seconds):
     """A row for each period (time, q, v, place wanted, speed wanted, held, touching), solves, pushes, falls, a film."""
-    plant, controller, rng = Quadruped(), Controller(REST), np.random.default_rng(0)
+    plant, controller, rng = Quadruped(), Controller(), np.random.default_rng(0)
     film = ocp.Film(plant.model, *(FILMED if args.film else (0.0, 0.0)), rate=FILM)
     loop = ocp.Delayed(controller.plan, PERIOD)
     gc.freeze()  # what was traced and compiled is no garbage
@@ -269,7 +223,8 @@ def closed_loop(seconds):
     rows, solves, pushes, falls, force = [], [], [], [], np.zeros(3)
     for period in range(round(seconds / PERIOD)):
         now, (q, v) = period * PERIOD, plant.state
-        controller.move_on(now, q)
+        speed = args.speed * (now >= START)
+        controller.move_on(q, (controller.where[0] + speed * PERIOD, 0.0), speed)
         solves.append(loop.update(now, q, v))
         rows.append((now, q, v, controller.where, controller.speed, gait.held(now), plant.touching()))
         if (due := FIRST + APART * len(pushes)) <= now and len(pushes) < args.pushes:
@@ -287,40 +242,29 @@ def closed_loop(seconds):
     return [np.array(column) for column in zip(*rows, strict=True)], [x for x in solves if x], pushes, falls, film
 
 
-def columns(solves):
-    """What solves cost: seconds in functions and in all, iterations, success."""
-    return (np.array([getattr(x, name) for x in solves]) for name in ("functions", "total", "iterations", "solved"))
-
-
 def summary(rows, solves, pushes, falls):
     """Print what the run was like."""
     t, q, v, where, speed, *_ = rows
-    functions, spent, iterations, solved = columns(solves)
-    milliseconds = 1e3 * spent
-    half, most = np.percentile(milliseconds, [50, 99])
+    iterations = [solve.iterations for solve in solves]
     lost = sum(any(push <= fall < push + APART for fall in falls) for push in pushes)
     calm = np.array([not any(push <= now < push + 1.0 for push in pushes) for now in t]) & (t > START + 0.5)
     error = v[calm, 0] - speed[calm]
-    for what, said in {
-        "solves": f"{len(spent)} in {t[-1] + PERIOD:.2f} s, {len(spent) / (t[-1] + PERIOD):.1f} Hz",
-        "time of a solve": f"median {half:.2f} ms, 99 % {most:.2f} ms, longest {milliseconds.max():.2f} ms",
-        "of which in functions": f"median {1e3 * np.median(functions):.2f} ms",
-        "iterations in a QP": f"median {np.median(iterations):g}, most {iterations.max()}",
-        f"missed deadlines ({1e3 * PERIOD:g} ms)": f"{np.sum(spent > PERIOD)}",
-        "failed solves": f"{np.sum(~solved)}",
-        "falls": f"{len(falls)}",
-        "pushes recovered from": f"{len(pushes) - lost} of {len(pushes)} ({args.push:g} m/s each)",
-        "error of velocity ahead": f"mean {error.mean():.3f}, rms {np.sqrt(np.mean(error**2)):.3f} m/s",
-        "error of height": f"mean {np.mean(q[calm, 2] - REST[2]):.4f} m",
-        "error across the way": f"rms {np.sqrt(np.mean((q[calm, 1] - where[calm, 1]) ** 2)):.3f} m",
-    }.items():
-        print(f"{what:32}{said}")
+    ocp.print_table(
+        ocp.of_solves(solves, PERIOD, t[-1] + PERIOD)
+        | {
+            "iterations in a QP": f"median {np.median(iterations):g}, most {max(iterations)}",
+            "falls": f"{len(falls)}",
+            "pushes recovered from": f"{len(pushes) - lost} of {len(pushes)} ({args.push:g} m/s each)",
+            "error of velocity ahead": f"mean {error.mean():.3f}, rms {np.sqrt(np.mean(error**2)):.3f} m/s",
+            "error of height": f"mean {np.mean(q[calm, 2] - REST[2]):.4f} m",
+            "error across the way": f"rms {np.sqrt(np.mean((q[calm, 1] - where[calm, 1]) ** 2)):.3f} m",
+        }
+    )
 
 
 def picture(rows, solves, pushes, falls):
     """Velocities and height against what is wanted, feet that are held and that touch, and the time of every solve."""
     t, q, v, _, speed, held, touching = rows
-    when, (functions, spent, _, solved) = np.array([x.begun for x in solves]) - PERIOD, columns(solves)
     figure, axes = plt.subplots(5, 1, figsize=(10, 11), sharex=True, layout="constrained")
     wanted = (
         (v[:, 0], speed, "velocity ahead (m/s)"),
@@ -338,25 +282,16 @@ def picture(rows, solves, pushes, falls):
         touches = np.where(touching[:, foot], float(foot), np.nan)
         axes[3].plot(t, touches, "C0", lw=2.5, label="touches" if not foot else None)
     axes[3].set(yticks=range(4), yticklabels=FEET, ylim=(-0.6, 3.6))
-    axes[4].plot(when, 1e3 * spent, "C0.", ms=2, label="a solve")
-    axes[4].plot(when, 1e3 * functions, "C1.", ms=2, label="functions in it")
-    axes[4].plot(when[~solved], 1e3 * spent[~solved], "kx", ms=8, label=f"failed ({np.sum(~solved)})")
-    axes[4].axhline(1e3 * PERIOD, color="k", ls=":", lw=1.2, label="period")
-    axes[4].set(ylabel="time (ms)", xlabel="time (s)", xlim=(0, min(t[-1], SHOWN)))
-    axes[4].set(ylim=(0, 1.1e3 * max(*spent[when < SHOWN], PERIOD)))
-    for axis in axes:
-        for push in pushes:
-            axis.axvspan(push, push + LASTS, color="C3", alpha=0.3, lw=0, label="push" if push == pushes[0] else None)
-        for fall in falls:
-            axis.axvline(fall, color="k", lw=2, label="fall" if fall == falls[0] else None)
-        axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
+    ocp.draw_solves(axes[4], [solve for solve in solves if solve.begun < SHOWN], PERIOD)
+    axes[4].set_xlim(0, min(t[-1], SHOWN))
+    ocp.draw_events(axes, pushes, LASTS, falls)
     figure.savefig(args.figure, dpi=100)
     plt.close(figure)
 
 
 def evaluation(name, expand, lanes):
     """Print the time of the functions and Jacobians of a whole horizon."""
-    controller = Controller(REST, expand=expand, lanes=lanes)
+    controller = Controller(expand, lanes)
     given, times = controller.parameters(), []
     for _ in range(20):
         begun = time.process_time()

@@ -236,7 +236,7 @@ def free_and_moved(nodes: int, *, bounds: float) -> tuple[ocp.Problem, dict[str,
     stage.moves("p", mixed(3) + stage.parameter("drift", 3))
     stage.zero(mixed(2) + stage.parameter("wanted", 2))
     stage.bounded(-bounds, mixed(3), np.inf)
-    stage.bounded(-bounds, u, bounds)
+    stage.bounded(-bounds, ca.vertcat(u, p[0] - u[2] + 2 * v_next[1]), bounds)
     stage.cost(1.0, unknowns + 0.3)
     stage.cost(2.0, mixed(3) - 1.0)
     last.cost(3.0, ca.vertcat(last.unknown("p", 3)[0], last.unknown("v", 2)[0]) + 0.2)

@@ -257,7 +257,7 @@ def picture(rows, solves, pushes, falls):
             axis.plot(pushes[those, 2], pushes[those, 1], "o", color=color, label=f"{label} ({those.sum()})")
         axis.set_title(f"pushes while {title} (N s),\nforwards to the right", fontsize="medium")
         axis.set_rlim(0, max(args.impulse, args.while_walking))
-        axis.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.06), fontsize="small", ncols=2)
+        axis.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.1), fontsize="small", ncols=2)
     figure.savefig(args.figure, dpi=100)
     plt.close(figure)
 

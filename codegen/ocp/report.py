@@ -42,11 +42,12 @@ def draw_solves(axis: Any, solves: Sequence[Spent], period: float) -> None:
     axis.set(ylabel="time (ms)", xlabel="time (s)", ylim=(0, 1.1e3 * max(*total, period)))
 
 
-def draw_events(axes: Iterable[Any], pushes: Iterable[float], lasts: float, falls: Iterable[float]) -> None:
+def draw_events(axes: Iterable[Any], pushes: Sequence[float], lasts: float, falls: Sequence[float]) -> None:
     """Pushes as bars, falls as lines, and legends on the right."""
     for axis in axes:
         for number, push in enumerate(pushes):
             axis.axvspan(push, push + lasts, color="C3", alpha=0.3, lw=0, label=None if number else "push")
         for number, fall in enumerate(falls):
             axis.axvline(fall, color="k", lw=2, label=None if number else "fall")
-        axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
+        if axis.get_legend_handles_labels()[0]:
+            axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")

@@ -41,7 +41,7 @@ from codegen.tracing.to_casadi import with_jacobian
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from codegen.emission.spec import Header, Kernel, ProductKernel
     from codegen.ir.pattern import Pattern
@@ -112,7 +112,8 @@ def to_casadi(
     failing = fails(on_singular)
     order = order_of(derivatives)
     if expand:
-        return with_jacobian(task.algorithm, *(f.sparse for f in exported(resolved(task), order % 2)[:2]))
+        wanted = ("", "jac_") if order == 1 else ("",)
+        return with_jacobian(task.algorithm, *(made.sparse for made in exported(resolved(task), 1, wanted)))
     if tuple(map(int, version("casadi").split(".")[:2])) < LEAST:
         raise BuildError(f"CasADi {version('casadi')} is too old to call C by this interface; pip install rigidc[mpc]")
     if library is not None:
@@ -178,15 +179,16 @@ def function_name(prefix: str, task: Task) -> str:
     return f"{prefix}_{identifier(task.algorithm)}_casadi"
 
 
-def exported(task: Task, derivatives: int) -> tuple[Exported, ...]:
-    """The functions up to derivatives of this order."""
+def exported(task: Task, derivatives: int, only: Collection[str] = tuple(ORDERS)) -> tuple[Exported, ...]:
+    """The functions up to derivatives of this order, or `only` those among them, by what their names begin with."""
     if task.iterations is None:
         raise RobotError(f"{task.algorithm}: for CasADi the number of iterations is fixed; give a number of them")
     with pipeline.undisturbed(), doing(f"{task.algorithm} of {task.model.name} for CasADi"):
         (own, found), made = differentiated(task), list[Exported]()
         whole = {f"adj_{name}": pattern_of(x) for name, x in own.inputs.items()}
         try:
-            for start in each([start for start, order in ORDERS.items() if order <= derivatives], KERNELS.__getitem__):
+            starts = [start for start, order in ORDERS.items() if order <= derivatives and start in only]
+            for start in each(starts, KERNELS.__getitem__):
                 made.append(_exported(task, start, *_expressions(start, own, found), whole))
                 whole |= {f"fwd_{name}": pattern for name, pattern in made[0].sparse.outputs.items()}
         except RobotError:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import casadi
 from casadi import MX, SX, vec, vertcat
 
+from codegen.ocp.chain import Chain
 from codegen.ocp.compiled import compiled
 
 if TYPE_CHECKING:
@@ -44,6 +45,14 @@ class Call:
             blocks = self.blocks[i * number : (i + 1) * number]
             products = [b @ a for b, a in zip(blocks, arguments, strict=True) if b.nnz() and a.nnz()]
             yield sum(products, SX(result.numel(), width))
+
+    def pulled(self, seeds: list[SX]) -> list[SX]:
+        """The derivative of seeds' results by each argument (a column)."""
+        found, number = list[SX](), len(self.arguments)
+        for j, argument in enumerate(self.arguments):
+            parts = [self.blocks[i * number + j].T @ vec(seed) for i, seed in enumerate(seeds)]
+            found.append(sum(parts, SX(argument.numel(), 1)))
+        return found
 
 
 @dataclass(slots=True)
@@ -106,53 +115,58 @@ class Stage:
         """Add sum(weights * residual^2) / 2. Second derivatives of residuals are left out (Gauss-Newton)."""
         self.residuals.append(casadi.sqrt(SX(weights)) * vec(residual))
 
-    def linearised(self, name: str, *, compile_c: bool = True) -> casadi.Function:
+    def linearised(
+        self, name: str, *, compile_c: bool = True, exact: tuple[float, float] | None = None
+    ) -> casadi.Function:
         """OUTPUTS as a function of the parameters, at increments of zero.
 
         What is between the called functions is compiled, too, unless `compile_c` is false: then CasADi's virtual
-        machine evaluates it.
+        machine evaluates it. With `exact` = (barrier, near) the Hessian is not that of Gauss and Newton: it has the
+        second derivatives of residuals, and those of bounded rows with the forces of these barriers of `Riccati`.
         """
-        unknowns = vertcat(*self.unknowns.values(), *self.following.values())
-        derivative = self._derivatives(unknowns)
+        inputs = {key: MX.sym(key, x.sparsity()) for key, x in self.parameters.items()}
+        chain = self.chain(name, inputs, compile_c=compile_c)
+        zero, residual, low, rows, up = self.parts()
+        by = chain.derivative(residual)
+        if exact is None:
+            hessian = by.T @ by
+        else:
+            forces = SX.sym("forces", rows.numel())
+            chain.learn([forces], chain.evaluated("forces", [force(rows - low, *exact) - force(up - rows, *exact)]))
+            hessian = chain.hessian(casadi.sumsqr(residual) / 2 + casadi.dot(forces, rows))
+        vectors = [casadi.densify(x) for x in (zero, low - rows, up - rows, by.T @ residual)]
+        outputs = (
+            *(vectors[0], chain.derivative(zero), *vectors[1:3]),
+            *(chain.derivative(rows), vectors[3], casadi.triu(hessian)),
+        )
+        found = chain.evaluated("rows", outputs)
+        return casadi.Function(name, list(inputs.values()), found, list(inputs), list(OUTPUTS))
+
+    def parts(self) -> tuple[SX, ...]:
+        """Rows that are zero, residuals of the cost, and lower bounds, bounded rows and upper bounds (columns)."""
         none = SX(0, 1)
         zero, residual = (vertcat(none, *rows) for rows in (self.zero_rows, self.residuals))
-        low, rows, up = (vertcat(*parts) for parts in zip((none, none, none), *self.bounded_rows, strict=True))
-        by = derivative(residual)
-        vectors = [casadi.densify(x) for x in (zero, low - rows, up - rows, by.T @ residual)]
-        outputs = (vectors[0], derivative(zero), *vectors[1:3], derivative(rows), vectors[3], casadi.triu(by.T @ by))
+        bounded = (vertcat(*parts) for parts in zip((none, none, none), *self.bounded_rows, strict=True))
+        return zero, residual, *bounded
+
+    def chain(self, name: str, given: dict[str, MX], at: MX | None = None, *, compile_c: bool = True) -> Chain:
+        """The calls, made with their Jacobians for parameters that are `given`, `at` unknowns or where they are zero.
+
+        Unknowns are those of the node, then those of the next one (a column).
+        """
+        unknowns = vertcat(*self.unknowns.values(), *self.following.values())
+        symbols, values = [self.parameters[key] for key in given], list(given.values())
+        if at is not None:
+            symbols, values = [unknowns, *symbols], [at, *values]
         ready: Callable[[casadi.Function], casadi.Function] = compiled if compile_c else lambda function: function
-        return self._composed(name, unknowns, outputs, ready)
-
-    def _derivatives(self, unknowns: SX) -> Callable[[SX], SX]:
-        """A function that gives the derivative of an expression by the unknowns, through all calls."""
         known = [(unknowns, SX.eye(unknowns.numel()))]
-
-        def derivative(expression: SX) -> SX:
-            rows = vec(expression)
-            parts = [(casadi.jacobian(rows, y), dy) for y, dy in known]
-            return sum((part @ dy for part, dy in parts if part.nnz()), SX(rows.numel(), unknowns.numel()))
-
+        chain = Chain(name, ready, symbols, values, known, unknowns if at is None else SX(0, 1))
         for call in self.calls:
-            by = call.by([derivative(argument) for argument in call.arguments])
-            known.extend(list(zip(map(vec, call.results), by, strict=True)))
-        return derivative
+            chain.make(call)
+        return chain
 
-    def _composed(
-        self, name: str, unknowns: SX, outputs: tuple[SX, ...], ready: Callable[[casadi.Function], casadi.Function]
-    ) -> casadi.Function:
-        """A function that evaluates the calls with their Jacobians, in order, and the expressions around them."""
-        symbols = list(self.parameters.values())
-        inputs = [MX.sym(key, x.sparsity()) for key, x in self.parameters.items()]
-        values, blocks, found = list(inputs), list[SX](), list[MX]()
 
-        def at_zero(part: str, expressions: Iterable[SX], of: list[SX]) -> casadi.Function:
-            plain = casadi.substitute(list(expressions), [unknowns], [SX.zeros(unknowns.numel())])
-            return ready(casadi.Function(f"{name}_{part}", of, plain))
-
-        for number, call in enumerate(self.calls):
-            arguments = at_zero(f"arguments{number}", call.arguments, symbols).call(values)
-            results = call.function.call(arguments)
-            found += call.function.jacobian().call(arguments + results)
-            symbols, values, blocks = symbols + list(call.results), values + results, blocks + list(call.blocks)
-        end = at_zero("rows", outputs, symbols + blocks)
-        return casadi.Function(name, inputs, end.call(values + found), list(self.parameters), list(OUTPUTS))
+def force(slack: SX, barrier: float, near: float) -> SX:
+    """The derivative of `Riccati`'s relaxed barrier by the slack."""
+    far = casadi.fmax(slack, near)
+    return -barrier / far + barrier / near**2 * casadi.fmin(slack - near, 0)

@@ -8,6 +8,7 @@ says which feet are held when, and `States` moves configurations along tangents.
 
 from codegen.ocp.gait import GAITS, Gait
 from codegen.ocp.horizon import Delayed, Horizon, Plan, Spent
+from codegen.ocp.nonlinear import Nonlinear
 from codegen.ocp.piqp import Piqp, Solution
 from codegen.ocp.plant import Film, Plant
 from codegen.ocp.problem import Problem, Quadratic
@@ -21,6 +22,7 @@ __all__ = [
     "Film",
     "Gait",
     "Horizon",
+    "Nonlinear",
     "Piqp",
     "Plan",
     "Plant",

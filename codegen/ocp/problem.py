@@ -40,7 +40,8 @@ class Problem:
     """`nodes` equal stages and a `last` one, which has the first unknowns of the others, and costs alone.
 
     The first `known` increments of node 0 are zero: those of the state, which is measured. Without `compile_c` CasADi's
-    virtual machine evaluates what is between functions. RobotError for a last stage that does not fit.
+    virtual machine evaluates what is between functions. `exact` = (barrier, near) gives exact Hessians for a `Riccati`
+    with these barriers. RobotError for a last stage that does not fit.
     """
 
     __slots__ = (
@@ -48,26 +49,39 @@ class Problem:
         "_last",
         "_stage",
         "_width",
+        "compile_c",
         "free",
         "functions",
         "known",
+        "last",
         "nodes",
         "sizes",
         "stage",
         "states",
     )
 
-    def __init__(self, stage: Stage, last: Stage, nodes: int, known: int = 0, *, compile_c: bool = True) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        last: Stage,
+        nodes: int,
+        known: int = 0,
+        *,
+        compile_c: bool = True,
+        exact: tuple[float, float] | None = None,
+    ) -> None:
         self.sizes, ends = ({name: x.numel() for name, x in s.unknowns.items()} for s in (stage, last))
         if [*self.sizes.items()][: len(ends)] != [*ends.items()] or last.zero_rows or last.bounded_rows or nodes < 1:
             raise RobotError(
                 "a problem needs a node, and a last stage with the first unknowns of the others, without rows"
             )
-        self.stage, self.nodes, self.known, self._width = stage, nodes, known, sum(self.sizes.values())
+        self.stage, self.last, self.compile_c = stage, last, compile_c
+        self.nodes, self.known, self._width = nodes, known, sum(self.sizes.values())
         self.states = sum(ends.values())
         self.free = nodes * self._width + self.states - known
         named = ("each", stage), ("last", last)
-        self.functions = each, end = tuple(s.linearised(f"{name}_node", compile_c=compile_c) for name, s in named)
+        options: dict[str, Any] = {"compile_c": compile_c, "exact": exact}
+        self.functions = each, end = tuple(s.linearised(f"{name}_node", **options) for name, s in named)
         self._stage, self._last = Evaluated(each, nodes), Evaluated(end, 1)
         self._blocks = {name: self._rows(each.sparsity_out(name)) for name in ("zero_by", "bounded_by")}
         w, after = self._width, nodes * self._width - known

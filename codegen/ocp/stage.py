@@ -149,6 +149,10 @@ class Stage:
         bounded = (vertcat(*parts) for parts in zip((none, none, none), *self.bounded_rows, strict=True))
         return zero, residual, *bounded
 
+    def moves_first(self) -> list[tuple[str, int]]:
+        """States with an explicit next increment, in the order of the unknowns, and the first of their zero rows."""
+        return [(name, self.moved[name]) for name in self.unknowns if name in self.moved]
+
     def chain(self, name: str, given: dict[str, MX], at: MX | None = None, *, compile_c: bool = True) -> Chain:
         """The calls, made with their Jacobians for parameters that are `given`, `at` unknowns or where they are zero.
 

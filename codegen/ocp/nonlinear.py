@@ -1,0 +1,77 @@
+"""A problem as a nonlinear program of CasADi's solvers, with the exact derivatives of its stages.
+
+CasADi would differentiate the program by directional derivatives, of which a stage takes many. Here its solvers find
+the gradient, the Jacobian and the Hessian of the Lagrangian where they look for them, in their cache of functions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from casadi import Function, nlpsol
+
+from codegen.errors import RobotError
+from codegen.ocp.blocks import Evaluated
+from codegen.ocp.piqp import Solution
+from codegen.ocp.program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from codegen.ocp.problem import Problem
+    from codegen.ocp.stage import Stage
+
+SOLVERS: dict[str, dict[str, Any]] = {"fatrop": {"print_level": 0}, "ipopt": {"print_level": 0, "sb": "yes"}}
+OPTIONS = {"print_time": False, "calc_lam_x": False, "calc_lam_p": False}
+
+
+class Nonlinear:
+    """`fatrop` or `ipopt`, which come with CasADi, on a problem, with options of the solver.
+
+    Bounds of rows depend on parameters alone. For fatrop all next states are those of `Stage.moves`, and nothing else
+    depends on a next node. RobotError for other problems. `stats` are CasADi's, of the last solution.
+    """
+
+    __slots__ = ("_bounds", "_last", "_problem", "_solver", "_zeros", "stats")
+
+    def __init__(self, problem: Problem, solver: str = "fatrop", options: Mapping[str, Any] | None = None) -> None:
+        if solver not in SOLVERS:
+            raise RobotError(f"solver {solver!r}: choose one of {', '.join(SOLVERS)}")
+        program = Program(problem)
+        structure = program.structure() if solver == "fatrop" else {}
+        given = {"cache": program.derivatives(solver), solver: SOLVERS[solver] | dict(options or {}), **structure}
+        nlp = {"x": program.x, "p": program.p, "f": program.f, "g": program.g}
+        self._solver = nlpsol("horizon", solver, nlp, {**OPTIONS, **given})
+        self._bounds, self._last = Evaluated(_bounds(problem.stage), problem.nodes), Evaluated(_bounds(problem.last), 1)
+        self._zeros, self._problem = np.zeros((problem.nodes, problem.stage.parts()[0].numel())), problem
+        self.stats: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"Nonlinear({self._solver})"
+
+    def solve(self, given: tuple[Mapping[str, ArrayLike], Mapping[str, ArrayLike]]) -> Solution:
+        """The increments from parameters of the nodes and of the last one, which `Problem.quadratic` takes, too.
+
+        RobotError for sizes that differ and numbers that are not finite.
+        """
+        (each, last), problem = given, self._problem
+        found, _ = self._bounds(each), self._last(last)
+        low, up = (np.hstack([self._zeros, found[name]]).ravel() for name in ("lower", "upper"))
+        named = (each, problem.stage), (last, problem.last)
+        p = np.concatenate([np.zeros(0), *(np.ravel(values[key]) for values, s in named for key in s.parameters)])
+        result, self.stats = self._solver(p=p, lbg=low, ubg=up), self._solver.stats()
+        x: NDArray[np.float64] = result["x"].full().ravel()
+        solved = bool(self.stats["success"]) and bool(np.isfinite(x).all())
+        return Solution(x, solved, int(self.stats["iter_count"]), str(self.stats["return_status"]))
+
+
+def _bounds(stage: Stage) -> Function:
+    """Bounds of rows by the parameters; RobotError if they depend on anything else."""
+    _, _, low, _, up = stage.parts()
+    found = Function("bounds", [*stage.parameters.values()], [low, up], [*stage.parameters], ["lower", "upper"], {"allow_free": True})
+    if found.has_free():
+        raise RobotError(f"bounds must depend on parameters alone, not on {', '.join(found.get_free())}")
+    return found

@@ -66,15 +66,21 @@ class Blocks:
 
 
 class Evaluated:
-    """A function of CasADi's at several nodes in one call, over arrays of all nodes."""
+    """A function of CasADi's at several nodes in one call, over arrays of all nodes.
 
-    __slots__ = ("_buffer", "_function", "_inputs", "_results", "_run")
+    `given` are the arguments of the last call, one after the other, each node by node.
+    """
+
+    __slots__ = ("_buffer", "_function", "_inputs", "_results", "_run", "given")
 
     def __init__(self, function: casadi.Function, nodes: int) -> None:
         self._function = mapped = function.map(nodes) if nodes > 1 else function
         self._buffer: Any
         self._buffer, self._run = mapped.buffer()
-        self._inputs = {key: np.zeros((nodes, function.nnz_in(key))) for key in function.name_in()}
+        ends = np.cumsum([0, *(nodes * function.nnz_in(key) for key in function.name_in())])
+        self.given = np.zeros(ends[-1])
+        parts = np.split(self.given, ends[1:-1])
+        self._inputs = {key: x.reshape(nodes, -1) for key, x in zip(function.name_in(), parts, strict=False)}
         self._results = {key: np.zeros((nodes, function.nnz_out(key))) for key in function.name_out()}
         for number, x in enumerate(self._inputs.values()):
             self._buffer.set_arg(number, x.reshape(-1).data)
@@ -90,10 +96,14 @@ class Evaluated:
             raise RobotError(f"give numbers for {', '.join(self._inputs)}, not for {', '.join(given) or 'nothing'}")
         for name, x in self._inputs.items():
             numbers = np.asarray(given[name], dtype=np.float64)
-            if numbers.shape != x.shape or not np.isfinite(numbers).all():
-                raise RobotError(
-                    f"{name}: {x.shape[0]} x {x.shape[1]} finite numbers are needed, one row for each node"
-                )
+            if numbers.shape != x.shape:
+                raise self._unfit(name)
             x[:] = numbers
+        if not np.isfinite(self.given).all():
+            raise self._unfit(next(name for name, x in self._inputs.items() if not np.isfinite(x).all()))
         self._run()
         return self._results
+
+    def _unfit(self, name: str) -> RobotError:
+        nodes, size = self._inputs[name].shape
+        return RobotError(f"{name}: {nodes} x {size} finite numbers are needed, one row for each node")

@@ -82,7 +82,10 @@ class Chain:
         self.made.append(Made(call, by, arguments, results))
 
     def hessian(self, scalar: SX) -> SX:
-        """The Hessian of a scalar by the unknowns; to be asked for once, when all calls are made."""
+        """The Hessian of a scalar by the unknowns; to be asked for once, when all calls are made.
+
+        What is evaluated afterwards takes the Jacobians of calls from this evaluation.
+        """
         found, total = SX(*2 * (self.known[0][1].size2(),)), scalar
         for number, made in reversed(list(enumerate(self.made))):
             call = made.call
@@ -98,15 +101,22 @@ class Chain:
         return found + sum((by.T @ part for by, part in parts), SX(*found.shape))
 
     def _second(self, made: Made, seeds: list[SX], number: int) -> list[list[SX]]:
-        """Blocks of the Hessian of seeds' results by the arguments: symbols, whose values are evaluated."""
-        call, count = made.call, len(made.arguments)
+        """Blocks of the Hessian of seeds' results by the arguments: symbols, whose values are evaluated.
+
+        The adjoints' derivatives by the seeds are the Jacobian, which needs no evaluation of its own then.
+        """
+        call, count, width = made.call, len(made.arguments), len(made.arguments) + 2 * len(made.results)
         adjoint = call.function.reverse(1)
         function = adjoint.jacobian()
-        given = made.arguments + made.results + self.values[-len(seeds) :]
-        none = [MX(*adjoint.size_out(i)) for i in range(count)]
-        values = function.call(given + none)
-        width = adjoint.n_in()
+        nominal = [MX(*adjoint.size_out(i)) for i in range(count)]
+        values = function.call(made.arguments + made.results + self.values[-len(seeds) :] + nominal)
+        for i, block in enumerate(call.blocks):
+            row, column = divmod(i, count)
+            self.values[self._place(block)] = values[column * width + width - len(seeds) + row].T
         wanted = [i * width + j for i in range(count) for j in range(count)]
         symbols = [SX.sym(f"ddy{number}_{k}", function.sparsity_out(k)) for k in wanted]
         self.learn(symbols, [values[k] for k in wanted])
         return [symbols[i * count :][:count] for i in range(count)]
+
+    def _place(self, symbol: SX) -> int:
+        return next(k for k, x in enumerate(self.symbols) if x is symbol)

@@ -19,7 +19,7 @@ from codegen.ocp.program import Program
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from codegen.ocp.problem import Problem
     from codegen.ocp.stage import Stage
@@ -32,10 +32,11 @@ class Nonlinear:
     """`fatrop` or `ipopt`, which come with CasADi, on a problem, with options of the solver.
 
     Bounds of rows depend on parameters alone. For fatrop all next states are those of `Stage.moves`, and nothing else
-    depends on a next node. RobotError for other problems. `stats` are CasADi's, of the last solution.
+    depends on a next node. RobotError for other problems. `inside` are the seconds of the processor that the last
+    solution took in functions.
     """
 
-    __slots__ = ("_bounds", "_last", "_problem", "_solver", "_zeros", "stats")
+    __slots__ = ("_bounds", "_buffer", "_given", "_last", "_run", "_solver", "_total", "_x", "inside")
 
     def __init__(self, problem: Problem, solver: str = "fatrop", options: Mapping[str, Any] | None = None) -> None:
         if solver not in SOLVERS:
@@ -46,8 +47,16 @@ class Nonlinear:
         nlp = {"x": program.x, "p": program.p, "f": program.f, "g": program.g}
         self._solver = nlpsol("horizon", solver, nlp, {**OPTIONS, **given})
         self._bounds, self._last = Evaluated(_bounds(problem.stage), problem.nodes), Evaluated(_bounds(problem.last), 1)
-        self._zeros, self._problem = np.zeros((problem.nodes, problem.stage.parts()[0].numel())), problem
-        self.stats: dict[str, Any] = {}
+        self._buffer: Any
+        self._buffer, self._run = self._solver.buffer()
+        sizes = {name: self._solver.nnz_in(name) for name in ("p", "lbx", "ubx", "lbg", "ubg")}
+        self._given = {name: np.zeros(size) for name, size in sizes.items()}
+        self._given["lbx"][:], self._given["ubx"][:] = -np.inf, np.inf
+        for name, numbers in self._given.items():
+            self._buffer.set_arg(self._solver.index_in(name), numbers.data)
+        self._x = np.zeros(problem.free)
+        self._buffer.set_res(self._solver.index_out("x"), self._x.data)
+        self.inside = self._total = 0.0
 
     def __repr__(self) -> str:
         return f"Nonlinear({self._solver})"
@@ -57,15 +66,18 @@ class Nonlinear:
 
         RobotError for sizes that differ and numbers that are not finite.
         """
-        (each, last), problem = given, self._problem
+        (each, last), parameters, nodes = given, self._given["p"], self._bounds.given.size
         found, _ = self._bounds(each), self._last(last)
-        low, up = (np.hstack([self._zeros, found[name]]).ravel() for name in ("lower", "upper"))
-        named = (each, problem.stage), (last, problem.last)
-        p = np.concatenate([np.zeros(0), *(np.ravel(values[key]) for values, s in named for key in s.parameters)])
-        result, self.stats = self._solver(p=p, lbg=low, ubg=up), self._solver.stats()
-        x: NDArray[np.float64] = result["x"].full().ravel()
-        solved = bool(self.stats["success"]) and bool(np.isfinite(x).all())
-        return Solution(x, solved, int(self.stats["iter_count"]), str(self.stats["return_status"]))
+        parameters[:nodes], parameters[nodes:] = self._bounds.given, self._last.given
+        for name, bounds in (("lbg", found["lower"]), ("ubg", found["upper"])):
+            rows = self._given[name].reshape(len(bounds), -1)
+            rows[:, rows.shape[1] - bounds.shape[1] :] = bounds
+        self._run()
+        stats, x, before = self._buffer.stats(), self._x.copy(), self._total
+        self._total = sum(spent for key, spent in stats.items() if key.startswith("t_proc_nlp_"))  # of all solutions
+        self.inside = self._total - before
+        solved = bool(stats["success"]) and bool(np.isfinite(x).all())
+        return Solution(x, solved, int(stats["iter_count"]), str(stats["return_status"]))
 
 
 def _bounds(stage: Stage) -> Function:

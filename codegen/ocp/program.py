@@ -53,21 +53,14 @@ class Derivatives:
         weights = [MX.sym("lam_f"), MX.sym("lam_g", rows.numel())]
         lam_f, lam_g = symbols = [SX.sym("lam_f"), SX.sym("lam_g", rows.numel())]
         chain.learn(symbols, weights)
-        lagrangian = lam_f * cost + casadi.dot(lam_g, rows)
+        lagrangian, slope = lam_f * cost + casadi.dot(lam_g, rows), casadi.densify(chain.derivative(cost).T)
+        parts = {"cost": [cost], "rows": [casadi.densify(rows)], "gradient": [slope], "jacobian": [chain.derivative(rows)]}
+        found = [(key, [], chain.evaluated(key, expressions)) for key, expressions in parts.items()]
         hessian = casadi.triu2symm(casadi.triu(chain.hessian(lagrangian)))
-        parts = {
-            "cost": [cost],
-            "rows": [casadi.densify(rows)],
-            "gradient": [casadi.densify(chain.derivative(cost).T)],
-            "jacobian": [chain.derivative(rows)],
-            "hessian": [hessian, casadi.densify(chain.derivative(lagrangian).T)],
-        }
-
-        def function(part: str) -> Function:
-            given = [at, *inputs.values(), *(weights if part == "hessian" else [])]
-            return Function(f"{name}_{part}", given, chain.evaluated(part, parts[part]))
-
-        return cls(*map(function, parts))
+        both = [hessian, casadi.densify(chain.derivative(lagrangian).T)]
+        found.append(("hessian", weights, chain.evaluated("hessian", both)))
+        given = [at, *inputs.values()]
+        return cls(*(Function(f"{name}_{key}", given + more, results) for key, more, results in found))
 
 
 class Program:

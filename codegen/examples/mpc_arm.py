@@ -96,7 +96,9 @@ class Controller:
 
     def __init__(self, expand, compile_c):
         self.problem, riccati = problem(expand, compile_c), args.solver == "riccati"
-        self.solver = ocp.Riccati(self.problem, *BARRIER) if riccati else ocp.Nonlinear(self.problem, args.solver, OPTIONS)
+        self.solver = (
+            ocp.Riccati(self.problem, *BARRIER) if riccati else ocp.Nonlinear(self.problem, args.solver, OPTIONS)
+        )
         self.q, self.v, self.a = np.tile(START, (N + 1, 1)), np.zeros((N + 1, n)), np.zeros((N + 1, n))
 
     def step(self, now, q, v, load):
@@ -150,7 +152,9 @@ def summary(t, q, goal, tau, spent, functions, success):
     """Print what one run was like."""
     milliseconds, inside, missed = 1e3 * spent, 1e3 * np.median(functions), np.sum(spent > PERIOD)
     print(f"  {len(t)} solves, {np.sum(~success)} failed, {missed} longer than {1e3 * PERIOD:g} ms")
-    print(f"  time of a solve: median {np.median(milliseconds):.3f} ms, of which in functions {inside:.3f} ms;", end=" ")
+    print(
+        f"  time of a solve: median {np.median(milliseconds):.3f} ms, of which in functions {inside:.3f} ms;", end=" "
+    )
     print(f"99 % below {np.percentile(milliseconds, 99):.3f} ms, worst {milliseconds.max():.3f} ms")
     beyond, full = np.abs(tau) > LIMIT, (np.abs(tau) > 0.999 * LIMIT).any(axis=1)
     print(f"  torques beyond their limits: {beyond.sum()}; periods with a torque at its limit: {full.sum()}")

@@ -1,8 +1,8 @@
 """Exact first and second derivatives of expressions of a stage, through all the functions that it calls.
 
-With w = [unknowns; results of the calls], W = dw/dz by the unknowns z, and A_k = da_k/dz of the arguments of call k, the
-Hessian of a scalar s(w) is W' (d2/dw2) (s + sum_k seed_k' y_k(a_k)) W + sum_k A_k' H_k A_k. The seed of a call is the
-adjoint of its results, H_k the Hessian of seed_k' y_k by its arguments, and y_k is linear in a_k on the left.
+With w = [unknowns; results of the calls], W = dw/dz by the unknowns z, and A_k = da_k/dz of the arguments of call k,
+the Hessian of a scalar s(w) is W' (d2/dw2) (s + sum_k (J_k' seed_k)' a_k) W + sum_k A_k' H_k A_k. The seed of a call is
+the adjoint of its results, J_k is its Jacobian, and H_k the Hessian of seed_k' y_k by its arguments.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from casadi import MX, SX, vec
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from codegen.ocp.stage import Call
+    from codegen.ocp.call import Call
 
 
 @dataclass(frozen=True, slots=True)

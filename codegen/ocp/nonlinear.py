@@ -77,13 +77,15 @@ class Nonlinear:
         self._total = sum(spent for key, spent in stats.items() if key.startswith("t_proc_nlp_"))  # of all solutions
         self.inside = self._total - before
         solved = bool(stats["success"]) and bool(np.isfinite(x).all())
-        return Solution(x, solved, int(stats["iter_count"]), str(stats["return_status"]))
+        return Solution(x, solved, int(stats["iter_count"]), str(stats["unified_return_status"]))
 
 
 def _bounds(stage: Stage) -> Function:
     """Bounds of rows by the parameters; RobotError if they depend on anything else."""
     _, _, low, _, up = stage.parts()
-    found = Function("bounds", [*stage.parameters.values()], [low, up], [*stage.parameters], ["lower", "upper"], {"allow_free": True})
+    found = Function(
+        "bounds", [*stage.parameters.values()], [low, up], [*stage.parameters], ["lower", "upper"], {"allow_free": True}
+    )
     if found.has_free():
         raise RobotError(f"bounds must depend on parameters alone, not on {', '.join(found.get_free())}")
     return found

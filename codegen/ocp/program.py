@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from codegen.ocp.problem import Problem
     from codegen.ocp.stage import Stage
 
+AXES = ("rows", "columns")
 Called = tuple[list[MX], list[MX]]
 """Results of a function at all nodes, and at the last one."""
 
@@ -54,7 +55,13 @@ class Derivatives:
         lam_f, lam_g = symbols = [SX.sym("lam_f"), SX.sym("lam_g", rows.numel())]
         chain.learn(symbols, weights)
         lagrangian, slope = lam_f * cost + casadi.dot(lam_g, rows), casadi.densify(chain.derivative(cost).T)
-        parts = {"cost": [cost], "rows": [casadi.densify(rows)], "gradient": [slope], "jacobian": [chain.derivative(rows)]}
+        parts = {
+            "cost": [cost],
+            "rows": [casadi.densify(rows)],
+            "gradient": [slope],
+            "jacobian": [chain.derivative(rows)],
+        }
+        found: list[tuple[str, list[MX], list[MX]]]
         found = [(key, [], chain.evaluated(key, expressions)) for key, expressions in parts.items()]
         hessian = casadi.triu2symm(casadi.triu(chain.hessian(lagrangian)))
         both = [hessian, casadi.densify(chain.derivative(lagrangian).T)]
@@ -128,14 +135,15 @@ class Program:
         axes = self.axes[down], self.axes[right]
         (high, top, height), (wide, left, width) = axes
         own, end = (getattr(found, part).sparsity_out(output) for found in (self.each, self.last))
-        patterns = (
+        places = (
             Pattern.repeated(own, self.nodes, high, wide).moved(top, left),
             Pattern.repeated(end, 1, 0, 0).moved(self.nodes * high + top, self.nodes * wide + left),
         )
-        rows, columns = (np.concatenate([getattr(p, name) for p in patterns]) for name in ("rows", "columns"))
+        found = [(x[output], p) for x, p in zip(called, places, strict=True) if x[output].nnz()]  # CasADi knows zeros
+        rows, columns = (np.concatenate([np.zeros(0, int), *(getattr(p, key) for _, p in found)]) for key in AXES)
         inside = np.flatnonzero((rows >= 0) & (rows < height) & (columns >= 0) & (columns < width))
-        places, where = np.unique(columns[inside] * height + rows[inside], return_inverse=True)
+        kept, where = np.unique(columns[inside] * height + rows[inside], return_inverse=True)
         ones = np.ones(inside.size)
-        sums = DM.triplet(where.tolist(), inside.tolist(), ones, places.size, rows.size)
-        sparsity = Sparsity.triplet(height, width, (places % height).tolist(), (places // height).tolist())
-        return MX(sparsity, sums @ vertcat(*(results[output].nz[:] for results in called)))
+        sums = DM.triplet(where.tolist(), inside.tolist(), ones, kept.size, rows.size)
+        sparsity = Sparsity.triplet(height, width, (kept % height).tolist(), (kept // height).tolist())
+        return MX(sparsity, sums @ vertcat(MX(0, 1), *(x.nz[:] for x, _ in found)))

@@ -95,10 +95,11 @@ class Controller:
     """A trajectory q, v, a at the nodes that moves on with time, and a solver."""
 
     def __init__(self, expand, compile_c):
-        self.problem, riccati = problem(expand, compile_c), args.solver == "riccati"
-        self.solver = (
-            ocp.Riccati(self.problem, *BARRIER) if riccati else ocp.Nonlinear(self.problem, args.solver, OPTIONS)
-        )
+        self.problem = problem(expand, compile_c)
+        if args.solver == "riccati":
+            self.solver = ocp.Riccati(self.problem, *BARRIER)
+        else:
+            self.solver = ocp.Nonlinear(self.problem, args.solver, OPTIONS)
         self.q, self.v, self.a = np.tile(START, (N + 1, 1)), np.zeros((N + 1, n)), np.zeros((N + 1, n))
 
     def step(self, now, q, v, load):

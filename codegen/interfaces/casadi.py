@@ -131,7 +131,9 @@ def to_casadi(
 
     with doing(f"{task.algorithm} of {robot.name} for CasADi"):
         place, made, _ = kept(f"casadi {order} {failing} {task.request} {style}", build, tools)
-    return _loaded(place / made.binary, identifier(robot.name), robot, made.facts["symbol"])
+    function = _loaded(place / made.binary, identifier(robot.name), robot, made.facts["symbol"])
+    function.library = str(place / made.binary)  # type: ignore[attr-defined]  # for C that calls the function
+    return function
 
 
 def _loaded(path: Path, prefix: str, robot: Model, symbol: str) -> casadi.Function:

@@ -7,6 +7,7 @@ the adjoint of its results, J_k is its Jacobian, and H_k the Hessian of seed_k' 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,12 @@ import casadi
 from casadi import MX, SX, vec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from codegen.ocp.call import Call
+
+
+Compiler = Callable[[casadi.Function], casadi.Function]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +40,14 @@ class Made:
 class Chain:
     """Expressions over SX, and the functions that CasADi evaluates for them, one after the other.
 
-    Expressions are made of `symbols`, with `values`, and of `zero`, which are zero. `ready` makes the function that is
-    evaluated of one of SX. `known` are w and dw/dz, at first those of the unknowns.
+    Expressions are made of `symbols`, with `values`, and of `zero`, which are zero. `part` compiles functions of SX,
+    `whole` those that evaluate all that is wanted; both may leave them as they are. `known` are w and dw/dz, at first
+    those of the unknowns.
     """
 
     name: str
-    ready: Callable[[casadi.Function], casadi.Function]
+    part: Compiler
+    whole: Compiler
     symbols: list[SX]
     values: list[MX]
     known: list[tuple[SX, SX]]
@@ -63,7 +69,7 @@ class Chain:
         free = {x.__hash__() for x in casadi.symvar(casadi.veccat(*plain))}
         used = [k for k, x in enumerate(self.symbols) if any(y.__hash__() in free for y in x.nonzeros())]
         function = casadi.Function(f"{self.name}_{part}", [self.symbols[k] for k in used], plain)
-        found: list[MX] = self.ready(function).call([self.values[k] for k in used])
+        found: list[MX] = self.part(function).call([self.values[k] for k in used])
         return found
 
     def learn(self, symbols: Iterable[SX], values: Iterable[MX]) -> None:

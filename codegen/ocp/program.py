@@ -67,7 +67,7 @@ class Derivatives:
         both = [hessian, casadi.densify(chain.derivative(lagrangian).T)]
         found.append(("hessian", weights, chain.evaluated("hessian", both)))
         given = [at, *inputs.values()]
-        return cls(*(Function(f"{name}_{key}", given + more, results) for key, more, results in found))
+        return cls(*(chain.whole(Function(f"{name}_{key}", given + more, results)) for key, more, results in found))
 
 
 class Program:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import casadi
@@ -13,7 +14,7 @@ from codegen.ocp.chain import Chain
 from codegen.ocp.compiled import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from codegen.ocp.chain import Compiler
 
 OUTPUTS = ("zero", "zero_by", "lower", "upper", "bounded_by", "gradient", "hessian")
 """Results of a linearised stage: rows, their derivatives by [unknowns; next unknowns], and the cost's (upper half)."""
@@ -104,7 +105,7 @@ class Stage:
             *(chain.derivative(rows), vectors[3], casadi.triu(hessian)),
         )
         found = chain.evaluated("rows", outputs)
-        return casadi.Function(name, list(inputs.values()), found, list(inputs), list(OUTPUTS))
+        return chain.whole(casadi.Function(name, list(inputs.values()), found, list(inputs), list(OUTPUTS)))
 
     def parts(self) -> tuple[SX, ...]:
         """Rows that are zero, residuals of the cost, and lower bounds, bounded rows and upper bounds (columns)."""
@@ -126,12 +127,25 @@ class Stage:
         symbols, values = [self.parameters[key] for key in given], list(given.values())
         if at is not None:
             symbols, values = [unknowns, *symbols], [at, *values]
-        ready: Callable[[casadi.Function], casadi.Function] = compiled if compile_c else lambda function: function
         known = [(unknowns, SX.eye(unknowns.numel()))]
-        chain = Chain(name, ready, symbols, values, known, unknowns if at is None else SX(0, 1))
+        how = self._compilers() if compile_c else (_as_it_is, _as_it_is)
+        chain = Chain(name, *how, symbols, values, known, unknowns if at is None else SX(0, 1))
         for call in self.calls:
             chain.make(call)
         return chain
+
+    def _compilers(self) -> tuple[Compiler, Compiler]:
+        """What compiles parts and the whole of a chain: the whole if all calls are to libraries that can be linked."""
+        libraries = dict[str, str]()
+        for call in self.calls:
+            name, path = call.function.name(), getattr(call.function, "library", "")
+            if not path or libraries.setdefault(name, path) != path:  # a library has a symbol once
+                return compiled, _as_it_is
+        return _as_it_is, partial(compiled, libraries=[*dict.fromkeys(libraries.values())])
+
+
+def _as_it_is(function: casadi.Function) -> casadi.Function:
+    return function
 
 
 def force(slack: SX, barrier: float, near: float) -> SX:

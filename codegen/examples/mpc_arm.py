@@ -152,11 +152,10 @@ def closed_loop(expand, compile_c):
 def summary(t, q, goal, tau, spent, functions, success):
     """Print what one run was like."""
     milliseconds, inside, missed = 1e3 * spent, 1e3 * np.median(functions), np.sum(spent > PERIOD)
-    print(f"  {len(t)} solves, {np.sum(~success)} failed, {missed} longer than {1e3 * PERIOD:g} ms")
-    print(
-        f"  time of a solve: median {np.median(milliseconds):.3f} ms, of which in functions {inside:.3f} ms;", end=" "
-    )
-    print(f"99 % below {np.percentile(milliseconds, 99):.3f} ms, worst {milliseconds.max():.3f} ms")
+    print(f"  {len(t)} solves in {round(args.seconds / PERIOD)} periods,", end=" ")
+    print(f"{np.sum(~success)} failed, {missed} longer than {1e3 * PERIOD:g} ms")
+    print(f"  time of a solve: median {np.median(milliseconds):.3f} ms, in functions {inside:.3f} ms;", end=" ")
+    print(f"99 % below {np.percentile(milliseconds, 99):.3f} ms, longest {milliseconds.max():.3f} ms")
     beyond, full = np.abs(tau) > LIMIT, (np.abs(tau) > 0.999 * LIMIT).any(axis=1)
     print(f"  torques beyond their limits: {beyond.sum()}; periods with a torque at its limit: {full.sum()}")
     events = {"the goal jumps": JUMP, "the push": PUSHED[0], "the goal swings": MOVING, "the end": args.seconds}
@@ -182,7 +181,7 @@ def picture(runs):
         right.set(ylim=(-1.2 * LIMIT[i], 1.2 * LIMIT[i]), yticks=[-LIMIT[i], 0, LIMIT[i]])
         for axis in (left, right):
             axis.axvspan(*PUSHED, color="0.8", lw=0, label="push")
-            axis.set_xlim(0, t[-1])
+            axis.set_xlim(0, args.seconds)
             axis.tick_params(labelbottom=i == n - 1)
         left.set_title("position (rad)" if i == 0 else "")
         right.set_title("torque (N m)" if i == 0 else "")
@@ -194,7 +193,7 @@ def picture(runs):
         below.semilogy(t[~success], 1e3 * spent[~success], "kx", ms=8)
     below.axhline(1e3 * PERIOD, color="k", ls=":", lw=1.2, label="period of control")
     ticks = [0.1, 0.2, 0.5, 1, 2, 5, 10]
-    below.set(xlim=(0, t[-1]), yticks=ticks, yticklabels=ticks, xlabel="time (s)", ylabel="solve (ms)")
+    below.set(xlim=(0, args.seconds), yticks=ticks, yticklabels=ticks, xlabel="time (s)", ylabel="solve (ms)")
     below.minorticks_off()
     below.legend(ncols=4, loc="upper center", fontsize="small", markerscale=4)
     figure.savefig(args.figure, dpi=120)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import casadi
 from casadi import MX, SX, vec
 
+from codegen.errors import RobotError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -64,13 +66,17 @@ class Chain:
         return sum((part @ by for part, by in parts if part.nnz()), SX(rows.numel(), width))
 
     def evaluated(self, part: str, expressions: Sequence[SX]) -> list[MX]:
-        """The values of expressions."""
+        """The values of expressions; RobotError if there are symbols in them that are not known."""
         plain = casadi.substitute(list(expressions), [self.zero], [SX.zeros(self.zero.shape)])
-        free = {x.__hash__() for x in casadi.symvar(casadi.veccat(*plain))}
-        used = [k for k, x in enumerate(self.symbols) if any(y.__hash__() in free for y in x.nonzeros())]
+        free = {x.__hash__(): x.name() for x in casadi.symvar(casadi.veccat(*plain))}
+        found = [{y.__hash__() for y in x.nonzeros()} & free.keys() for x in self.symbols]
+        if unknown := free.keys() - set[int]().union(*found):
+            names = ", ".join(sorted(free[key] for key in unknown))
+            raise RobotError(f"{self.name}: {names} must be unknowns, parameters or results of calls of this stage")
+        used = [k for k, some in enumerate(found) if some]
         function = casadi.Function(f"{self.name}_{part}", [self.symbols[k] for k in used], plain)
-        found: list[MX] = self.part(function).call([self.values[k] for k in used])
-        return found
+        values: list[MX] = self.part(function).call([self.values[k] for k in used])
+        return values
 
     def learn(self, symbols: Iterable[SX], values: Iterable[MX]) -> None:
         """Let expressions have these symbols, too."""
@@ -112,9 +118,8 @@ class Chain:
         The adjoints' derivatives by the seeds are the Jacobian, which needs no evaluation of its own then.
         """
         call, count, width = made.call, len(made.arguments), len(made.arguments) + 2 * len(made.results)
-        adjoint = call.function.reverse(1)
-        function = adjoint.jacobian()
-        nominal = [MX(*adjoint.size_out(i)) for i in range(count)]
+        function = call.second
+        nominal = [MX(*function.size_in(width + i)) for i in range(count)]
         values = function.call(made.arguments + made.results + self.values[-len(seeds) :] + nominal)
         for i, block in enumerate(call.blocks):
             row, column = divmod(i, count)

@@ -6,6 +6,7 @@ the gradient, the Jacobian and the Hessian of the Lagrangian where they look for
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,7 +46,10 @@ class Nonlinear:
         structure = program.structure() if solver == "fatrop" else {}
         given = {"cache": program.derivatives(solver), solver: SOLVERS[solver] | dict(options or {}), **structure}
         nlp = {"x": program.x, "p": program.p, "f": program.f, "g": program.g}
-        self._solver = nlpsol("horizon", solver, nlp, {**OPTIONS, **given})
+        try:
+            self._solver = nlpsol("horizon", solver, nlp, {**OPTIONS, **given})
+        except RuntimeError as error:
+            raise RobotError(f"{solver}: {_short(error)}") from None
         self._bounds, self._last = Evaluated(_bounds(problem.stage), problem.nodes), Evaluated(_bounds(problem.last), 1)
         self._buffer: Any
         self._buffer, self._run = self._solver.buffer()
@@ -72,12 +76,20 @@ class Nonlinear:
         for name, bounds in (("lbg", found["lower"]), ("ubg", found["upper"])):
             rows = self._given[name].reshape(len(bounds), -1)
             rows[:, rows.shape[1] - bounds.shape[1] :] = bounds
-        self._run()
+        try:
+            self._run()
+        except RuntimeError as error:
+            return Solution(np.zeros(self._x.size), False, 0, _short(error))
         stats, x, before = self._buffer.stats(), self._x.copy(), self._total
         self._total = sum(spent for key, spent in stats.items() if key.startswith("t_proc_nlp_"))  # of all solutions
         self.inside = self._total - before
         solved = bool(stats["success"]) and bool(np.isfinite(x).all())
         return Solution(x, solved, int(stats["iter_count"]), str(stats["unified_return_status"]))
+
+
+def _short(error: RuntimeError) -> str:
+    """What CasADi says, without the places in its sources."""
+    return re.sub(r"^.*\.[ch]pp:\d+: ", "", str(error).strip().splitlines()[-1])
 
 
 def _bounds(stage: Stage) -> Function:

@@ -50,6 +50,7 @@ class Problem:
         "_stage",
         "_width",
         "compile_c",
+        "exact",
         "free",
         "functions",
         "known",
@@ -70,12 +71,17 @@ class Problem:
         compile_c: bool = True,
         exact: tuple[float, float] | None = None,
     ) -> None:
+        if exact is not None and not (len(exact) == 2 and all(0 < x < np.inf for x in exact)):
+            raise RobotError(f"exact: {exact}: a barrier and where it becomes a parabola are needed, both positive")
         self.sizes, ends = ({name: x.numel() for name, x in s.unknowns.items()} for s in (stage, last))
-        if [*self.sizes.items()][: len(ends)] != [*ends.items()] or last.zero_rows or last.bounded_rows or nodes < 1:
+        fits = [*self.sizes.items()][: len(ends)] == [*ends.items()] and not (last.zero_rows or last.bounded_rows)
+        if not fits or not isinstance(nodes, (int, np.integer)) or nodes < 1 or not sum(self.sizes.values()):
             raise RobotError(
-                "a problem needs a node, and a last stage with the first unknowns of the others, without rows"
+                "a problem needs a node, unknowns, and a last stage with the first unknowns of the others, without rows"
             )
-        self.stage, self.last, self.compile_c = stage, last, compile_c
+        if known not in range(sum(ends.values()) + 1):
+            raise RobotError(f"known={known}, but the state of node 0 has {sum(ends.values())} increments")
+        self.stage, self.last, self.compile_c, self.exact = stage, last, compile_c, exact
         self.nodes, self.known, self._width = nodes, known, sum(self.sizes.values())
         self.states = sum(ends.values())
         self.free = nodes * self._width + self.states - known
@@ -120,7 +126,9 @@ class Problem:
         )
 
     def increments(self, x: Array) -> dict[str, Array]:
-        """Unknowns by name of a solution of the quadratic program (nodes + 1 x size), zero where there are none."""
+        """Unknowns by name of a solution (nodes + 1 x size), zero where there are none; RobotError for another size."""
+        if np.shape(x) != (self.free,):
+            raise RobotError(f"a solution has {self.free} numbers, not those of shape {np.shape(x)}")
         whole = np.zeros((self.nodes + 1) * self._width)
         whole[self.known :][: self.free] = x
         ends = np.cumsum([*self.sizes.values()])[:-1]

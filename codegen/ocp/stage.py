@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import casadi
+import numpy as np
 from casadi import MX, SX, vec, vertcat
 
-from codegen.ocp.call import Call
+from codegen.errors import RobotError
+from codegen.ocp.call import Call, fitting
 from codegen.ocp.chain import Chain
 from codegen.ocp.compiled import compiled
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from codegen.ocp.chain import Compiler
 
 OUTPUTS = ("zero", "zero_by", "lower", "upper", "bounded_by", "gradient", "hessian")
@@ -25,7 +30,8 @@ class Stage:
     """What holds at a node k, or between it and node k + 1: rows that are zero or bounded, and a cost.
 
     Unknowns are increments from a nominal trajectory, at which the stage is linearised. Write for instance
-    `q = stage.call(integrate, q_nominal, dq)`, where q_nominal is a parameter. Expressions are CasADi's SX.
+    `q = stage.call(integrate, q_nominal, dq)`, where q_nominal is a parameter. Expressions are CasADi's SX. RobotError
+    for names, sizes and numbers that do not fit.
     """
 
     unknowns: dict[str, SX] = field(default_factory=dict)
@@ -40,17 +46,19 @@ class Stage:
 
     def unknown(self, name: str, size: int) -> tuple[SX, SX]:
         """Increments of this name at the node and at the next one (size)."""
+        _new(name, self.unknowns, size)
         self.unknowns[name], self.following[name] = SX.sym(name, size), SX.sym(f"{name}_next", size)
         return self.unknowns[name], self.following[name]
 
     def parameter(self, name: str, size: int) -> SX:
         """Numbers of this name that each node has its own of (size)."""
+        _new(name, self.parameters, size)
         self.parameters[name] = SX.sym(name, size)
         return self.parameters[name]
 
     def call(self, function: casadi.Function, *arguments: SX) -> Any:
         """The results of a function of `codegen.to_casadi`; one alone, or a list of several."""
-        given = [SX(argument) for argument in arguments]
+        given = fitting(function, arguments)
         if function.is_a("SXFunction"):
             results = function.call(given)
         else:
@@ -67,18 +75,24 @@ class Stage:
 
         `Riccati` eliminates such states without a multiplier.
         """
+        if name not in self.unknowns or name in self.moved or increment.numel() != self.unknowns[name].numel():
+            raise RobotError(f"moves: {name!r} is no unknown of {increment.numel()} elements, or is moved already")
         self.moved[name] = sum(rows.numel() for rows in self.zero_rows)
         self.zero(increment - self.following[name])
 
     def bounded(self, lower: Any, rows: SX, upper: Any) -> None:
         """Constrain rows to be between bounds (numbers or parameters, one or as many as rows; infinity is none)."""
-        size = rows.numel()
-        low, up = (SX.ones(size) * SX(bound) for bound in (lower, upper))
+        low, up = (_each(bound, rows.numel(), "bounds") for bound in (lower, upper))
+        if not all(x >= 0 for x in _numbers(up - low)):
+            raise RobotError(f"bounds: {lower} must be below {upper}")
         self.bounded_rows.append((low, vec(rows), up))
 
     def cost(self, weights: Any, residual: SX) -> None:
         """Add sum(weights * residual^2) / 2. Second derivatives of residuals are left out (Gauss-Newton)."""
-        self.residuals.append(casadi.sqrt(SX(weights)) * vec(residual))
+        each = _each(weights, residual.numel(), "weights")
+        if not all(0 <= x < inf for x in _numbers(each)):
+            raise RobotError(f"weights: {weights}: finite numbers that are not negative are needed")
+        self.residuals.append(casadi.sqrt(each) * vec(residual))
 
     def linearised(
         self, name: str, *, compile_c: bool = True, exact: tuple[float, float] | None = None
@@ -142,6 +156,24 @@ class Stage:
             if not path or libraries.setdefault(name, path) != path:  # a library has a symbol once
                 return compiled, _as_it_is
         return _as_it_is, partial(compiled, libraries=[*dict.fromkeys(libraries.values())])
+
+
+def _new(name: str, there: Mapping[str, SX], size: int) -> None:
+    if name in there or not isinstance(size, (int, np.integer)) or size < 0:
+        raise RobotError(f"{name!r} of size {size}: a name that is not used yet and a number of elements are needed")
+
+
+def _each(given: Any, size: int, name: str) -> SX:
+    """One number or expression for each row."""
+    values = vec(SX(given))
+    if values.numel() not in (1, size):
+        raise RobotError(f"{name}: {values.numel()} are given for {size} rows; give one, or one for each")
+    return SX.ones(size) * values
+
+
+def _numbers(expression: SX) -> list[float]:
+    """The elements that are numbers."""
+    return [float(x) for x in casadi.vertsplit(expression) if x.is_constant()]
 
 
 def _as_it_is(function: casadi.Function) -> casadi.Function:

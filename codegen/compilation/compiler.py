@@ -130,6 +130,11 @@ def _processor() -> str:
     return " ".join(sorted(line for line in first.splitlines() if line.split("\t")[0].strip() in wanted))
 
 
+def extensions() -> set[str]:
+    """This processor's extensions, by their names in /proc/cpuinfo; none where there is no such file."""
+    return set(_processor().split()) if Path("/proc/cpuinfo").exists() else set()
+
+
 def _register() -> int:
     """Bytes of this processor's SIMD registers, as far as it tells."""
     features = _processor().split()

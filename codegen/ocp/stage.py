@@ -83,7 +83,8 @@ class Stage:
     def bounded(self, lower: Any, rows: SX, upper: Any) -> None:
         """Constrain rows to be between bounds (numbers or parameters, one or as many as rows; infinity is none)."""
         low, up = (_each(bound, rows.numel(), "bounds") for bound in (lower, upper))
-        if not all(x >= 0 for x in _numbers(up - low)):
+        below = all(x < inf for x in _numbers(low)) and all(x > -inf for x in _numbers(up))
+        if not (below and all(x >= 0 for x in _numbers(up - low))):
             raise RobotError(f"bounds: {lower} must be below {upper}")
         self.bounded_rows.append((low, vec(rows), up))
 

@@ -40,8 +40,8 @@ class Problem:
     """`nodes` equal stages and a `last` one, which has the first unknowns of the others, and costs alone.
 
     The first `known` increments of node 0 are zero: those of the state, which is measured. Without `compile_c` CasADi's
-    virtual machine evaluates what is between functions. `exact` = (barrier, near) gives exact Hessians for a `Riccati`
-    with these barriers. RobotError for a last stage that does not fit.
+    virtual machine evaluates what is between functions. `exact` = (barrier, near) gives Hessians for a `Riccati` with
+    these barriers that are exact if rows that are zero are linear. RobotError for a last stage that does not fit.
     """
 
     __slots__ = (

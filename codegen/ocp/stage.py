@@ -102,7 +102,8 @@ class Stage:
 
         What is between the called functions is compiled, too, unless `compile_c` is false: then CasADi's virtual
         machine evaluates it. With `exact` = (barrier, near) the Hessian is not that of Gauss and Newton: it has the
-        second derivatives of residuals, and those of bounded rows with the forces of these barriers of `Riccati`.
+        second derivatives of residuals, and those of bounded rows with the forces of these barriers of `Riccati`. Those
+        of rows that are zero are left out.
         """
         inputs = {key: MX.sym(key, x.sparsity()) for key, x in self.parameters.items()}
         chain = self.chain(name, inputs, compile_c=compile_c)

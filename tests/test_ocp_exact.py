@@ -89,6 +89,26 @@ def test_hessians_of_nested_calls_are_exact() -> None:
         assert way @ whole @ way == pytest.approx(second, rel=1e-4, abs=1e-2)
 
 
+def test_stages_are_compiled_whole_or_in_parts() -> None:
+    """A library has a symbol once: calls of two libraries that define the same one are not linked."""
+    robot, rng, results = arm(), np.random.default_rng(2), []
+    given = {name: rng.standard_normal(robot.nv) for name in ("q", "v", "a")}
+    for orders, kind in (((2, 2), "External"), ((2, 1), "MXFunction")):
+        stage = ocp.Stage()
+        dq, _ = stage.unknown("dq", robot.nv)
+        q, v, a = (stage.parameter(name, robot.nv) for name in given)
+        one, other = (codegen.to_casadi(robot, "rnea", derivatives=order) for order in orders)
+        stage.bounded(-1.0, stage.call(other, q, stage.call(one, q + dq, v, a), a), 1.0)
+        stage.cost(1.0, dq)
+        functions = [stage.linearised("node", compile_c=compile_c) for compile_c in (True, False)]
+        assert functions[0].is_a(kind)
+        assert functions[1].is_a("MXFunction")
+        results += [function(**given) for function in functions]
+    for found in results[1:]:
+        for name, value in results[0].items():
+            np.testing.assert_allclose(found[name].full(), value.full(), rtol=1e-12, atol=1e-12, err_msg=name)
+
+
 def problem(nodes: int, *, expand: bool, exact: tuple[float, float] | None = None) -> ocp.Problem:
     """Moves of the arm by torques that are bounded."""
     robot = arm()

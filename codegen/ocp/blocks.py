@@ -66,20 +66,17 @@ class Blocks:
 
 
 class Evaluated:
-    """A function of CasADi's at several nodes in one call, over arrays of all nodes.
+    """A function of CasADi's at several nodes in one call, over arrays of all nodes."""
 
-    `given` are the arguments of the last call, one after the other, each node by node.
-    """
-
-    __slots__ = ("_buffer", "_function", "_inputs", "_results", "_run", "given")
+    __slots__ = ("_buffer", "_function", "_inputs", "_numbers", "_results", "_run")
 
     def __init__(self, function: casadi.Function, nodes: int) -> None:
         self._function = mapped = function.map(nodes) if nodes > 1 else function
         self._buffer: Any
         self._buffer, self._run = mapped.buffer()
         ends = np.cumsum([0, *(nodes * function.nnz_in(key) for key in function.name_in())])
-        self.given = np.zeros(ends[-1])
-        parts = np.split(self.given, ends[1:-1])
+        self._numbers = np.zeros(ends[-1])
+        parts = np.split(self._numbers, ends[1:-1])
         self._inputs = {key: x.reshape(nodes, -1) for key, x in zip(function.name_in(), parts, strict=False)}
         self._results = {key: np.zeros((nodes, function.nnz_out(key))) for key in function.name_out()}
         for number, x in enumerate(self._inputs.values()):
@@ -99,7 +96,7 @@ class Evaluated:
             if numbers.shape != x.shape:
                 raise self._unfit(name)
             x[:] = numbers
-        if not np.isfinite(self.given).all():
+        if not np.isfinite(self._numbers).all():
             raise self._unfit(next(name for name, x in self._inputs.items() if not np.isfinite(x).all()))
         self._run()
         return self._results

@@ -37,7 +37,7 @@ class Nonlinear:
     solution took in functions.
     """
 
-    __slots__ = ("_bounds", "_buffer", "_given", "_last", "_run", "_solver", "_total", "_x", "inside")
+    __slots__ = ("_bounds", "_buffer", "_given", "_last", "_names", "_run", "_solver", "_total", "_x", "inside")
 
     def __init__(self, problem: Problem, solver: str = "fatrop", options: Mapping[str, Any] | None = None) -> None:
         if solver not in SOLVERS:
@@ -58,7 +58,7 @@ class Nonlinear:
         self._given["lbx"][:], self._given["ubx"][:] = -np.inf, np.inf
         for name, numbers in self._given.items():
             self._buffer.set_arg(self._solver.index_in(name), numbers.data)
-        self._x = np.zeros(problem.free)
+        self._x, self._names = np.zeros(problem.free), ([*problem.stage.parameters], [*problem.last.parameters])
         self._buffer.set_res(self._solver.index_out("x"), self._x.data)
         self.inside = self._total = 0.0
 
@@ -70,9 +70,10 @@ class Nonlinear:
 
         RobotError for sizes that differ and numbers that are not finite.
         """
-        (each, last), parameters, nodes = given, self._given["p"], self._bounds.given.size
+        each, last = given
         found, _ = self._bounds(each), self._last(last)
-        parameters[:nodes], parameters[nodes:] = self._bounds.given, self._last.given
+        numbers = [np.ravel(part[name]) for part, names in zip(given, self._names, strict=True) for name in names]
+        self._given["p"][:] = np.concatenate([np.zeros(0), *numbers])
         for name, bounds in (("lbg", found["lower"]), ("ubg", found["upper"])):
             rows = self._given[name].reshape(len(bounds), -1)
             rows[:, rows.shape[1] - bounds.shape[1] :] = bounds

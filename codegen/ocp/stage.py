@@ -89,7 +89,7 @@ class Stage:
         self.bounded_rows.append((low, vec(rows), up))
 
     def cost(self, weights: Any, residual: SX) -> None:
-        """Add sum(weights * residual^2) / 2. Second derivatives of residuals are left out (Gauss-Newton)."""
+        """Add sum(weights * residual^2) / 2. Second derivatives of residuals are left out unless Hessians are exact."""
         each = _each(weights, residual.numel(), "weights")
         if not all(0 <= x < inf for x in _numbers(each)):
             raise RobotError(f"weights: {weights}: finite numbers that are not negative are needed")

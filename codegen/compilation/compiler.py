@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 TARGETS = ("native", "x86-64-v3", "portable")
 
+_SIMD = ("x86_64", "amd64", "aarch64", "arm64")
+"""Machines whose processors all have SIMD registers."""
+
 _LINK = ("-shared", "-fPIC")
 _X86 = ("x86_64", "amd64", "x64")
 
@@ -97,6 +100,11 @@ class Toolchain:
     def lengths(self) -> Lengths:
         """The lengths of C functions that suit this compiler."""
         return Lengths() if _family(self.command) in ("gcc", "") else SHORT
+
+    @property
+    def small_vectors(self) -> bool:
+        """Whether its C has vectors of a few numbers, by the same conditions as the header of all kernels."""
+        return _family(self.command) in ("gcc", "clang", "zig") and platform.machine().lower() in _SIMD
 
     @property
     def processor(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from codegen.backends import BACKENDS
 from codegen.compilation.identity import checked
 from codegen.emission.emit import Style, arguments, emit_artifact, emit_folder, emit_source, write_folder
 from codegen.emission.splitting import Lengths
-from codegen.errors import RobotError
+from codegen.errors import BuildError, RobotError
 from codegen.ir.counting import Count, count
 from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.interpreter import interpret
@@ -282,6 +282,20 @@ def test_a_library_tells_its_interface_and_its_model(tmp_path: Path, backend: st
     library.arm_model.restype = ctypes.c_char_p
     assert f"#define ARM_ABI {library.arm_abi()}\n" in text
     assert f'#define ARM_MODEL "{library.arm_model().decode()}"\n' in text
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="extensions of x86-64")
+def test_a_library_for_another_processor_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(emit_folder(header(), (kernel(PENDULUM),), Style(trig="libm")), tmp_path)
+    sources = [path.name for path in tmp_path.glob("arm*.c")]
+    compiled(COMPILERS[0], tmp_path, "-O1", "-mavx2", "-mfma", "-shared", "-fPIC", *sources, "-lm", "-o", "arm.so")
+    for known, said in (({"sse2", "avx", "avx2"}, "with fma, which"), ({"sse2", "fma"}, "with avx, avx2, which")):
+        monkeypatch.setattr("codegen.compilation.identity.extensions", lambda known=known: known)
+        with pytest.raises(BuildError, match=f"{said} this one has not; generate and compile it again"):
+            checked(tmp_path / "arm.so", "arm", header().digest)
+    for known in ({"avx", "avx2", "fma", "bmi2"}, set()):  # nothing is known where there is no /proc/cpuinfo
+        monkeypatch.setattr("codegen.compilation.identity.extensions", lambda known=known: known)
+        checked(tmp_path / "arm.so", "arm", header().digest)
 
 
 def test_the_content_hash_follows_the_sources() -> None:

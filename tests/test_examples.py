@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 import sys
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ OWN = ("differential_leg", "identification", "mpc_arm", "mpc_humanoid", "mpc_qua
 LINES = {
     "differential_leg": 150,
     "identification": 310,
-    "mpc_arm": 190,
+    "mpc_arm": 220,
     "mpc_humanoid": 280,
     "mpc_quadruped": 320,
     "whole_body_qp": 430,
@@ -37,18 +38,47 @@ def test_it_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out
 
 
-def test_mpc_of_an_arm(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    pytest.importorskip("mujoco")
-    pytest.importorskip("matplotlib")
+@pytest.mark.parametrize("solver", ["riccati", "fatrop"])
+def test_mpc_of_an_arm(
+    solver: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With rigidc's derivatives and with CasADi's the same torques; no solve takes long, so that none is late."""
+    for name in ("mujoco", "matplotlib", "scipy"):
+        pytest.importorskip(name)
     pytest.importorskip("casadi", minversion="3.8")
     monkeypatch.setenv("MPLBACKEND", "agg")
-    monkeypatch.setattr(sys, "argv", f"mpc_arm --nodes 3 --seconds 0.05 --figure {tmp_path}/arm.png".split())
+    monkeypatch.setattr("time.process_time", map((1e-5).__mul__, count()).__next__)
+    options = f"mpc_arm --nodes 3 --seconds 0.02 --solver {solver} --figure {tmp_path}/arm.png"
+    monkeypatch.setattr(sys, "argv", options.split())
     found = runpy.run_path(str(FOLDER / "mpc_arm.py"), run_name="__main__")
-    ours, peers = found["runs"].values()
-    assert "5 solves, 0 failed" in capsys.readouterr().out
+    assert capsys.readouterr().out.count("20 solves in 20 periods, 0 failed, 0 longer than 1 ms") == 3
+    ours, *peers = found["runs"].values()
     assert (abs(ours[3]) <= found["LIMIT"]).all()
-    assert abs(ours[3] - peers[3]).max() < 1e-6
+    assert len(peers) == 2
+    for peer in peers:
+        assert abs(ours[3] - peer[3]).max() < 1e-6
     assert (tmp_path / "arm.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.thorough
+def test_an_arm_that_is_pushed_follows_its_targets(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("mujoco", "matplotlib", "scipy"):
+        pytest.importorskip(name)
+    pytest.importorskip("casadi", minversion="3.8")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.setattr("time.process_time", map((1e-5).__mul__, count()).__next__)
+    monkeypatch.setattr(sys, "argv", f"mpc_arm --figure {tmp_path}/arm.png".split())
+    found = runpy.run_path(str(FOLDER / "mpc_arm.py"), run_name="__main__")
+    assert capsys.readouterr().out.count("4000 solves in 4000 periods, 0 failed") == 3
+    for t, q, goal, tau, _, _, solved in found["runs"].values():
+        assert solved.all()
+        assert (abs(tau) <= found["LIMIT"]).all()
+        assert (abs(tau) > 0.999 * found["LIMIT"]).any()
+        error = abs(q - goal).max(axis=1)
+        assert error[(t > 1.1) & (t < found["JUMP"])].max() < 1e-3
+        assert error[t > 3.5].max() < 0.02
 
 
 @pytest.mark.thorough

@@ -229,17 +229,18 @@ int main(void)
     return 0;
 }}
 """
-    results = []
-    for name, flags in (("plain", ["-DARM_PLAIN"]), ("packed", [])):
-        files = emit_folder(header(), (made,), Style(dtype, lengths=Lengths(longest, longest, longest))) | {
-            "main.c": program
-        }
-        folder = written(files, tmp_path / name)
+    results, style = [], Style(dtype, lengths=Lengths(longest, longest, longest))
+    alone = replace(style, small_vectors=True)
+    for name, flags, own in (("plain", ["-DARM_PLAIN"], style), ("packed", [], style), ("alone", [], alone)):
+        files = emit_folder(header(), (made,), own)
+        assert ("#if ARM_PACKS" in files["arm_aba.c"]) == (own == style)
+        folder = written(files | {"main.c": program}, tmp_path / name)
         options = ["-std=c99", "-O1", *WARNINGS, *flags]
         compiled(compiler, folder, *options, "main.c", "arm_aba.c", "-o", "main", "-lm")
         results.append(np.array(output(folder / "main").split(), float))
-    plain, together = results
+    plain, together, alone_too = results
     assert len(plain) == 90
+    assert (alone_too == together).all()
     scale = np.abs(plain).max()
     np.testing.assert_allclose(together, plain, rtol=0, atol=scale * (1e-12 if dtype == "float64" else 2e-4))
 

@@ -132,16 +132,46 @@ def test_narrow_products_are_straight_line_code_beside_wide_ones() -> None:
     assert all(isinstance(matrix, SX) for matrix in made)
 
 
+def paired() -> WithProducts:
+    """y = a b and z = c + a d, of which d has a row of zeros."""
+    function = example()
+    graph, (first, _) = function.graph, function.products
+    zero = len(graph.values) - 1
+    d = tuple(zero if k < COLUMNS else 50 + k for k in range(INNER * COLUMNS))
+    outputs, results = (*graph.outputs, Port("kept3", (INNER, COLUMNS))), (*graph.results, d)
+    second = MatrixProduct(Port("z", (ROWS, COLUMNS)), "a", "kept3", "kept2")
+    return WithProducts(
+        replace(graph, outputs=outputs, results=results), (second, first), (second.port, graph.outputs[0], first.port)
+    )
+
+
+def test_products_of_one_left_factor_go_together() -> None:
+    (loops,) = tiled(paired())
+    assert [product.port.name for product in loops.products] == ["z", "y"]
+    assert loops.width == 4
+    assert loops.cycles < sum(alone.cycles for own in loops.products for alone in tiled(_only(own)))
+
+
+def test_they_do_not_if_one_takes_the_other() -> None:
+    y, z = Port("y", (COLUMNS, COLUMNS)), Port("z", (COLUMNS, COLUMNS))
+    products = (MatrixProduct(y, "kept2", "kept1"), MatrixProduct(z, "kept2", "y"))
+    assert [len(loops.products) for loops in tiled(replace(example(), products=products))] == [1, 1]
+
+
+def _only(product: MatrixProduct) -> WithProducts:
+    return replace(paired(), products=(product,), outputs=(product.port,))
+
+
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("flags", [(), ("-DARM_PLAIN",)])
-@pytest.mark.parametrize("function", [example(), gathering()], ids=["whole", "gathered"])
+@pytest.mark.parametrize("function", [example(), gathering(), paired()], ids=["whole", "gathered", "paired"])
 def test_loops_compute_it(tmp_path: Path, compiler: str, flags: tuple[str, ...], function: WithProducts) -> None:
     files = emit_folder(header(), (ProductKernel(function),), Style())
     check(files, ["arm_multiply.c"], tmp_path, compiler, flags, function)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("function", [example(), gathering()], ids=["whole", "gathered"])
+@pytest.mark.parametrize("function", [example(), gathering(), paired()], ids=["whole", "gathered", "paired"])
 def test_so_do_those_of_plain_c(tmp_path: Path, compiler: str, function: WithProducts) -> None:
     writer = BACKENDS["c_portable"]
     files = writer.folder(header(), (ProductKernel(function),), writer.style(Style()), {})

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 TARGETS = ("native", "x86-64-v3", "portable")
 
+_SIMD = ("x86_64", "amd64", "aarch64", "arm64")
+"""Machines whose processors all have SIMD registers."""
+
 _LINK = ("-shared", "-fPIC")
 _X86 = ("x86_64", "amd64", "x64")
 
@@ -99,6 +102,11 @@ class Toolchain:
         return Lengths() if _family(self.command) in ("gcc", "") else SHORT
 
     @property
+    def small_vectors(self) -> bool:
+        """Whether its C has vectors of a few numbers, by the same conditions as the header of all kernels."""
+        return _family(self.command) in ("gcc", "clang", "zig") and platform.machine().lower() in _SIMD
+
+    @property
     def processor(self) -> tuple[str, ...]:
         """Those of the flags that say which processor it is for."""
         return tuple(flag for flag in self.flags if flag.startswith("-m"))
@@ -128,6 +136,11 @@ def _processor() -> str:
         return f"{platform.machine()} {platform.processor()}"
     wanted = ("model name", "flags", "Features", "CPU part", "CPU implementer", "isa")
     return " ".join(sorted(line for line in first.splitlines() if line.split("\t")[0].strip() in wanted))
+
+
+def extensions() -> set[str]:
+    """This processor's extensions, by their names in /proc/cpuinfo; none where there is no such file."""
+    return set(_processor().split()) if Path("/proc/cpuinfo").exists() else set()
 
 
 def _register() -> int:

@@ -23,11 +23,16 @@ CPLUSPLUS = ("-x", "c++", "-std=c++17")
 
 
 def compile_library(
-    name: str, files: Mapping[str, str], folder: Path, tools: Toolchain, headers: Sequence[str] = ()
+    name: str,
+    files: Mapping[str, str],
+    folder: Path,
+    tools: Toolchain,
+    headers: Sequence[str] = (),
+    needed: Sequence[str] = (),
 ) -> str:
     """Write texts into a folder and make `name`.so of all C and C++ among them; the library's file name.
 
-    `headers` are flags for C++ alone.
+    `headers` are flags for C++ alone, and `needed` the paths of shared libraries that it calls.
 
     BuildError, with the first error and the path of the full log, if the compiler fails.
     """
@@ -47,6 +52,6 @@ def compile_library(
         flags = [*tools.command, *tools.flags, "-Wno-psabi", "-fPIC", "-c"]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(run, [[*flags, *own, source, "-o", f"{source}.o"] for source, own in kinds.items()]))
-        libraries = ["-lstdc++"] * any(kinds.values())
-        run([*tools.command, *tools.linking, *(f"{path}.o" for path in kinds), *libraries, "-lm", "-o", f"{name}.so"])
+        libraries, objects = [*needed, *["-lstdc++"] * any(kinds.values())], [f"{path}.o" for path in kinds]
+        run([*tools.command, *tools.linking, *objects, *libraries, "-lm", "-o", f"{name}.so"])
     return f"{name}.so"

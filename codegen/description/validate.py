@@ -179,7 +179,8 @@ def _check_inertia(where: str, name: str, inertia: Inertia) -> bool:
     if inertia.mass < 0.0:
         raise RobotError(f"{words} has the negative mass {inertia.mass!r}; state zero or more")
     _check_not_tiny(f"{words}, mass", inertia.mass)
-    _check_not_tiny(f"{words}, moments of inertia", float(np.abs(inertia.moment).max()))
+    if not inertia.mass:  # beside a mass they are rounding noise
+        _check_not_tiny(f"{words}, moments of inertia", float(np.abs(inertia.moment).max()))
     low, middle, high = (float(x) for x in np.linalg.eigvalsh(inertia.moment))
     return low + middle < high * (1.0 - 1e-6) - inertia.mass * GYRATION**2
 

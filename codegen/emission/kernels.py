@@ -181,7 +181,10 @@ def emit_kernel(header: Header, kernel: AnyKernel, style: Style) -> Emitted:
 
 
 def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emitted]:
-    """A kernel without limbs in step and, where limbs can go so, with them; the last is whole."""
+    """A kernel without limbs in step and, where limbs can go so, with them; the last is whole.
+
+    Where there are small vectors, they go so at once.
+    """
     name, macro, given = symbol(header, kernel), header.c_prefix.upper(), arguments(kernel)
     language = style.language(header.c_prefix)
     used = {value.op for graph in kernel.graphs for value in graph.values} - OPERATORS - {CONST, INPUT}
@@ -197,9 +200,12 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
             made = _functions(name, head, header, program, given, language, lengths, sections)
         return _returning(made, macro, status) if status else made
 
+    packed = None if isinstance(kernel, LoopKernel) or not style.small_vectors else kernel.packed()
     if isinstance(kernel, LoopKernel):
         first = _loop(header, kernel, style, head, given)
         first = _returning(first, macro, status) if status else first
+    elif packed:
+        first = written(packed, style.lengths.of_limbs)
     else:
         first = written(Packed(straight(kernel), ()), style.lengths)
     emitted = Emitted(
@@ -217,7 +223,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         folded=kernel.folded,
     )
     yield emitted
-    packed = None if isinstance(kernel, LoopKernel) else kernel.packed()
+    packed = None if isinstance(kernel, LoopKernel) or style.small_vectors else kernel.packed()
     if packed:
         second = written(packed, style.lengths.of_limbs)
         plain = Variant(first.functions, first.workspace, f"\n{PLAIN}\n#if !{macro}_PACKS", "#endif")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from codegen.emission.functions import Argument, Call
 from codegen.emission.text import render
-from codegen.emission.tiles import tiled
-from codegen.ir.products import TILE
+from codegen.emission.tiles import VECTOR, tiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,15 +36,13 @@ class Words:
         return f"{self.together} sums of {self.type} in a row"
 
 
-SMALL_VECTORS = Words("P4", 4, TILE // 4, "{0}", "*(const P4_ANY *)&", "*(P4_ANY *)&")
-
-
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One product or gather: the lines of its function, the names of what this reads, and the call of it."""
+    """Products or a gather: the lines of their function, the names of what it reads and writes, and its call."""
 
     lines: tuple[str, ...]
     reads: tuple[str, ...]
+    writes: tuple[str, ...]
     call: Call
 
     def __str__(self) -> str:
@@ -53,7 +50,7 @@ class Step:
 
     def head(self, real: str) -> str:
         """The function's arguments, of this type."""
-        return ", ".join((*(f"const {real} *{name}" for name in self.reads), f"{real} *to"))
+        return ", ".join((*(f"const {real} *{x}" for x in self.reads), *(f"{real} *{x}" for x in self.writes)))
 
 
 def kept(function: WithProducts) -> dict[str, Port]:
@@ -70,17 +67,19 @@ def factors_call(name: str, function: WithProducts, given: Sequence[Argument]) -
 def steps(
     name: str, function: WithProducts, given: Sequence[Argument], lines: Callable[[Tiles], tuple[str, ...]]
 ) -> tuple[Step, ...]:
-    """The products in order, whose functions have these lines, and then the gathers."""
+    """The products, of which two may go together and have these lines, and then the gathers."""
     names, found = _names(function, given), list[Step]()
     for number, tiles in enumerate(tiled(function)):
-        own = tiles.product
-        factors = {"left": own.left, "right": own.right, "plus": own.plus}
-        taken = {what: names[port] for what, port in factors.items() if port}
-        call = Call(f"{name}_product_{number}", (*taken.values(), names[own.port.name]))
-        found.append(Step(lines(tiles), tuple(taken), call))
+        taken = {"left": names[tiles.products[0].left]}
+        for k, own in enumerate(tiles.products):
+            ports = {f"right{k}": own.right, f"plus{k}": own.plus}
+            taken |= {what: names[port] for what, port in ports.items() if port}
+        made = {f"to{k}": names[own.port.name] for k, own in enumerate(tiles.products)}
+        call = Call(f"{name}_product_{number}", (*taken.values(), *made.values()))
+        found.append(Step(lines(tiles), tuple(taken), tuple(made), call))
     for number, gather in enumerate(function.gathers):
         call = Call(f"{name}_gather_{number}", (names[gather.source], names[gather.port.name]))
-        found.append(Step(_gather(gather.places), ("from",), call))
+        found.append(Step(_gather(gather.places), ("from",), ("to",), call))
     return tuple(found)
 
 
@@ -93,9 +92,10 @@ def _gather(places: Sequence[int]) -> tuple[str, ...]:
 def vectorised(tiles: Tiles, header: Header) -> tuple[str, ...]:
     """The lines of a product's C function: by small vectors where the processor has such, otherwise by single numbers.
 
-    Its arguments are the matrices left, right, plus, if something is added, and to.
+    Its arguments are the matrix left, and of each product right, plus, if something is added, and to.
     """
-    small, single = _tile(tiles, "T", SMALL_VECTORS), _singly(tiles, "T", f"{header.c_prefix}_all(0.0)")
+    vectors = Words("P4", VECTOR, tiles.width // VECTOR, "{0}", "*(const P4_ANY *)&", "*(P4_ANY *)&")
+    small, single = _tile(tiles, "T", vectors), _singly(tiles, "T", f"{header.c_prefix}_all(0.0)")
     return _lines(tiles, "T", f"#if {header.c_prefix.upper()}_PACKS\n{small}\n#else\n{single}\n#endif")
 
 
@@ -106,30 +106,41 @@ def scalar(tiles: Tiles, real: str) -> tuple[str, ...]:
 
 def _lines(tiles: Tiles, real: str, body: str) -> tuple[str, ...]:
     size = tiles.size[0]
-    mirrored = f"for (int n = 0; n < {size}; ++n) for (int k = 0; k < n; ++k) to[n*{size} + k] = to[k*{size} + n];"
-    slots = {"body": body, "mirrored": mirrored if tiles.product.symmetric else ""}
+    copy = f"for (int n = 0; n < {size}; ++n) for (int k = 0; k < n; ++k) to0[n*{size} + k] = to0[k*{size} + n];"
+    slots = {"body": body, "mirrored": copy if tiles.symmetric else ""}
     return tuple(line for line in render("product.jinja", tiles=tiles, real=real, **slots).splitlines() if line)
 
 
 def _singly(tiles: Tiles, real: str, zero: str) -> str:
-    """The sums of a tile one number at a time, two columns together."""
-    body = _tile(tiles, real, Words(real, 1, 2, zero, "", ""), " + j")
-    return f"for (int j = 0; j < {tiles.width}; j += 2) {{\n{body}\n}}"
+    """The sums of a tile one number at a time, two together: columns, or one of each product."""
+    together = 2 // len(tiles.products)
+    body = _tile(tiles, real, Words(real, 1, together, zero, "", ""), " + j")
+    step = "++j" if together == 1 else f"j += {together}"
+    return f"for (int j = 0; j < {tiles.width}; {step}) {{\n{body}\n}}"
 
 
 def _tile(tiles: Tiles, real: str, words: Words, column: str = "") -> str:
     """The sums of a tile, from a `column` on."""
-    across = [(v, f"{column} + {words.width * v}") for v in range(words.together)]
-    sums = [(f"s{k}_{v}", f"[at + {k * tiles.size[1]}{place}]") for k in range(tiles.block) for v, place in across]
-    plus = [f"{words.read}plus{place}" if tiles.product.plus else words.zero for _, place in sums]
+    across = [
+        (f"{p}_{v}", p, f"{column} + {words.width * v}")
+        for p in range(len(tiles.products))
+        for v in range(words.together)
+    ]
+    added = [bool(product.plus) for product in tiles.products]
+    sums = [
+        (f"s{k}_{x}", p, f"[at + {k * tiles.size[1]}{place}]") for k in range(tiles.block) for x, p, place in across
+    ]
     return render(
         "product_tile.jinja",
         tiles=tiles,
         real=real,
         type=words.type,
-        sums=[(name, start, f"{words.write}to{place}") for (name, place), start in zip(sums, plus, strict=True)],
-        loads=[(f"x{v}", f"{words.read}d[{place.removeprefix(' + ')}]") for v, place in across],
-        terms=[(f"s{k}_{v}", k * tiles.steps[0], f"x{v}") for k in range(tiles.block) for v, _ in across],
+        sums=[
+            (name, f"{words.read}plus{p}{place}" if added[p] else words.zero, f"{words.write}to{p}{place}")
+            for name, p, place in sums
+        ],
+        loads=[(f"x{x}", f"{words.read}d{p}[{place.removeprefix(' + ')}]") for x, p, place in across],
+        terms=[(f"s{k}_{x}", k * tiles.steps[0], f"x{x}") for k in range(tiles.block) for x, *_ in across],
     ).rstrip("\n")
 
 

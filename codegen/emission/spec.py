@@ -35,7 +35,8 @@ class Style:
     """How C is written: its real type (a NumPy dtype), whose sine and cosine (`fast` or `libm`), and lanes.
 
     With `lanes` above 1 every kernel also comes for so many states at once. `lengths` are those of C functions,
-    `built` is a sentence for the header on how the text is compiled.
+    `built` is a sentence for the header on how the text is compiled. With `small_vectors` the compiler is known to have
+    them: where limbs go in step, a kernel of one state comes in no other variant.
     """
 
     dtype: str = "float64"
@@ -43,6 +44,7 @@ class Style:
     lanes: int = 1
     lengths: Lengths = field(default_factory=Lengths)
     built: str = ""
+    small_vectors: bool = False
 
     def __str__(self) -> str:
         lanes = f", {self.lanes} lanes" if self.lanes > 1 else ""

@@ -120,7 +120,7 @@ def to_casadi(
         start = identifier(prefix or robot.name)
         return _loaded(Path(library).absolute(), start, robot, function_name(start, resolved(task)))
     tools = toolchain(target, compiler=compiler)
-    style = replace(style_of("float64", trig, tools), lanes=1)
+    style = replace(style_of("float64", trig, tools), lanes=1, small_vectors=tools.small_vectors)
 
     def build(work: Path) -> Build:
         chosen = resolved(task)
@@ -132,7 +132,9 @@ def to_casadi(
 
     with doing(f"{task.algorithm} of {robot.name} for CasADi"):
         place, made, _ = kept(f"casadi {order} {failing} {task.request} {style}", build, tools)
-    return _loaded(place / made.binary, identifier(robot.name), robot, made.facts["symbol"])
+    function = _loaded(place / made.binary, identifier(robot.name), robot, made.facts["symbol"])
+    function.library = str(place / made.binary)  # type: ignore[attr-defined]  # for C that calls the function
+    return function
 
 
 def _loaded(path: Path, prefix: str, robot: Model, symbol: str) -> casadi.Function:

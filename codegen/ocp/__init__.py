@@ -9,6 +9,7 @@ stages of a robot that walks, and a `Walker` is its controller.
 
 from codegen.ocp.gait import GAITS, Gait
 from codegen.ocp.horizon import Delayed, Horizon, Plan, Spent
+from codegen.ocp.nonlinear import Nonlinear
 from codegen.ocp.piqp import Piqp, Solution
 from codegen.ocp.plant import Film, Plant
 from codegen.ocp.problem import Problem, Quadratic
@@ -26,6 +27,7 @@ __all__ = [
     "Gait",
     "Horizon",
     "Node",
+    "Nonlinear",
     "Piqp",
     "Plan",
     "Plant",

@@ -1,4 +1,4 @@
-"""Functions of SX as C that CasADi generates, compiled into the build cache."""
+"""Functions as C that CasADi generates, compiled into the build cache."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from codegen.compilation.compiler import toolchain
 from codegen.compilation.shared_library import compile_library
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
-def compiled(function: casadi.Function) -> casadi.Function:
-    """The same function, from a library; BuildError if no compiler works."""
+def compiled(function: casadi.Function, libraries: Sequence[str] = ()) -> casadi.Function:
+    """The same function, from a library that calls these; BuildError if no compiler works."""
     name, tools = function.name(), toolchain()
     generator = casadi.CodeGenerator(name)
     generator.add(function)
     text = generator.dump()
 
     def build(work: Path) -> Build:
-        return Build(compile_library(name, {f"{name}.c": text}, work, tools), (f"{name}.c",), {"symbol": name})
+        binary = compile_library(name, {f"{name}.c": text}, work, tools, needed=libraries)
+        return Build(binary, (f"{name}.c",), {"symbol": name})
 
-    place, made, _ = kept(f"stage {text}", build, tools)
+    place, made, _ = kept(f"stage {' '.join(libraries)} {text}", build, tools)
     return casadi.external(name, str(place / made.binary))

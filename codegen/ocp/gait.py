@@ -44,18 +44,21 @@ class Gait:
             raise RobotError(f"gait: {len(self.phases)} phases for the feet {', '.join(self.feet)}; give each foot one")
         if not (0 < self.duty <= 1 and 0 < self.period < np.inf and 0 <= self.clearance < np.inf):
             raise RobotError(f"gait: {self}: period > 0, 0 < duty <= 1 and clearance >= 0 are needed")
+        if not np.isfinite([*self.phases, self.start]).all():
+            raise RobotError(f"gait: phases {self.phases} and start {self.start:g} must be finite numbers")
 
     @classmethod
     def named(cls, name: str, robot: Model, feet: tuple[str, ...], **options: float) -> Gait:
         """A gait of GAITS for four feet of a robot: front right and left, rear right and left.
 
         `options` are fields of a gait (`period` is 0.5 s if left out). RobotError for an unknown gait, a frame that the
-        robot does not have, or one that cannot move.
+        robot does not have, or one that cannot move: on the ground, or on a leg whose joints are all locked.
         """
         if name not in GAITS:
             raise RobotError(f"gait {name!r}: choose one of {', '.join(GAITS)}")
         for foot in feet:
-            if robot.frame(foot).body < 0:
+            body = robot.frame(foot).body
+            if body < 0 or robot.bodies[body].joint.type == "floating":
                 raise RobotError(f"gait: {foot!r} of {robot.name} cannot move; choose frames of moving bodies as feet")
         duty, phases = GAITS[name]
         return cls(feet, **{"period": 0.5, "duty": duty, "phases": phases, **options})  # type: ignore[arg-type]

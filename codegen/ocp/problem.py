@@ -42,7 +42,8 @@ class Problem:
 
     The first `known` increments of node 0 are zero: those of the state, which is measured. Without `compile_c` CasADi's
     virtual machine evaluates what is between functions. With `lanes`, for which all functions must be expanded, many
-    nodes are evaluated at once. RobotError for a last stage that does not fit.
+    nodes are evaluated at once. `exact` = (barrier, near) gives Hessians for a `Riccati` with these barriers that are
+    exact if rows that are zero are linear. RobotError for a last stage that does not fit.
     """
 
     __slots__ = (
@@ -50,9 +51,12 @@ class Problem:
         "_last",
         "_stage",
         "_width",
+        "compile_c",
+        "exact",
         "free",
         "functions",
         "known",
+        "last",
         "nodes",
         "sizes",
         "stage",
@@ -60,20 +64,33 @@ class Problem:
     )
 
     def __init__(
-        self, stage: Stage, last: Stage, nodes: int, known: int = 0, *, compile_c: bool = True, lanes: bool = False
+        self,
+        stage: Stage,
+        last: Stage,
+        nodes: int,
+        known: int = 0,
+        *,
+        compile_c: bool = True,
+        lanes: bool = False,
+        exact: tuple[float, float] | None = None,
     ) -> None:
+        if exact is not None and not (len(exact) == 2 and all(0 < x < np.inf for x in exact)):
+            raise RobotError(f"exact: {exact}: a barrier and where it becomes a parabola are needed, both positive")
         self.sizes, ends = ({name: x.numel() for name, x in s.unknowns.items()} for s in (stage, last))
-        if [*self.sizes.items()][: len(ends)] != [*ends.items()] or last.zero_rows or last.bounded_rows or nodes < 1:
+        fits = [*self.sizes.items()][: len(ends)] == [*ends.items()] and not (last.zero_rows or last.bounded_rows)
+        if not fits or not isinstance(nodes, (int, np.integer)) or nodes < 1 or not sum(self.sizes.values()):
             raise RobotError(
-                "a problem needs a node, and a last stage with the first unknowns of the others, without rows"
+                "a problem needs a node, unknowns, and a last stage with the first unknowns of the others, without rows"
             )
-        self.stage, self.nodes, self.known, self._width = stage, nodes, known, sum(self.sizes.values())
+        if known not in range(sum(ends.values()) + 1):
+            raise RobotError(f"known={known}, but the state of node 0 has {sum(ends.values())} increments")
+        self.stage, self.last, self.compile_c, self.exact = stage, last, compile_c, exact
+        self.nodes, self.known, self._width = nodes, known, sum(self.sizes.values())
         self.states = sum(ends.values())
         self.free = nodes * self._width + self.states - known
         named = ("each", stage), ("last", last)
-        self.functions = each, end = tuple(
-            s.linearised(f"{name}_node", compile_c=compile_c and not lanes) for name, s in named
-        )
+        options: dict[str, Any] = {"compile_c": compile_c and not lanes, "exact": exact}
+        self.functions = each, end = tuple(s.linearised(f"{name}_node", **options) for name, s in named)
         self._stage, self._last = Evaluated(each, nodes, lanes=lanes), Evaluated(end, 1, lanes=lanes)
         self._blocks = {name: self._rows(each.sparsity_out(name)) for name in ("zero_by", "bounded_by")}
         w, after = self._width, nodes * self._width - known
@@ -112,7 +129,9 @@ class Problem:
         )
 
     def increments(self, x: Array) -> dict[str, Array]:
-        """Unknowns by name of a solution of the quadratic program (nodes + 1 x size), zero where there are none."""
+        """Unknowns by name of a solution (nodes + 1 x size), zero where there are none; RobotError for another size."""
+        if np.shape(x) != (self.free,):
+            raise RobotError(f"a solution has {self.free} numbers, not those of shape {np.shape(x)}")
         whole = np.zeros((self.nodes + 1) * self._width)
         whole[self.known :][: self.free] = x
         ends = np.cumsum([*self.sizes.values()])[:-1]

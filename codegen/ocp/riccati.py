@@ -42,14 +42,19 @@ class Riccati:
     on the latter. RobotError for other problems, and barriers or relaxations that are not positive.
     """
 
-    __slots__ = ("_barrier", "_found", "_problem", "_step", "_work")
+    __slots__ = ("_barrier", "_found", "_problem", "_sizes", "_step", "_work")
 
     def __init__(self, problem: Problem, barrier: float = 1e-2, near: float = 0.05) -> None:
         if not (0 < barrier < np.inf and 0 < near < np.inf):
             raise RobotError(f"riccati: barrier {barrier:g} and near {near:g}: give positive numbers")
+        if problem.exact not in (None, (barrier, near)):
+            raise RobotError(f"riccati: Hessians of the problem are exact for barriers {problem.exact}; give these")
         slots = Layout(problem).slots()
         self._problem, self._barrier = problem, (barrier, near)
         self._step = _library(render(TEMPLATE, name=NAME, **slots))
+        each, end = problem.functions
+        sizes = [problem.nodes * each.nnz_out(name) for name in OUTPUTS]
+        self._sizes = [*sizes, end.nnz_out("gradient"), end.nnz_out("hessian")]
         self._work, self._found = np.zeros(slots["work"]), np.zeros((problem.nodes + 1, slots["width"]))
 
     def __repr__(self) -> str:
@@ -59,6 +64,8 @@ class Riccati:
         """The step of what `Problem.evaluated` gives, or that there is none."""
         found, ending = linear
         given = [found[name] for name in OUTPUTS] + [ending["gradient"], ending["hessian"]]
+        if [x.size for x in given] != self._sizes:
+            raise RobotError("riccati: these are numbers of another problem")
         failed = self._step(*map(_address, given), *self._barrier, _address(self._work), _address(self._found))
         x = self._found.ravel()[self._problem.known :][: self._problem.free].copy()
         solved = not failed and bool(np.isfinite(x).all())

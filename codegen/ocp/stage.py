@@ -3,47 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import casadi
+import numpy as np
 from casadi import MX, SX, vec, vertcat
 
+from codegen.errors import RobotError
+from codegen.ocp.call import Call, fitting
+from codegen.ocp.chain import Chain
 from codegen.ocp.compiled import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Mapping
+
+    from codegen.ocp.chain import Compiler
 
 OUTPUTS = ("zero", "zero_by", "lower", "upper", "bounded_by", "gradient", "hessian")
 """Results of a linearised stage: rows, their derivatives by [unknowns; next unknowns], and the cost's (upper half)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A function that a stage calls: its arguments as expressions, and symbols for its results and its Jacobian."""
-
-    function: casadi.Function
-    arguments: tuple[SX, ...]
-    results: tuple[SX, ...]
-    blocks: tuple[SX, ...]
-
-    def __str__(self) -> str:
-        return str(self.function)
-
-    @classmethod
-    def of(cls, function: casadi.Function, arguments: Iterable[SX], number: int) -> Call:
-        """The call of this number in its stage."""
-        jacobian = function.jacobian()
-        results = (SX.sym(f"y{number}_{i}", function.sparsity_out(i)) for i in range(function.n_out()))
-        blocks = (SX.sym(f"dy{number}_{i}", jacobian.sparsity_out(i)) for i in range(jacobian.n_out()))
-        return cls(function, tuple(arguments), tuple(results), tuple(blocks))
-
-    def by(self, arguments: list[SX]) -> Iterable[SX]:
-        """The derivatives of the results, if these are the derivatives of the arguments."""
-        width, number = arguments[0].size2(), len(arguments)
-        for i, result in enumerate(self.results):
-            blocks = self.blocks[i * number : (i + 1) * number]
-            products = [b @ a for b, a in zip(blocks, arguments, strict=True) if b.nnz() and a.nnz()]
-            yield sum(products, SX(result.numel(), width))
 
 
 @dataclass(slots=True)
@@ -51,7 +30,8 @@ class Stage:
     """What holds at a node k, or between it and node k + 1: rows that are zero or bounded, and a cost.
 
     Unknowns are increments from a nominal trajectory, at which the stage is linearised. Write for instance
-    `q = stage.call(integrate, q_nominal, dq)`, where q_nominal is a parameter. Expressions are CasADi's SX.
+    `q = stage.call(integrate, q_nominal, dq)`, where q_nominal is a parameter. Expressions are CasADi's SX. RobotError
+    for names, sizes and numbers that do not fit.
     """
 
     unknowns: dict[str, SX] = field(default_factory=dict)
@@ -66,17 +46,19 @@ class Stage:
 
     def unknown(self, name: str, size: int) -> tuple[SX, SX]:
         """Increments of this name at the node and at the next one (size)."""
+        _new(name, self.unknowns, size)
         self.unknowns[name], self.following[name] = SX.sym(name, size), SX.sym(f"{name}_next", size)
         return self.unknowns[name], self.following[name]
 
     def parameter(self, name: str, size: int) -> SX:
         """Numbers of this name that each node has its own of (size)."""
+        _new(name, self.parameters, size)
         self.parameters[name] = SX.sym(name, size)
         return self.parameters[name]
 
     def call(self, function: casadi.Function, *arguments: SX) -> Any:
         """The results of a function of `codegen.to_casadi`; one alone, or a list of several."""
-        given = [SX(argument) for argument in arguments]
+        given = fitting(function, arguments)
         if function.is_a("SXFunction"):
             results = function.call(given)
         else:
@@ -93,66 +75,114 @@ class Stage:
 
         `Riccati` eliminates such states without a multiplier.
         """
+        if name not in self.unknowns or name in self.moved or increment.numel() != self.unknowns[name].numel():
+            raise RobotError(f"moves: {name!r} is no unknown of {increment.numel()} elements, or is moved already")
         self.moved[name] = sum(rows.numel() for rows in self.zero_rows)
         self.zero(increment - self.following[name])
 
     def bounded(self, lower: Any, rows: SX, upper: Any) -> None:
         """Constrain rows to be between bounds (numbers or parameters, one or as many as rows; infinity is none)."""
-        size = rows.numel()
-        low, up = (SX.ones(size) * SX(bound) for bound in (lower, upper))
+        low, up = (_each(bound, rows.numel(), "bounds") for bound in (lower, upper))
+        below = all(x < inf for x in _numbers(low)) and all(x > -inf for x in _numbers(up))
+        if not (below and all(x >= 0 for x in _numbers(up - low))):
+            raise RobotError(f"bounds: {lower} must be below {upper}")
         self.bounded_rows.append((low, vec(rows), up))
 
     def cost(self, weights: Any, residual: SX) -> None:
-        """Add sum(weights * residual^2) / 2. Second derivatives of residuals are left out (Gauss-Newton)."""
-        self.residuals.append(casadi.sqrt(SX(weights)) * vec(residual))
+        """Add sum(weights * residual^2) / 2. Second derivatives of residuals are left out unless Hessians are exact."""
+        each = _each(weights, residual.numel(), "weights")
+        if not all(0 <= x < inf for x in _numbers(each)):
+            raise RobotError(f"weights: {weights}: finite numbers that are not negative are needed")
+        self.residuals.append(casadi.sqrt(each) * vec(residual))
 
-    def linearised(self, name: str, *, compile_c: bool = True) -> casadi.Function:
+    def linearised(
+        self, name: str, *, compile_c: bool = True, exact: tuple[float, float] | None = None
+    ) -> casadi.Function:
         """OUTPUTS as a function of the parameters, at increments of zero.
 
         What is between the called functions is compiled, too, unless `compile_c` is false: then CasADi's virtual
-        machine evaluates it.
+        machine evaluates it. With `exact` = (barrier, near) the Hessian is not that of Gauss and Newton: it has the
+        second derivatives of residuals, and those of bounded rows with the forces of these barriers of `Riccati`. Those
+        of rows that are zero are left out.
         """
-        unknowns = vertcat(*self.unknowns.values(), *self.following.values())
-        derivative = self._derivatives(unknowns)
+        inputs = {key: MX.sym(key, x.sparsity()) for key, x in self.parameters.items()}
+        chain = self.chain(name, inputs, compile_c=compile_c)
+        zero, residual, low, rows, up = self.parts()
+        by = chain.derivative(residual)
+        if exact is None:
+            hessian = by.T @ by
+        else:
+            forces = SX.sym("forces", rows.numel())
+            chain.learn([forces], chain.evaluated("forces", [force(rows - low, *exact) - force(up - rows, *exact)]))
+            hessian = chain.hessian(casadi.sumsqr(residual) / 2 + casadi.dot(forces, rows))
+        vectors = [casadi.densify(x) for x in (zero, low - rows, up - rows, by.T @ residual)]
+        outputs = (
+            *(vectors[0], chain.derivative(zero), *vectors[1:3]),
+            *(chain.derivative(rows), vectors[3], casadi.triu(hessian)),
+        )
+        found = chain.evaluated("rows", outputs)
+        return chain.whole(casadi.Function(name, list(inputs.values()), found, list(inputs), list(OUTPUTS)))
+
+    def parts(self) -> tuple[SX, ...]:
+        """Rows that are zero, residuals of the cost, and lower bounds, bounded rows and upper bounds (columns)."""
         none = SX(0, 1)
         zero, residual = (vertcat(none, *rows) for rows in (self.zero_rows, self.residuals))
-        low, rows, up = (vertcat(*parts) for parts in zip((none, none, none), *self.bounded_rows, strict=True))
-        by = derivative(residual)
-        vectors = [casadi.densify(x) for x in (zero, low - rows, up - rows, by.T @ residual)]
-        outputs = (vectors[0], derivative(zero), *vectors[1:3], derivative(rows), vectors[3], casadi.triu(by.T @ by))
-        ready: Callable[[casadi.Function], casadi.Function] = compiled if compile_c else lambda function: function
-        return self._composed(name, unknowns, outputs, ready)
+        bounded = (vertcat(*parts) for parts in zip((none, none, none), *self.bounded_rows, strict=True))
+        return zero, residual, *bounded
 
-    def _derivatives(self, unknowns: SX) -> Callable[[SX], SX]:
-        """A function that gives the derivative of an expression by the unknowns, through all calls."""
+    def moves_first(self) -> list[tuple[str, int]]:
+        """States with an explicit next increment, in the order of the unknowns, and the first of their zero rows."""
+        return [(name, self.moved[name]) for name in self.unknowns if name in self.moved]
+
+    def chain(self, name: str, given: dict[str, MX], at: MX | None = None, *, compile_c: bool = True) -> Chain:
+        """The calls, made with their Jacobians for parameters that are `given`, `at` unknowns or where they are zero.
+
+        Unknowns are those of the node, then those of the next one (a column).
+        """
+        unknowns = vertcat(*self.unknowns.values(), *self.following.values())
+        symbols, values = [self.parameters[key] for key in given], list(given.values())
+        if at is not None:
+            symbols, values = [unknowns, *symbols], [at, *values]
         known = [(unknowns, SX.eye(unknowns.numel()))]
-
-        def derivative(expression: SX) -> SX:
-            rows = vec(expression)
-            parts = [(casadi.jacobian(rows, y), dy) for y, dy in known]
-            return sum((part @ dy for part, dy in parts if part.nnz()), SX(rows.numel(), unknowns.numel()))
-
+        how = self._compilers() if compile_c else (_as_it_is, _as_it_is)
+        chain = Chain(name, *how, symbols, values, known, unknowns if at is None else SX(0, 1))
         for call in self.calls:
-            by = call.by([derivative(argument) for argument in call.arguments])
-            known.extend(list(zip(map(vec, call.results), by, strict=True)))
-        return derivative
+            chain.make(call)
+        return chain
 
-    def _composed(
-        self, name: str, unknowns: SX, outputs: tuple[SX, ...], ready: Callable[[casadi.Function], casadi.Function]
-    ) -> casadi.Function:
-        """A function that evaluates the calls with their Jacobians, in order, and the expressions around them."""
-        symbols = list(self.parameters.values())
-        inputs = [MX.sym(key, x.sparsity()) for key, x in self.parameters.items()]
-        values, blocks, found = list(inputs), list[SX](), list[MX]()
+    def _compilers(self) -> tuple[Compiler, Compiler]:
+        """What compiles parts and the whole of a chain: the whole if all calls are to libraries that can be linked."""
+        libraries = dict[str, str]()
+        for call in self.calls:
+            name, path = call.function.name(), getattr(call.function, "library", "")
+            if not path or libraries.setdefault(name, path) != path:  # a library has a symbol once
+                return compiled, _as_it_is
+        return _as_it_is, partial(compiled, libraries=[*dict.fromkeys(libraries.values())])
 
-        def at_zero(part: str, expressions: Iterable[SX], of: list[SX]) -> casadi.Function:
-            plain = casadi.substitute(list(expressions), [unknowns], [SX.zeros(unknowns.numel())])
-            return ready(casadi.Function(f"{name}_{part}", of, plain))
 
-        for number, call in enumerate(self.calls):
-            arguments = at_zero(f"arguments{number}", call.arguments, symbols).call(values)
-            results = call.function.call(arguments)
-            found += call.function.jacobian().call(arguments + results)
-            symbols, values, blocks = symbols + list(call.results), values + results, blocks + list(call.blocks)
-        end = at_zero("rows", outputs, symbols + blocks)
-        return casadi.Function(name, inputs, end.call(values + found), list(self.parameters), list(OUTPUTS))
+def _new(name: str, there: Mapping[str, SX], size: int) -> None:
+    if name in there or not isinstance(size, (int, np.integer)) or size < 0:
+        raise RobotError(f"{name!r} of size {size}: a name that is not used yet and a number of elements are needed")
+
+
+def _each(given: Any, size: int, name: str) -> SX:
+    """One number or expression for each row."""
+    values = vec(SX(given))
+    if values.numel() not in (1, size):
+        raise RobotError(f"{name}: {values.numel()} are given for {size} rows; give one, or one for each")
+    return SX.ones(size) * values
+
+
+def _numbers(expression: SX) -> list[float]:
+    """The elements that are numbers."""
+    return [float(x) for x in casadi.vertsplit(expression) if x.is_constant()]
+
+
+def _as_it_is(function: casadi.Function) -> casadi.Function:
+    return function
+
+
+def force(slack: SX, barrier: float, near: float) -> SX:
+    """The derivative of `Riccati`'s relaxed barrier by the slack."""
+    far = casadi.fmax(slack, near)
+    return -barrier / far + barrier / near**2 * casadi.fmin(slack - near, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from casadi import SX, gradient, hessian, horzcat, jacobian, substitute, vertcat
+from casadi import SX, gradient, hessian, horzcat, jacobian, substitute, vec, vertcat
 
 from codegen.recursions.products import entries, substituted
 from codegen.recursions.spanning_rates import is_plain
@@ -25,7 +25,7 @@ def second_derivatives(y: SX, symbols: Mapping[str, SX], known: Pairs) -> Pairs:
     """Of y (a number) by all pairs of columns of symbols; `known` ones are taken as they are."""
     names = [*symbols]
     if not known:
-        found, ends, top = hessian(y, vertcat(*symbols.values()))[0], dict[str, slice](), 0
+        found, ends, top = hessian(y, vertcat(*map(vec, symbols.values())))[0], dict[str, slice](), 0
         for name, x in symbols.items():
             ends[name] = slice(top, top := top + x.numel())
         return {(one, other): found[ends[one], ends[other]] for n, one in enumerate(names) for other in names[n:]}

@@ -11,3 +11,35 @@ const char *iiwa_model(void)
 {
     return "bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68";
 }
+
+/* Which extensions of x86-64 the compiler was free to use, by their names in /proc/cpuinfo. */
+const char *iiwa_processor(void);
+const char *iiwa_processor(void)
+{
+    return ""
+#ifdef __AVX__
+        " avx"
+#endif
+#ifdef __AVX2__
+        " avx2"
+#endif
+#ifdef __FMA__
+        " fma"
+#endif
+#ifdef __BMI2__
+        " bmi2"
+#endif
+#ifdef __AVX512F__
+        " avx512f"
+#endif
+#ifdef __AVX512DQ__
+        " avx512dq"
+#endif
+#ifdef __AVX512BW__
+        " avx512bw"
+#endif
+#ifdef __AVX512VL__
+        " avx512vl"
+#endif
+        ;
+}

@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 805c19a405a3c0b9380a37f5ed24e6367aaac2c118c326ea1a3f5b6a550af4e3 (SHA-256 of the sources)
+ * Content: 77598bf3c4e24a4ebdfc2ff6702c27f0dc33b72c557001a171914c895e5b3f6b (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -41,7 +41,7 @@ extern "C" {
 #define SOLO12_NV 18
 #define SOLO12_ABI 1
 #define SOLO12_MODEL "21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc"
-#define SOLO12_CONTENT "805c19a405a3c0b9380a37f5ed24e6367aaac2c118c326ea1a3f5b6a550af4e3"
+#define SOLO12_CONTENT "77598bf3c4e24a4ebdfc2ff6702c27f0dc33b72c557001a171914c895e5b3f6b"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int solo12_abi(void);

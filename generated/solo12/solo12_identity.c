@@ -11,3 +11,35 @@ const char *solo12_model(void)
 {
     return "21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc";
 }
+
+/* Which extensions of x86-64 the compiler was free to use, by their names in /proc/cpuinfo. */
+const char *solo12_processor(void);
+const char *solo12_processor(void)
+{
+    return ""
+#ifdef __AVX__
+        " avx"
+#endif
+#ifdef __AVX2__
+        " avx2"
+#endif
+#ifdef __FMA__
+        " fma"
+#endif
+#ifdef __BMI2__
+        " bmi2"
+#endif
+#ifdef __AVX512F__
+        " avx512f"
+#endif
+#ifdef __AVX512DQ__
+        " avx512dq"
+#endif
+#ifdef __AVX512BW__
+        " avx512bw"
+#endif
+#ifdef __AVX512VL__
+        " avx512vl"
+#endif
+        ;
+}

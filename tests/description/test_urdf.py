@@ -240,6 +240,16 @@ def test_welded_links_make_up_for_a_moment_of_inertia_below_zero(tmp_path: Path)
         assert load(write(tmp_path / "r.urdf", light, joint("revolute")), base=base).bodies[-1].inertia == Inertia(0.5)
 
 
+def test_moments_beside_a_mass_may_be_rounding_noise(tmp_path: Path) -> None:
+    """As in the published file of iCub, whose head has products of inertia of 1e-35 kg m^2 alone."""
+    moments = 'ixx="0" ixy="0" ixz="2.4e-35" iyy="0" iyz="0" izz="0"'
+    inertial = f'<inertial><mass value="1.3"/><inertia {moments}/></inertial>'
+    path = tmp_path / "head.urdf"
+    path.write_text(f'<robot name="r"><link name="head">{inertial}</link></robot>')
+    (head,) = load(path, "floating").bodies
+    assert not np.any(head.inertia.moment)
+
+
 def test_meshes_and_simulator_tags_are_never_looked_at(tmp_path: Path) -> None:
     links = (
         '<link name="base"><visual><geometry><mesh filename="/dev/zero"/></geometry></visual>'

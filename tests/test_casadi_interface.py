@@ -356,6 +356,18 @@ def test_mistakes(options, said):
         codegen.to_casadi(loaded(ARM), **{"algorithm": "aba", **options})
 
 
+@pytest.mark.parametrize("robot", [ARM, "mujoco revolute spherical"])
+def test_expressions_with_our_jacobian(robot):
+    """They agree with CasADi's AD, from the cache too."""
+    plain = expressions(robot, "rnea")
+    given = arguments(plain, loaded(robot))
+    given += plain.call(given)
+    for _ in range(2):
+        ours = codegen.to_casadi(loaded(robot), "rnea", expand=True, derivatives=1)
+        for found, expected in zip(ours.jacobian().call(given), plain.jacobian().call(given), strict=True):
+            np.testing.assert_allclose(np.array(found), np.array(expected), atol=1e-9 * abs(np.array(expected)).max())
+
+
 def test_an_older_casadi(monkeypatch):
     monkeypatch.setattr("codegen.interfaces.casadi.version", lambda name: "3.7.2")
     with pytest.raises(BuildError, match=r"3.7.2 is too old.*rigidc\[mpc\]"):

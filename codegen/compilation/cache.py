@@ -97,10 +97,14 @@ def cached(request: str, make: Callable[[], Iterable[Artifact]], tools: Toolchai
 
 
 def kept(
-    request: str, build: Callable[[Path], Build], tools: Toolchain
+    request: str, build: Callable[[Path], Build], tools: Toolchain | None
 ) -> tuple[Path, Build, tuple[tuple[str, str], ...]]:
-    """The folder of a sound build for a request, what it is, and its sources; `build` makes one where there is none."""
-    key = hashlib.sha256("\0".join((request, tools.identity, fingerprint())).encode()).hexdigest()
+    """The folder of a sound build for a request, what it is, and its sources; `build` makes one where there is none.
+
+    Without `tools` it compiles nothing.
+    """
+    identity = tools.identity if tools else ""
+    key = hashlib.sha256("\0".join((request, identity, fingerprint())).encode()).hexdigest()
     root = secured()
     place = root / key
     found = _checked(place)
@@ -114,7 +118,7 @@ def kept(
     return place, *found
 
 
-def _build(root: Path, place: Path, request: str, build: Callable[[Path], Build], tools: Toolchain) -> None:
+def _build(root: Path, place: Path, request: str, build: Callable[[Path], Build], tools: Toolchain | None) -> None:
     sweep(root)
     with begun(root) as work:
         made = build(work)
@@ -124,7 +128,7 @@ def _build(root: Path, place: Path, request: str, build: Callable[[Path], Build]
                 path.unlink()
         body = {
             "request": request,
-            "compiler": str(tools),
+            "compiler": str(tools or ""),
             "extension": made.binary,
             "files": {name: _sha(work / name) for name in names},
             "sources": list(made.sources),

@@ -37,7 +37,7 @@ from codegen.task.options import style_of, task_of
 from codegen.tracing.differentiated import column, differentiated
 from codegen.tracing.sparse_graph import SparseGraph, compressed, pattern_of, sparse_graph
 from codegen.tracing.task import trace
-from codegen.tracing.to_casadi import with_jacobian
+from codegen.tracing.to_casadi import expanded, with_jacobian
 
 if TYPE_CHECKING:
     import os
@@ -112,8 +112,7 @@ def to_casadi(
     failing = fails(on_singular)
     order = order_of(derivatives)
     if expand:
-        wanted = ("", "jac_") if order == 1 else ("",)
-        return with_jacobian(task.algorithm, *(made.sparse for made in exported(resolved(task), 1, wanted)))
+        return _with_jacobian(task) if order == 1 else expanded(exported(resolved(task), 0)[0].sparse, task.algorithm)
     if tuple(map(int, version("casadi").split(".")[:2])) < LEAST:
         raise BuildError(f"CasADi {version('casadi')} is too old to call C by this interface; pip install rigidc[mpc]")
     if library is not None:
@@ -135,6 +134,19 @@ def to_casadi(
     function = _loaded(place / made.binary, identifier(robot.name), robot, made.facts["symbol"])
     function.library = str(place / made.binary)  # type: ignore[attr-defined]  # for C that calls the function
     return function
+
+
+def _with_jacobian(task: Task) -> casadi.Function:
+    """The function of expressions with ours as its Jacobian, from the cache: passes take long."""
+
+    def build(work: Path) -> Build:
+        value, jacobian = exported(resolved(task), 1, ("", "jac_"))
+        text = with_jacobian(task.algorithm, value.sparse, jacobian.sparse).serialize()
+        (work / "function.casadi").write_text(text, encoding="utf-8")
+        return Build("function.casadi", (), {"symbol": f"{identifier(task.model.name)}_{task.algorithm}_expanded"})
+
+    place, made, _ = kept(f"expanded {version('casadi')} {task.request}", build, None)
+    return casadi.Function.deserialize((place / made.binary).read_text(encoding="utf-8"))
 
 
 def _loaded(path: Path, prefix: str, robot: Model, symbol: str) -> casadi.Function:

@@ -32,11 +32,9 @@ def expanded(sparse: SparseGraph, name: str) -> Function:
     return Function(name, list(symbols.values()), results, list(symbols), list(sparse.outputs))
 
 
-def with_jacobian(name: str, value: SparseGraph, jacobian: SparseGraph | None = None) -> Function:
-    """The SX function of a graph; with a graph of its Jacobian, one that calls it, and whose Jacobian is that."""
+def with_jacobian(name: str, value: SparseGraph, jacobian: SparseGraph) -> Function:
+    """A function that calls that of one graph, and whose Jacobian is that of the other."""
     plain = expanded(value, name)
-    if jacobian is None:
-        return plain
     names = plain.name_in(), plain.name_out()
     symbols = [MX.sym(key, plain.sparsity_in(key)) for key in plain.name_in()]
     options: Any = {"custom_jacobian": expanded(jacobian, f"jac_{name}"), "jac_penalty": 0}

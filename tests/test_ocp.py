@@ -224,30 +224,36 @@ def test_a_missing_solver(monkeypatch: pytest.MonkeyPatch) -> None:
         ocp.Piqp()
 
 
-def free_and_moved(nodes: int, *, bounds: float) -> tuple[ocp.Problem, dict[str, np.ndarray]]:
+def free_and_moved(
+    nodes: int, *, bounds: float, sizes: tuple[int, int, int] = (3, 2, 4)
+) -> tuple[ocp.Problem, dict[str, np.ndarray]]:
     """A linear problem of random numbers, with states that are moved and that are free, and its parameters."""
     rng, stage, last = np.random.default_rng(3), ocp.Stage(), ocp.Stage()
-    (p, _), (v, v_next), (u, _) = stage.unknown("p", 3), stage.unknown("v", 2), stage.unknown("u", 4)
+    moved, free, inputs = sizes
+    (p, _), (v, v_next) = stage.unknown("p", moved), stage.unknown("v", free)
+    u, _ = stage.unknown("u", inputs)
     unknowns = ca.vertcat(p, v, v_next, u)
 
     def mixed(rows: int) -> ca.SX:
         return ca.DM(rng.standard_normal((rows, unknowns.numel()))) @ unknowns
 
-    stage.moves("p", mixed(3) + stage.parameter("drift", 3))
+    stage.moves("p", mixed(moved) + stage.parameter("drift", moved))
     stage.zero(mixed(2) + stage.parameter("wanted", 2))
     stage.bounded(-bounds, mixed(3), np.inf)
-    stage.bounded(-bounds, ca.vertcat(u, p[0] - u[2] + 2 * v_next[1]), bounds)
+    stage.bounded(-bounds, ca.vertcat(u, p[0] - u[2] + 2 * v_next[-1]), bounds)
     stage.cost(1.0, unknowns + 0.3)
     stage.cost(2.0, mixed(3) - 1.0)
-    last.cost(3.0, ca.vertcat(last.unknown("p", 3)[0], last.unknown("v", 2)[0]) + 0.2)
-    problem = ocp.Problem(stage, last, nodes, known=5, compile_c=False)
-    return problem, {"drift": rng.standard_normal((nodes, 3)), "wanted": rng.standard_normal((nodes, 2))}
+    last.cost(3.0, ca.vertcat(last.unknown("p", moved)[0], last.unknown("v", free)[0]) + 0.2)
+    problem = ocp.Problem(stage, last, nodes, known=moved + free, compile_c=False)
+    return problem, {"drift": rng.standard_normal((nodes, moved)), "wanted": rng.standard_normal((nodes, 2))}
 
 
-@pytest.mark.parametrize("bounds", [0.03, 0.5, np.inf])
-def test_a_riccati_step_is_the_newton_step(bounds: float) -> None:
+@pytest.mark.parametrize(
+    ("bounds", "sizes"), [(0.03, (3, 2, 4)), (0.5, (3, 2, 4)), (np.inf, (3, 2, 4)), (0.5, (11, 6, 9)), (0.5, (4, 1, 3))]
+)
+def test_a_riccati_step_is_the_newton_step(bounds: float, sizes: tuple[int, int, int]) -> None:
     """Against the dense equations of the same cost with its barriers; 0.03 is where these are parabolas."""
-    problem, each = free_and_moved(7, bounds=bounds)
+    problem, each = free_and_moved(7, bounds=bounds, sizes=sizes)
     barrier, near = 0.1, 0.05
     found = ocp.Riccati(problem, barrier, near).solve(problem.evaluated(each, {}))
     qp = problem.quadratic(each, {})

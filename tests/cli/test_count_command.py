@@ -69,7 +69,7 @@ def test_auto_is_named_as_what_it_took(rigidc: Run, tmp_path: Path) -> None:
     assert [row["algorithm"] for row in counted] == [taken] * 2
     assert taken in rigidc("check", "iiwa", *contact, "-a", "auto", "-n", "2", "--iterations", "3")
     rigidc("generate", "iiwa", *contact, "-a", "crba,auto", "-o", tmp_path)
-    assert {path.stem for path in tmp_path.glob("iiwa_*.c")} == {"iiwa_crba", f"iiwa_{taken}"}
+    assert {path.stem for path in tmp_path.glob("iiwa_*.c")} == {"iiwa_crba", f"iiwa_{taken}", "iiwa_identity"}
     rigidc("generate", "iiwa", *contact, "-a", "auto", "--iterations", "none", "-o", tmp_path / "open")
     assert "max_iter" in (tmp_path / "open" / "iiwa.h").read_text()
     assert "no constrained algorithm has the inputs k" in rigidc(

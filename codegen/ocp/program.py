@@ -14,6 +14,8 @@ from casadi import DM, MX, SX, Function, Sparsity, vec, vertcat
 
 from codegen.errors import RobotError
 from codegen.ocp.blocks import Pattern
+from codegen.ocp.compiled import compiled
+from codegen.ocp.stage import linked
 
 if TYPE_CHECKING:
     from codegen.ocp.problem import Problem
@@ -75,15 +77,19 @@ class Program:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.nodes, width, states = problem, problem.nodes, sum(problem.sizes.values()), problem.states
-        self.each = Derivatives.of(problem.stage, "each_program", compile_c=problem.compile_c)
-        self.last = Derivatives.of(problem.last, "last_program", compile_c=problem.compile_c)
+        self.libraries = linked(problem.stage, problem.last) if problem.compile_c else None
+        parts = problem.compile_c and self.libraries is None  # else all is compiled at once, or nothing
+        self.each = Derivatives.of(problem.stage, "each_program", compile_c=parts)
+        self.last = Derivatives.of(problem.last, "last_program", compile_c=parts)
         self.x = MX.sym("x", problem.free)
-        at = vertcat(MX(problem.known, 1), self.x, MX(width - states, 1))
-        at = casadi.reshape(at, width, self.nodes + 1)
+        first = np.arange(self.nodes)[None] * width - problem.known + np.arange(2 * width)[:, None]
+        places = np.where((first >= 0) & (first < problem.free), first, problem.free)  # zeros are behind x
+        at = casadi.reshape(vertcat(self.x, 0)[places.ravel(order="F").tolist()], 2 * width, self.nodes)
+        end = vertcat(self.x[problem.free - states :], MX.zeros(states))
         own = [MX.sym(key, x.numel(), self.nodes) for key, x in problem.stage.parameters.items()]
         last = [MX.sym(key, x.numel()) for key, x in problem.last.parameters.items()]
         self.p = vertcat(MX(0, 1), *map(vec, own), *last)
-        self.given = [vertcat(at[:, :-1], at[:, 1:]), *own], [vertcat(at[:states, -1], MX(states, 1)), *last]
+        self.given = [at, *own], [end, *last]
         (cost,), (end,) = self._called("cost")
         (rows,), _ = self._called("rows")
         self.f, self.g, self.rows = casadi.sum2(cost) + end, vec(rows), rows.size1()
@@ -118,12 +124,17 @@ class Program:
         hessian, slope = self._summed("hessian", second, 0, "x", "x"), self._summed("hessian", second, 1, "x", "")
         at, weighed, whole = [self.x, self.p], [self.x, self.p, lam_f, lam_g], solver == "fatrop"
         found = {
+            "nlp_f": (at, [self.f]),
+            "nlp_g": (at, [self.g]),
             "nlp_grad_f": (at, [gradient] if whole else [self.f, gradient]),
             "nlp_jac_g": (at, [self.g, jacobian]),
             "nlp_hess_l": (weighed, [slope, hessian] if whole else [casadi.triu(hessian)]),
             "nlp_grad": (weighed, [self.f, self.g, MX(*self.x.shape), MX(*self.p.shape)]),  # multipliers of bounds
         }
-        return {name: Function(name, *parts) for name, parts in found.items()}
+        functions = {name: Function(name, *parts) for name, parts in found.items()}
+        if self.libraries is None:
+            return functions
+        return {name: compiled(function, self.libraries) for name, function in functions.items()}
 
     def _called(self, part: str, each: list[MX] | None = None, last: list[MX] | None = None) -> Called:
         own, end = self.given
@@ -144,6 +155,8 @@ class Program:
         inside = np.flatnonzero((rows >= 0) & (rows < height) & (columns >= 0) & (columns < width))
         kept, where = np.unique(columns[inside] * height + rows[inside], return_inverse=True)
         ones = np.ones(inside.size)
-        sums = DM.triplet(where.tolist(), inside.tolist(), ones, kept.size, rows.size)
         sparsity = Sparsity.triplet(height, width, (kept % height).tolist(), (kept // height).tolist())
-        return MX(sparsity, sums @ vertcat(MX(0, 1), *(x.nz[:] for x, _ in found)))
+        numbers = vertcat(MX(0, 1), *(x.nz[:] for x, _ in found))
+        if kept.size == inside.size:
+            return MX(sparsity, numbers[inside[np.argsort(where)].tolist()])
+        return MX(sparsity, DM.triplet(where.tolist(), inside.tolist(), ones, kept.size, rows.size) @ numbers)

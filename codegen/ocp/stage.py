@@ -151,13 +151,22 @@ class Stage:
         return chain
 
     def _compilers(self) -> tuple[Compiler, Compiler]:
-        """What compiles parts and the whole of a chain: the whole if all calls are to libraries that can be linked."""
-        libraries = dict[str, str]()
-        for call in self.calls:
-            name, path = call.function.name(), getattr(call.function, "library", "")
-            if not path or libraries.setdefault(name, path) != path:  # a library has a symbol once
-                return compiled, _as_it_is
-        return _as_it_is, partial(compiled, libraries=[*dict.fromkeys(libraries.values())])
+        """What compiles parts and the whole of a chain: the whole if it can be linked."""
+        libraries = linked(self)
+        return (compiled, _as_it_is) if libraries is None else (_as_it_is, partial(compiled, libraries=libraries))
+
+
+def linked(*stages: Stage) -> list[str] | None:
+    """The libraries of all functions that stages call, or None if these cannot be linked.
+
+    A function may have no library that is known, and two libraries may define the same one.
+    """
+    libraries = dict[str, str]()
+    for call in (call for stage in stages for call in stage.calls):
+        name, path = call.function.name(), getattr(call.function, "library", "")
+        if not path or libraries.setdefault(name, path) != path:
+            return None
+    return list(dict.fromkeys(libraries.values()))
 
 
 def _new(name: str, there: Mapping[str, SX], size: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pinocchio as pin
 import pinocchio_peer
@@ -24,6 +25,15 @@ def full(M):
     return np.triu(M) + np.triu(M, 1).T
 
 
+def inverted(peer, data, x):
+    """Pinocchio's inverse of M; where M has a bad condition, as iCub's, it keeps few digits, and its M is inverted."""
+    M = full(pin.crba(peer, data, x))
+    if np.linalg.cond(M) < 1e6:
+        return full(pin.computeMinverse(peer, data, x))
+    with mpmath.workdps(40):
+        return np.array((mpmath.matrix(M.tolist()) ** -1).tolist(), float)
+
+
 @pytest.mark.parametrize("case", PEERS, ids=str)
 def test_dynamics(built, case):
     model = model_of(case)
@@ -40,7 +50,7 @@ def test_dynamics(built, case):
         expected = pin.aba(peer, data, x, v, tau)
         assert error(found["aba"][n], expected) < TOLERANCE
         assert error(found["ltl"][n], expected) < TOLERANCE
-        assert error(found["minverse"][n], full(pin.computeMinverse(peer, data, x))) < TOLERANCE
+        assert error(found["minverse"][n], inverted(peer, data, x)) < TOLERANCE
 
 
 @pytest.mark.parametrize("case", PEERS, ids=str)

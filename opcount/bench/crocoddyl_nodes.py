@@ -1,0 +1,142 @@
+"""One node of an optimal control problem, calc and calcDiff: rigidc's C beside Crocoddyl's own action, in one thread.
+
+All compute the accelerations and forces of a robot with contacts, their derivatives, and costs on the state and the
+control. Ours is called as functions alone, through `codegen.to_crocoddyl` from Python, and as an action in C++.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import crocoddyl
+import numpy as np
+
+import codegen
+from codegen.cli.table import Cell, Table
+from codegen.errors import RobotError
+from codegen.progress import each, note, shown
+from opcount.bench.build_dir import Absent, compilers
+from opcount.bench.crocoddyl_actions import Node
+from opcount.bench.crocoddyl_program import measured
+from opcount.bench.race import Contestant, disagreement, pinned, spread, timed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from codegen.robot import Robot
+
+NEAR = 1e-9
+HEADER = ("node", "called", "calc us", "calcDiff us", "Crocoddyl's calc", "its calcDiff", "times")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A bundled robot, whose joints with these words in their names are locked but for some, and the frames held."""
+
+    robot: str
+    frames: tuple[str, ...] = ()
+    rows: int = 3
+    locked: str = ""
+    kept: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.robot}, {len(self.frames)} contacts"
+
+    def loaded(self) -> Robot:
+        robot = codegen.load(self.robot)
+        names = [name for name in robot.joint_names if self.locked in name and name not in self.kept]
+        return robot.lock(names) if self.locked else robot
+
+
+HANDS = ("gripper_left_joint", "gripper_right_joint")
+CASES = {
+    "iiwa": Case("iiwa"),
+    "solo12 F3^4": Case("solo12", ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")),
+    "talos(38) F6^2": Case("talos", ("left_sole_link", "right_sole_link"), 6, "gripper", HANDS),
+}
+
+
+@shown()
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the bench; 1 if results disagree, 2 for a node that is none."""
+    parser = argparse.ArgumentParser(prog="python -m opcount.bench.crocoddyl_nodes", description=__doc__)
+    parser.add_argument("nodes", nargs="*", default=[*CASES], help=f"({', '.join(CASES)})")
+    parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="time for each race (1)")
+    args = parser.parse_args(argv)
+    rows, sentences = list[tuple[Cell, ...]](), list[str]()
+    for name in each(args.nodes, str):
+        if name not in CASES:
+            note(f"bench: there is no node {name!r}; choose of {', '.join(CASES)}")
+            return 2
+        case = CASES[name]
+        robot = case.loaded()
+        with pinned():
+            for called, times, error in raced(Node(robot, case.frames, case.rows), args.seconds):
+                rows.append(row(name, called, times))
+                sentences += [f"{name}, {called}: results differ by {error:.1g}"] * (not error < NEAR)
+            if case.frames:
+                try:
+                    error, *times = in_cplusplus(robot, case)
+                    rows.append(row(name, "action in C++", times))
+                    sentences += [f"{name} in C++: results differ by {error:.1g}"] * (not error < NEAR)
+                except Absent as sentence:
+                    sentences.append(f"{name}: without C++ ({sentence})")
+    print(Table(HEADER, tuple(rows)).text())
+    print("\n".join([f"medians, from C++ least of 200; Crocoddyl {crocoddyl.__version__}, one thread", *sentences]))
+    return 1 if any("differ" in sentence for sentence in sentences) else 0
+
+
+def row(name: str, called: str, times: Sequence[float]) -> tuple[Cell, ...]:
+    """Times of ours and theirs, and how many times as fast a calc with a calcDiff is."""
+    ours, theirs = sum(times[:2]), sum(times[2:])
+    return (name, called, *(f"{time:.3g}" for time in times), f"{theirs / ours:.1f}")
+
+
+def raced(parts: Node, seconds: float) -> list[tuple[str, list[float], float]]:
+    """How ours is called from Python, microseconds of ours and theirs, and how far results differ."""
+    parts.cost("state", crocoddyl.ResidualModelState(parts.state, parts.nu), 0.1)
+    parts.cost("control", crocoddyl.ResidualModelControl(parts.state, parts.nu), 1e-3)
+    ours, theirs, (x, u) = parts.ours(), parts.theirs(), parts.point()
+    contestants, dynamics = list[Contestant](), ours.dynamics
+    for action in (ours, theirs):
+        data = action.createData()
+        for call in (action.calc, action.calcDiff):
+            call(data, x, u)
+            found = [getattr(data, name) for name in (("xout",) if call == action.calc else ("Fx", "Fu", "Lx", "Lxx"))]
+            contestants.append(contestant(lambda call=call, data=data: call(data, x, u), found))
+        if action is ours:
+            given = data.arguments
+    functions = [contestant(lambda call=call: call(*given), ()) for call in (dynamics.value, dynamics.derivatives)]
+    readings = timed([*contestants, *functions], seconds) / 1e3
+    us = [spread(column).median for column in readings.T]
+    apart = max(disagreement(contestants[k], contestants[k + 2]) for k in range(2))
+    return [("functions, from Python", us[4:] + us[2:4], apart), ("to_crocoddyl", us[:4], apart)]
+
+
+def contestant(call: Callable[[], Any], found: Sequence[Any]) -> Contestant:
+    """A call from Python, and its results in one row."""
+
+    def run(rounds: int) -> float:
+        begun = time.perf_counter_ns()
+        for _ in range(rounds):
+            call()
+        return float(time.perf_counter_ns() - begun)
+
+    return Contestant("", run, 1, np.hstack([np.ravel(x) for x in found])[None] if found else np.zeros((1, 0)))
+
+
+def in_cplusplus(robot: Robot, case: Case) -> list[float]:
+    """The error and times of the program in C++, ours compiled by clang if it is here."""
+    with tempfile.TemporaryDirectory() as folder:
+        compiler = compilers()[0].c if compilers() else "gcc"
+        return measured(robot, case.frames, case.rows, Path(folder), compiler=compiler)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

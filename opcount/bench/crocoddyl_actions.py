@@ -35,7 +35,7 @@ def state_of(robot: Robot) -> Any:
 class Node:
     """The parts of an action: quadratic costs of the state and the control, and frames that are held (3 or 6 rows)."""
 
-    def __init__(self, robot: Robot, frames: Sequence[str] = (), rows: int = 3) -> None:
+    def __init__(self, robot: Robot, frames: Sequence[str] = (), rows: int = 3, damping: float = DAMPING) -> None:
         self.robot, self.state = robot, state_of(robot)
         full, floating = crocoddyl.ActuationModelFull, crocoddyl.ActuationModelFloatingBase
         self.actuation = (floating if robot.floating else full)(self.state)
@@ -43,7 +43,7 @@ class Node:
         self.costs = crocoddyl.CostModelSum(self.state, nu)
         self.contacts = crocoddyl.ContactModelMultiple(self.state, nu) if frames else None
         for frame in frames:
-            number, gains = self.state.pinocchio.getFrameId(frame), np.array([0.0, DAMPING])
+            number, gains = self.state.pinocchio.getFrameId(frame), np.array([0.0, damping])
             kind, place = (
                 (crocoddyl.ContactModel3D, np.zeros(3))
                 if rows == 3

@@ -43,12 +43,12 @@ def measured(robot: Robot, frames: Sequence[str], rows: int, folder: Path, *, co
     name = robot.name
     (folder / "action.hpp").write_text(f'#include "{name}_pv_crocoddyl.hpp"\n#define ACTION {name}::pv_action\n')
     (folder / "robot.txt").write_text(in_numbers(robot))
-    _run(folder, compiler, "-O1", "-march=native", "-c", *(path.name for path in folder.glob(f"{name}_*.c")))
+    _run(folder, compiler, "-O2", "-march=native", "-c", *(path.name for path in folder.glob(f"{name}_*.c")))
     own = prefix / "include"
     headers = [f"-isystem{path}" for path in (own, own / "pinocchio" / "deprecated", eigen / "include" / "eigen3")]
     libraries = (f"-L{prefix / 'lib'}", f"-Wl,-rpath-link,{prefix / 'lib'}", "-lcrocoddyl", "-lpinocchio_default")
     sources = (str(SOURCE), *(path.name for path in folder.glob("*.o")))
-    flags = ("-std=c++17", "-O1", "-I.", *(f"-D{name}" for name in DEFINED), *headers)
+    flags = ("-std=c++17", "-O2", "-I.", *(f"-D{name}" for name in DEFINED), *headers)
     _run(folder, "g++", *flags, *sources, *libraries, "-lm", "-o", "program")
     command = (str(folder / "program"), "robot.txt", str(rows), *frames)
     done = _run(folder, *command, environment={**os.environ, "LD_LIBRARY_PATH": str(prefix / "lib")})

@@ -1,8 +1,8 @@
 """A balance problem for two optimisers and MuJoCo: Solo12 stands on four feet, sways its trunk, and is pushed.
 
 Nodes obey forward dynamics with the feet held, and semi-implicit Euler. The cost is quadratic: half of weighted squares
-of [difference(q_wanted, q); v - v_wanted] and of u - u_wanted, times the step, and of the last state. There are no
-bounds: MuJoCo's torques saturate, and its feet slip.
+of [difference(q_wanted, q); v - v_wanted], of u - u_wanted and of what leaves a friction pyramid, times the step; and of
+the last state. There are no bounds: MuJoCo's torques saturate, and its feet slip.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ FEET, RADIUS, LIMIT = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"), 0.016, 2.7  
 NODES, STEP, PERIOD = 30, 0.02, 0.005  # steps of the horizon, their length (s), and that between two solves
 DAMPING = 20.0  # how fast velocities of feet that are held vanish (1/s)
 ANGLES = (0.0, 0.7, -1.4)  # of a leg
-BY_Q, BY_V = [200.0] * 3 + [100.0] * 3 + [1.0] * 12, [5.0] * 3 + [2.0] * 3 + [0.05] * 12
-STATE, CONTROL, LAST = np.array(BY_Q + BY_V), 0.1, 0.2  # weights; LAST is that of the last state
+BY_Q, BY_V = [200.0] * 3 + [100.0] * 3 + [0.05] * 12, [5.0] * 3 + [2.0] * 3 + [0.05] * 12
+STATE, CONTROL, CONE, LAST = np.array(BY_Q + BY_V), 0.1, 10.0, 0.2  # weights; LAST is that of the last state
+MU = 0.6  # of the pyramid; MuJoCo has 0.8
 RADIUS_SWAY, RATE = 0.02, 0.5  # of the trunk's circle (m, 1/s)
 PUSHED, APART, LASTS, CALM = 1.0, 1.5, 0.1, 1.0  # first push, between two, length of one, until it should be over (s)
 KP, KD = np.full(12, 3.0), np.full(12, 0.1)  # of joints between two plans

@@ -9,7 +9,21 @@ import crocoddyl
 import numpy as np
 
 from codegen import ocp
-from opcount.bench.balance import CONTROL, DAMPING, FEET, LAST, NODES, STATE, STEP, holding, rest, robot, wanted
+from opcount.bench.balance import (
+    CONE,
+    CONTROL,
+    DAMPING,
+    FEET,
+    LAST,
+    MU,
+    NODES,
+    STATE,
+    STEP,
+    holding,
+    rest,
+    robot,
+    wanted,
+)
 from opcount.bench.crocoddyl_actions import Node
 
 if TYPE_CHECKING:
@@ -18,22 +32,35 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
+def standing() -> Node:
+    """A node on four feet, with the costs of controls and forces."""
+    parts = Node(robot(), FEET, 3, DAMPING, "LOCAL_WORLD_ALIGNED")
+    parts.cost("control", crocoddyl.ResidualModelControl(parts.state, holding()), CONTROL)
+    cone = crocoddyl.FrictionCone(np.eye(3), MU, 4, False)
+    bounds = crocoddyl.ActivationModelQuadraticBarrier(crocoddyl.ActivationBounds(cone.lb, cone.ub))
+    for foot in FEET:
+        number = parts.state.pinocchio.getFrameId(foot)
+        residual = crocoddyl.ResidualModelContactFrictionCone(parts.state, number, cone, parts.nu, True)
+        parts.cost(foot, residual, CONE, bounds)
+    return parts
+
+
 class Controller:
     """One iteration of FDDP in every period, from the trajectory before; `ours` chooses the actions."""
 
     def __init__(self, *, ours: bool) -> None:
         self.references, nodes = list[Any](), list[Any]()
         for k in range(NODES + 1):
-            parts = Node(robot(), FEET if k < NODES else (), 3, DAMPING)
+            parts = standing() if k < NODES else Node(robot())
             residual = crocoddyl.ResidualModelState(parts.state, np.append(rest(), np.zeros(robot().nv)), parts.nu)
-            parts.cost("state", residual, 1.0 if k < NODES else LAST, STATE)
-            if k < NODES:
-                parts.cost("control", crocoddyl.ResidualModelControl(parts.state, holding()), CONTROL)
+            activation = crocoddyl.ActivationModelWeightedQuad(STATE)
+            parts.cost("state", residual, 1.0 if k < NODES else LAST, activation)
             self.references.append(residual)
             action = parts.ours() if ours and k < NODES else parts.theirs()
             nodes.append(crocoddyl.IntegratedActionModelEuler(action, STEP if k < NODES else 0.0))
         self.states, self._nv = ocp.States(robot()), robot().nv
         self.problem = crocoddyl.ShootingProblem(np.append(rest(), np.zeros(self._nv)), nodes[:-1], nodes[-1])
+        self.problem.nthreads = 1
         self.solver = crocoddyl.SolverFDDP(self.problem)
 
     def restart(self, t: float, q: Array) -> None:

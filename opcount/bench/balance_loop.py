@@ -58,7 +58,7 @@ def compared(controllers: dict[str, Any]) -> tuple[dict[str, float], list[str]]:
     """Crocoddyl's cost of everyone's solution from a state off the reference, and a sentence for what differs."""
     q, v = balance.rest().copy(), np.zeros(balance.robot().nv)
     q[:3] += [0.01, -0.02, 0.01]
-    v[:6] = [0.2, -0.1, 0.1, 0.3, -0.2, 0.2]
+    v[:6] = [0.6, -0.4, 0.1, 0.3, -0.2, 0.2]
     first, sentences, costs = next(iter(controllers.values())), list[str](), dict[str, float]()
     for name, controller in controllers.items():
         x, u = controller.converged(0.0, q, v, ITERATIONS)

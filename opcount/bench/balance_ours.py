@@ -9,7 +9,21 @@ import numpy as np
 
 import codegen
 from codegen import ocp
-from opcount.bench.balance import CONTROL, DAMPING, FEET, LAST, NODES, STATE, STEP, holding, rest, robot, wanted
+from opcount.bench.balance import (
+    CONE,
+    CONTROL,
+    DAMPING,
+    FEET,
+    LAST,
+    MU,
+    NODES,
+    STATE,
+    STEP,
+    holding,
+    rest,
+    robot,
+    wanted,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,6 +60,9 @@ def stages() -> tuple[ocp.Stage, ocp.Stage]:
     tau = each.call(rnea, q, v, a, ca.horzcat(ca.horzcat(*forces).T, ca.SX(feet, 3)))
     each.zero(tau[:6], (acceleration[:, :3] + DAMPING * velocity[:, :3]).T)
     each.cost(STEP * CONTROL, tau[6:] - each.parameter("u_wanted", nv - 6))
+    for x, y, z in (ca.vertsplit(f[3 * i : 3 * i + 3]) for i in range(feet)):
+        outside = ca.vertcat(x - MU * z, -x - MU * z, y - MU * z, -y - MU * z, -z)
+        each.cost(STEP * CONE, ca.fmax(outside, 0))
     state(last, LAST)
     return each, last
 

@@ -33,9 +33,11 @@ def state_of(robot: Robot) -> Any:
 
 
 class Node:
-    """The parts of an action: quadratic costs of the state and the control, and frames that are held (3 or 6 rows)."""
+    """The parts of an action: costs, and frames that are held (3 or 6 rows), along their own axes or the world's."""
 
-    def __init__(self, robot: Robot, frames: Sequence[str] = (), rows: int = 3, damping: float = DAMPING) -> None:
+    def __init__(
+        self, robot: Robot, frames: Sequence[str] = (), rows: int = 3, damping: float = DAMPING, axes: str = "LOCAL"
+    ) -> None:
         self.robot, self.state = robot, state_of(robot)
         full, floating = crocoddyl.ActuationModelFull, crocoddyl.ActuationModelFloatingBase
         self.actuation = (floating if robot.floating else full)(self.state)
@@ -45,23 +47,19 @@ class Node:
         for frame in frames:
             number, gains = self.state.pinocchio.getFrameId(frame), np.array([0.0, damping])
             kind, place = (
-                (crocoddyl.ContactModel3D, np.zeros(3))
-                if rows == 3
-                else (crocoddyl.ContactModel6D, pin.SE3.Identity())
+                (crocoddyl.ContactModel3D, np.zeros(3)) if rows == 3 else (crocoddyl.ContactModel6D, pin.SE3.Identity())
             )
-            self.contacts.addContact(frame, kind(self.state, number, place, pin.ReferenceFrame.LOCAL, nu, gains))
+            self.contacts.addContact(
+                frame, kind(self.state, number, place, getattr(pin.ReferenceFrame, axes), nu, gains)
+            )
 
     def __repr__(self) -> str:
         return f"<Node of {self.robot.name}>"
 
-    def cost(self, name: str, residual: Any, weight: float, weights: Array | None = None) -> None:
-        """Add half of a weighted squared residual."""
-        if weights is None:
-            cost = crocoddyl.CostModelResidual(self.state, residual)
-        else:
-            activation = crocoddyl.ActivationModelWeightedQuad(weights)
-            cost = crocoddyl.CostModelResidual(self.state, activation, residual)
-        self.costs.addCost(name, cost, weight)
+    def cost(self, name: str, residual: Any, weight: float, activation: Any = None) -> None:
+        """Add half of a weighted squared residual, or of another activation of it."""
+        parts = (self.state, activation, residual) if activation else (self.state, residual)
+        self.costs.addCost(name, crocoddyl.CostModelResidual(*parts), weight)
 
     def theirs(self) -> Any:
         """Crocoddyl's own action."""

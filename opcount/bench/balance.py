@@ -1,8 +1,8 @@
 """A balance problem for two optimisers and MuJoCo: Solo12 stands on four feet, sways its trunk, and is pushed.
 
 Nodes obey forward dynamics with the feet held, and semi-implicit Euler. The cost is quadratic: half of weighted squares
-of [difference(q_wanted, q); v - v_wanted], of u - u_wanted and of what leaves a friction pyramid, times the step; and of
-the last state. There are no bounds: MuJoCo's torques saturate, and its feet slip.
+of [difference(q_wanted, q); v - v_wanted], of u - u_wanted and of what leaves a friction pyramid, times the step; and
+of the last state. There are no bounds: MuJoCo's torques saturate, and its feet slip.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ import codegen
 from codegen import ocp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from codegen.robot import Robot
@@ -65,7 +63,7 @@ def holding() -> Array:
     return tau
 
 
-def wanted(times: Array) -> tuple[Array, Array]:
+def wanted(times: NDArray[Any]) -> tuple[Array, Array]:
     """Configurations (times x nq) and velocities (times x nv): the trunk on a circle that starts slowly."""
     q, v = np.tile(rest(), (times.size, 1)), np.zeros((times.size, robot().nv))
     angle, turn = 2 * np.pi * RATE * times, 2 * np.pi * RATE

@@ -15,11 +15,11 @@ from opcount.bench import balance, balance_crocoddyl, balance_ours
 from opcount.bench.race import pinned
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 NEAR = 1e-6  # of costs, and of states (m, rad, and so on) after many iterations
 ITERATIONS = 60
-CONTROLLERS = {
+CONTROLLERS: dict[str, Callable[[], Any]] = {
     "Crocoddyl, FDDP": partial(balance_crocoddyl.Controller, ours=False),
     "its FDDP, our actions": partial(balance_crocoddyl.Controller, ours=True),
     "codegen.ocp, Riccati": balance_ours.Controller,

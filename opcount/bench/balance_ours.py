@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def stages() -> tuple[ocp.Stage, ocp.Stage]:
-    """The stage of every node, and the last one: unknowns are increments of q, v and the forces of feet (world axes)."""
+    """The stage of every node, and the last one: unknowns are increments of q, v and forces of feet (world axes)."""
     here = robot()
     nq, nv, feet = here.nq, here.nv, len(FEET)
     integrate, difference = (codegen.to_casadi(here, name, derivatives=1) for name in ("integrate", "difference"))

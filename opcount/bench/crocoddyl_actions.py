@@ -1,4 +1,4 @@
-"""Crocoddyl's action of a bundled robot, and the same with our dynamics: one state, one actuation, costs and contacts."""
+"""Crocoddyl's action of a bundled robot, and the same with our dynamics: equal states, actuations, costs, contacts."""
 
 from __future__ import annotations
 
@@ -43,15 +43,14 @@ class Node:
         self.actuation = (floating if robot.floating else full)(self.state)
         nu = self.nu = self.actuation.nu
         self.costs = crocoddyl.CostModelSum(self.state, nu)
-        self.contacts = crocoddyl.ContactModelMultiple(self.state, nu) if frames else None
+        contacts: Any = crocoddyl.ContactModelMultiple(self.state, nu)
+        self.contacts = contacts if frames else None
         for frame in frames:
             number, gains = self.state.pinocchio.getFrameId(frame), np.array([0.0, damping])
             kind, place = (
                 (crocoddyl.ContactModel3D, np.zeros(3)) if rows == 3 else (crocoddyl.ContactModel6D, pin.SE3.Identity())
             )
-            self.contacts.addContact(
-                frame, kind(self.state, number, place, getattr(pin.ReferenceFrame, axes), nu, gains)
-            )
+            contacts.addContact(frame, kind(self.state, number, place, getattr(pin.ReferenceFrame, axes), nu, gains))
 
     def __repr__(self) -> str:
         return f"<Node of {self.robot.name}>"

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,6 @@ import numpy as np
 
 import codegen
 from codegen.cli.table import Cell, Table
-from codegen.errors import RobotError
 from codegen.progress import each, note, shown
 from opcount.bench.build_dir import Absent, compilers
 from opcount.bench.crocoddyl_actions import Node
@@ -109,10 +109,10 @@ def raced(parts: Node, seconds: float) -> list[tuple[str, list[float], float]]:
         for call in (action.calc, action.calcDiff):
             call(data, x, u)
             found = [getattr(data, name) for name in (("xout",) if call == action.calc else ("Fx", "Fu", "Lx", "Lxx"))]
-            contestants.append(contestant(lambda call=call, data=data: call(data, x, u), found))
+            contestants.append(contestant(partial(call, data, x, u), found))
         if action is ours:
             given = data.arguments
-    functions = [contestant(lambda call=call: call(*given), ()) for call in (dynamics.value, dynamics.derivatives)]
+    functions = [contestant(partial(call, *given), ()) for call in (dynamics.value, dynamics.derivatives)]
     readings = timed([*contestants, *functions], seconds) / 1e3
     us = [spread(column).median for column in readings.T]
     apart = max(disagreement(contestants[k], contestants[k + 2]) for k in range(2))

@@ -70,8 +70,8 @@ def in_numbers(robot: Robot) -> str:
         inertia = (body.inertia.mass, body.inertia.com, body.inertia.moment)
         parts = (body.joint.axis, body.placement.R, body.placement.p, *inertia)
         lines.append([name, body.parent + 1, int(body.joint.free), *(x for part in parts for x in np.ravel(part))])
-    for frame in robot.frames:
-        lines.append([frame.name, frame.body + 1, *np.ravel(frame.placement.R), *np.ravel(frame.placement.p)])
+    places = ((frame, np.append(frame.placement.R, frame.placement.p)) for frame in robot.frames)
+    lines += [[frame.name, frame.body + 1, *place] for frame, place in places]
     return "\n".join(" ".join(str(word) for word in line) for line in lines)
 
 

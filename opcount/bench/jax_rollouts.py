@@ -110,13 +110,22 @@ def contestants(given: Rollout) -> tuple[list[Built], list[str]]:
     """All who take part, ours first, and a sentence for everyone who does not."""
     with fresh():
         found, absent = [built("rigidc", given, ours)], list[str]()
-    for label, module in PEERS.items():
-        try:
-            step = import_module(f"opcount.bench.{module}_peer").step
-            found.append(built(label, given, lambda robot, dt, step=step: jax.checkpoint(step(robot, dt))))
-        except (ImportError, RobotError) as error:
-            absent.append(f"{given.robot.name}: without {label} ({error})")
+    for label in PEERS:
+        one = entered(label, given)
+        if isinstance(one, Built):
+            found.append(one)
+        else:
+            absent.append(one)
     return found, absent
+
+
+def entered(label: str, given: Rollout) -> Built | str:
+    """A peer, or why it does not take part. It computes steps again on the way back, which is faster."""
+    try:
+        step = import_module(f"opcount.bench.{PEERS[label]}_peer").step
+        return built(label, given, lambda robot, dt: jax.checkpoint(step(robot, dt)))
+    except (ImportError, RobotError) as error:
+        return f"{given.robot.name}: without {label} ({error})"
 
 
 def ours(robot: Robot, dt: float) -> Any:
@@ -126,7 +135,7 @@ def ours(robot: Robot, dt: float) -> Any:
 
 
 def built(label: str, given: Rollout, make: Callable[[Robot, float], Any]) -> Built:
-    """Compile a step's rollout; peers' steps are computed again on the way back, which is faster than keeping all."""
+    """Compile a step's rollout, and its gradients."""
     with doing(f"{label}: {given}"):
         begun = time.perf_counter()
         step = jax.vmap(make(given.robot, DT))

@@ -1,4 +1,4 @@
-"""A robot of ours as MJCF text for MuJoCo and what reads its files: the same bodies, joints and frames, and no shapes."""
+"""A robot of ours as MJCF text for MuJoCo and what reads its files: its bodies, joints and frames, and no shapes."""
 
 from __future__ import annotations
 

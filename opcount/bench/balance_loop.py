@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the bench; 1 if solutions differ."""
     parser = argparse.ArgumentParser(prog="python -m opcount.bench.balance_loop", description=__doc__)
     parser.add_argument("--pushes", type=int, default=20, help="of the trunk (20)")
-    parser.add_argument("--speed", type=float, default=0.4, help="by which one changes the velocity, m/s (0.4)")
+    parser.add_argument("--speed", type=float, default=0.8, help="by which one changes the velocity, m/s (0.8)")
     args = parser.parse_args(argv)
     with pinned() as where:
         controllers: dict[str, Any] = {}

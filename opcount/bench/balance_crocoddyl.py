@@ -60,7 +60,6 @@ class Controller:
             nodes.append(crocoddyl.IntegratedActionModelEuler(action, STEP if k < NODES else 0.0))
         self.states, self._nv = ocp.States(robot()), robot().nv
         self.problem = crocoddyl.ShootingProblem(np.append(rest(), np.zeros(self._nv)), nodes[:-1], nodes[-1])
-        self.problem.nthreads = 1
         self.solver = crocoddyl.SolverFDDP(self.problem)
 
     def restart(self, t: float, q: Array) -> None:

@@ -1,7 +1,8 @@
 """One node of an optimal control problem, calc and calcDiff: rigidc's C beside Crocoddyl's own action, in one thread.
 
 All compute the accelerations and forces of a robot with contacts, their derivatives, and costs on the state and the
-control. Ours is called as functions alone, through `codegen.to_crocoddyl` from Python, and as an action in C++.
+control. Ours is called as functions alone from C, without costs, through `codegen.to_crocoddyl` from Python, and as an
+action in C++.
 """
 
 from __future__ import annotations
@@ -20,15 +21,18 @@ import numpy as np
 
 import codegen
 from codegen.cli.table import Cell, Table
+from codegen.compilation.compiler import toolchain
 from codegen.progress import each, note, shown
-from opcount.bench.build_dir import Absent, compilers
+from opcount.bench.build_dir import Absent, BuildDir, compilers
+from opcount.bench.calls import plain
 from opcount.bench.crocoddyl_actions import Node
 from opcount.bench.crocoddyl_program import measured
-from opcount.bench.race import Contestant, disagreement, pinned, spread, timed
+from opcount.bench.race import Contestant, Scenario, disagreement, pinned, spread, timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from codegen.compilation.runtime import Function
     from codegen.robot import Robot
 
 NEAR = 1e-9
@@ -76,13 +80,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 2
         case = CASES[name]
         robot = case.loaded()
-        with pinned():
-            for called, times, error in raced(Node(robot, case.frames, case.rows), args.seconds):
+        with pinned(), tempfile.TemporaryDirectory() as folder:
+            for called, times, error in raced(Node(robot, case.frames, case.rows), args.seconds, Path(folder)):
                 rows.append(row(name, called, times))
                 sentences += [f"{name}, {called}: results differ by {error:.1g}"] * (not error < NEAR)
             if case.frames:
                 try:
-                    error, *times = in_cplusplus(robot, case)
+                    place = Path(folder) / "program"
+                    error, *times = measured(robot, case.frames, case.rows, place, compiler=compilers()[0].c)
                     rows.append(row(name, "action in C++", times))
                     sentences += [f"{name} in C++: results differ by {error:.1g}"] * (not error < NEAR)
                 except Absent as sentence:
@@ -98,12 +103,12 @@ def row(name: str, called: str, times: Sequence[float]) -> tuple[Cell, ...]:
     return (name, called, *(f"{time:.3g}" for time in times), f"{theirs / ours:.1f}")
 
 
-def raced(parts: Node, seconds: float) -> list[tuple[str, list[float], float]]:
-    """How ours is called from Python, microseconds of ours and theirs, and how far results differ."""
+def raced(parts: Node, seconds: float, folder: Path) -> list[tuple[str, list[float], float]]:
+    """How ours is called, microseconds of ours and theirs, and how far results differ."""
     parts.cost("state", crocoddyl.ResidualModelState(parts.state, parts.nu), 0.1)
     parts.cost("control", crocoddyl.ResidualModelControl(parts.state, parts.nu), 1e-3)
     ours, theirs, (x, u) = parts.ours(), parts.theirs(), parts.point()
-    contestants, dynamics = list[Contestant](), ours.dynamics
+    contestants = list[Contestant]()
     for action in (ours, theirs):
         data = action.createData()
         for call in (action.calc, action.calcDiff):
@@ -112,30 +117,40 @@ def raced(parts: Node, seconds: float) -> list[tuple[str, list[float], float]]:
             contestants.append(contestant(partial(call, data, x, u), found))
         if action is ours:
             given = data.arguments
-    functions = [contestant(partial(call, *given), ()) for call in (dynamics.value, dynamics.derivatives)]
+    functions = [
+        in_c(function, parts.robot, given, BuildDir(folder))
+        for function in (ours.dynamics.value, ours.dynamics.derivatives)
+    ]
     readings = timed([*contestants, *functions], seconds) / 1e3
     us = [spread(column).median for column in readings.T]
     apart = max(disagreement(contestants[k], contestants[k + 2]) for k in range(2))
-    return [("functions, from Python", us[4:] + us[2:4], apart), ("to_crocoddyl", us[:4], apart)]
+    return [
+        ("functions in C", us[4:] + us[2:4], disagreement(functions[0], contestants[2])),
+        ("to_crocoddyl", us[:4], apart),
+    ]
+
+
+def in_c(function: Function, robot: Robot, given: Sequence[Any], build_dir: BuildDir) -> Contestant:
+    """The C of a function at one state, called from C."""
+    compiler, made = compilers()[0], function.artifact
+    command = [compiler.c, *toolchain(compiler.target, compiler=compiler.c).flags]
+    library = build_dir.shared(made.symbol, command, dict(made.files), f"{made.symbol}.c")
+    names = tuple(port.name for port in made.inputs)
+    at = Scenario(robot, made.symbol, names, tuple(np.array(x, ndmin=2) for x in given))
+    return plain("C", at, build_dir.driver(compiler), library, made.symbol, [port.size for port in made.outputs])
 
 
 def contestant(call: Callable[[], Any], found: Sequence[Any]) -> Contestant:
     """A call from Python, and its results in one row."""
 
     def run(rounds: int) -> float:
+        call()
         begun = time.perf_counter_ns()
         for _ in range(rounds):
             call()
         return float(time.perf_counter_ns() - begun)
 
     return Contestant("", run, 1, np.hstack([np.ravel(x) for x in found])[None] if found else np.zeros((1, 0)))
-
-
-def in_cplusplus(robot: Robot, case: Case) -> list[float]:
-    """The error and times of the program in C++, ours compiled by clang if it is here."""
-    with tempfile.TemporaryDirectory() as folder:
-        compiler = compilers()[0].c if compilers() else "gcc"
-        return measured(robot, case.frames, case.rows, Path(folder), compiler=compiler)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,48 @@ def test_values_and_jacobians_of_an_arm():
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
 
 
+def test_forward_mode_of_an_arm():
+    arm = codegen.load("iiwa")
+    aba, derivatives = to_jax(arm, "aba"), codegen.build(arm, "aba_derivatives")
+    q, v, tau = arm.random(1)
+    expected = derivatives(q, v, tau)
+    for found in (function(aba, argnums=(0, 1, 2))(q, v, tau) for function in (jax.jacfwd, jax.jacrev)):
+        for mine, theirs in zip(found, expected, strict=False):
+            np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
+    changes = np.random.default_rng(0).standard_normal((3, 7))
+    _, along = jax.jit(lambda x, dx: jax.jvp(aba, x, dx))((q, v, tau), tuple(changes))
+    sum_of = sum(block @ change for block, change in zip(expected, changes, strict=False))
+    np.testing.assert_allclose(along, sum_of, atol=1e-12 * np.abs(sum_of).max())
+    _, linear = jax.linearize(aba, q, v, tau)
+    np.testing.assert_allclose(linear(*changes), along, rtol=1e-12)
+    many = jax.vmap(jax.jacfwd(lambda q: aba(q, v, tau)))(np.stack([q] * 5))
+    np.testing.assert_allclose(many, [expected[0]] * 5, atol=1e-12 * np.abs(expected[0]).max())
+
+
+def test_forward_mode_of_matrices():
+    arm = codegen.load("iiwa")
+    fk, (q, v, _) = to_jax(arm, "fk"), arm.random(2)
+    for mine, theirs in zip(jax.jacfwd(fk)(q, v), jax.jacrev(fk)(q, v), strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=1e-14)
+
+
+def test_gradients_of_a_rollout():
+    """Backward through a scan with and without `jax.checkpoint`, against forward mode."""
+    arm = codegen.load("chain:2")
+    step, (q, v, tau) = to_jax(arm, "step"), states(arm, 3)
+
+    def last(wrapped, tau):
+        def move(state, _):
+            found = jax.vmap(wrapped, in_axes=(0, 0, 0, None))(*state, tau, 0.01)
+            return (found.q_next, found.v_next), None
+
+        return (jax.lax.scan(move, (q, v), None, length=5)[0][0] ** 2).sum()
+
+    plain = jax.jit(jax.grad(lambda tau: last(step, tau)))(tau)
+    np.testing.assert_allclose(jax.grad(lambda tau: last(jax.checkpoint(step), tau))(tau), plain, rtol=1e-12)
+    np.testing.assert_allclose(jax.jacfwd(lambda tau: last(step, tau))(tau), plain, rtol=1e-10)
+
+
 def test_many_states_at_once_within_jit():
     arm = codegen.load("iiwa")
     q, v, tau = states(arm, 37)
@@ -91,6 +133,8 @@ def test_what_is_refused(monkeypatch):
         aba(q[:3], v, tau)
     with pytest.raises(TypeError, match="takes 3 arguments"):
         aba(q, v)
+    with pytest.raises(ValueError, match="cannot be differentiated"):
+        jax.hessian(lambda q: aba(q, v, tau)[0])(q)
     with pytest.raises(codegen.RobotError, match="there is no algorithm 'abba'"):
         to_jax(arm, "abba")
     jax.config.update("jax_enable_x64", False)

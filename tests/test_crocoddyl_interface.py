@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 
-import casadi
 import numpy as np
 import pytest
-from compilers import compiled
 from thorough import besides
 
 import codegen
 from codegen.errors import RobotError
 from codegen.interfaces.crocoddyl import to_crocoddyl
+from opcount.bench.build_dir import Absent
 
 try:
     import crocoddyl
     import pinocchio as pin
     import pinocchio_peer
+
+    from opcount.bench.crocoddyl_program import measured
 except ImportError:
     crocoddyl = None
 
@@ -190,56 +188,15 @@ def test_a_solver_finds_the_same(robot):
     np.testing.assert_allclose(ours[2], theirs[2], atol=1e-6 * np.abs(theirs[2]).max())
 
 
-DEFINED = (  # as Pinocchio's CMake package defines them
-    *("BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30", "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"),
-    *("BOOST_FUSION_INVOKE_MAX_ARITY=12", "PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "PINOCCHIO_WITH_COLLISION"),
-    *("PINOCCHIO_WITH_HPP_FCL", "NDEBUG"),
-)
-
-
-def in_numbers(robot) -> str:
-    """A robot as `crocoddyl_program.cpp` reads it."""
-    lines = [[len(robot.bodies), len(robot.frames)]]
-    for body in robot.bodies:
-        name = "root_joint" if body.joint.free else body.joint.name
-        inertia = (body.inertia.mass, body.inertia.com, body.inertia.moment)
-        parts = (body.joint.axis, body.placement.R, body.placement.p, *inertia)
-        lines.append([name, body.parent + 1, int(body.joint.free), *(x for part in parts for x in np.ravel(part))])
-    places = ((frame, (frame.placement.R, frame.placement.p)) for frame in robot.frames)
-    lines += [[frame.name, frame.body + 1, *map(float, np.concatenate([*map(np.ravel, at)]))] for frame, at in places]
-    return "\n".join(" ".join(map(str, line)) for line in lines)
-
-
 @installed
 @pytest.mark.thorough  # Crocoddyl's headers take half a minute to compile
 @pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++")
-def test_the_action_in_cplusplus(tmp_path):
-    prefix, robot = Path(crocoddyl.__file__).parents[4], codegen.load("solo12")
-    eigen = next(
-        (path for path in (prefix, Path(casadi.__file__).parent) if (path / "include" / "eigen3").is_dir()), None
-    )
-    if eigen is None or not (prefix / "include" / "crocoddyl").is_dir():
-        pytest.skip("the headers of Crocoddyl and Eigen are not here")
-    held = [robot.contact(foot, 3, kd=5.0) for foot in FEET]
-    codegen.generate(robot, ("pv",), tmp_path, contacts=held, interfaces=("crocoddyl",))
-    (tmp_path / "action.hpp").write_text('#include "solo12_pv_crocoddyl.hpp"\n#define ACTION solo12::pv_action\n')
-    (tmp_path / "solo12.txt").write_text(in_numbers(robot))
-    compiled("gcc", tmp_path, "-O1", "-march=native", "-c", *(path.name for path in tmp_path.glob("solo12_*.c")))
-    folders = [prefix / "include", prefix / "include" / "pinocchio" / "deprecated", eigen / "include" / "eigen3"]
-    flags = ["-std=c++17", "-O1", "-I.", *(f"-D{name}" for name in DEFINED), *(f"-isystem{path}" for path in folders)]
-    sources = [str(Path(__file__).with_name("crocoddyl_program.cpp")), *(path.name for path in tmp_path.glob("*.o"))]
-    libraries = [
-        f"-L{prefix / 'lib'}",
-        f"-Wl,-rpath-link,{prefix / 'lib'}",
-        "-lcrocoddyl",
-        "-lpinocchio_default",
-        "-lm",
-    ]
-    compiled("g++", tmp_path, *flags, *sources, *libraries, "-o", "program")
-    command = [str(tmp_path / "program"), str(tmp_path / "solo12.txt"), *FEET]
-    found_at = {**os.environ, "LD_LIBRARY_PATH": str(prefix / "lib")}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=found_at)
-    error, *times = map(float, done.stdout.split())
+@pytest.mark.parametrize(("robot", "frames", "rows"), [("solo12", FEET, 3), ("talos", SOLES, 6)])
+def test_the_action_in_cplusplus(tmp_path, robot, frames, rows):
+    try:
+        error, *times = measured(codegen.load(robot), frames, rows, tmp_path)
+    except Absent as sentence:
+        pytest.skip(str(sentence))
     assert error < NEAR
     assert min(times) > 0
 

@@ -1,4 +1,4 @@
-"""A function and its adjoint as two kernels in a library, by raw numbers of q: what reverse mode of others calls."""
+"""A function and products of its derivatives as kernels in a library, by raw numbers of q: what AD of others calls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from codegen.pipeline import Wrapped
     from codegen.tracing.task import Task
 
-VALUE, ADJOINT = "value", "adjoint"
+VALUE, ADJOINT, FORWARD = "value", "adjoint", "forward"
 
 
 def library_of(
@@ -66,6 +66,17 @@ def value_and_adjoint(task: Task, peer: str) -> tuple[Kernel, Kernel]:
         _kernel(task, VALUE, own.inputs, own.outputs, peer),
         _kernel(task, ADJOINT, {**own.inputs, **seeds}, adjoints, peer),
     )
+
+
+def forward(task: Task, peer: str) -> Kernel:
+    """A kernel of the directional product (of inputs and their changes); matrices as in `value_and_adjoint`."""
+    own, derivatives = differentiated(task)
+    changes = {f"fwd_{name}": SX.sym(f"fwd_{name}", *x.shape) for name, x in own.inputs.items()}
+    product, products, at = derivatives.forward(column(changes.values())), dict[str, SX](), 0
+    for name, y in own.outputs.items():
+        products[f"fwd_{name}"] = reshape(product[at : at + y.numel()], *y.shape)
+        at += y.numel()
+    return _kernel(task, FORWARD, {**own.inputs, **changes}, products, peer)
 
 
 def facts_of(task: Task, symbol: str) -> dict[str, Any]:

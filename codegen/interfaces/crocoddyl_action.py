@@ -102,8 +102,8 @@ class Action(crocoddyl.DifferentialActionModelAbstract):
     def _forces(self, data: ActionData, lam_q: Array, lam_v: Array, lam_tau: Array) -> None:
         """Derivatives of contacts' forces, for costs."""
         nv = lam_q.shape[1]
-        by_x = np.hstack([lam_q, lam_v])
-        by_u = lam_tau[:, nv - self.nu :]
+        by_x, by_u = data.force_by_x, lam_tau[:, nv - self.nu :]
+        by_x[:, :nv], by_x[:, nv:] = lam_q, lam_v
         if not data.constant:
             by_x, by_u = by_x + lam_tau @ data.actuation.dtau_dx, lam_tau @ data.actuation.dtau_du
         self.contacts.updateAccelerationDiff(data.contacts, data.by_x)
@@ -123,6 +123,7 @@ class ActionData(crocoddyl.DifferentialActionDataAbstract):
         parts = [self.pinocchio, self.actuation, self.joint]
         if contacts:
             self.contacts = contacts.createData(self.pinocchio)
+            self.force_by_x = np.zeros((contacts.nc, 2 * state.nv))
             self.multibody = crocoddyl.DataCollectorJointActMultibodyInContact(*parts, self.contacts)
         else:
             self.multibody = crocoddyl.DataCollectorJointActMultibody(*parts)

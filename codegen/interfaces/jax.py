@@ -1,8 +1,8 @@
-"""JAX: rigidc's C as a JAX function on the CPU, with exact adjoints, through XLA's foreign function interface.
+"""JAX: rigidc's C as a JAX function on the CPU, with exact derivatives, through XLA's foreign function interface.
 
-(JAX documentation, "Foreign function interface (FFI)".) One handler computes the value, one the adjoint product; each
-takes any number of states, which `jax.vmap` hands over in one call, and goes through them in SIMD lanes. Matrices cross
-the border column by column.
+(JAX documentation, "Foreign function interface (FFI)".) One handler computes the value, one the adjoint product, and
+one, in a library that is built when it is first wanted, the directional product. Each takes any number of states, which
+`jax.vmap` hands over in one call, and goes through them in SIMD lanes. Matrices cross the border column by column.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from codegen.compilation.compiler import toolchain
 from codegen.compilation.pickling import named_results
 from codegen.emission.text import render
 from codegen.errors import RobotError
-from codegen.interfaces.adjoint import ADJOINT, VALUE, facts_of, library_of, value_and_adjoint
+from codegen.interfaces.adjoint import ADJOINT, FORWARD, VALUE, facts_of, forward, library_of, value_and_adjoint
+from codegen.interfaces.jax_product import product_of
 from codegen.ir.graph import STATUS
 from codegen.ir.names import comment, identifier
 from codegen.task.options import style_of, task_of
@@ -50,7 +51,8 @@ def to_jax(
     """An algorithm (or `auto`) on one robot as a JAX function of float64 arrays on the CPU.
 
     Arguments and results are those of `build`, for one state; `jax.vmap` takes many at a time, `jax.jit`, `jax.grad`,
-    `jax.vjp` and `jax.jacobian` work on it. Quaternions are normalised, and gradients are those by their raw numbers.
+    `jax.vjp`, `jax.jvp`, `jax.jacfwd` and `jax.jacrev` work on it. Quaternions are normalised, and gradients are those
+    by their raw numbers.
     Where a status is not 0, results are finite all the same. Options are those of `build`.
     RobotError for a name that does not exist or where JAX is missing, too old or without float64; BuildError if no
     compiler works.
@@ -59,15 +61,31 @@ def to_jax(
     task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, without=without)
     tools = toolchain(target, compiler=compiler)
     style = style_of("float64", trig, tools)
-    binary, facts = library_of(task, f"JAX {jax.__version__}", interface, style, tools, f"-I{jax.ffi.include_dir()}")
-    return _function(jax, facts, partial(_registered, binary))
+    peer, flag = f"JAX {jax.__version__}", f"-I{jax.ffi.include_dir()}"
+    binary, facts = library_of(task, peer, interface, style, tools, flag)
+
+    def handler(what: str) -> str:
+        if what != FORWARD:
+            return _registered(binary, jax, f"{facts['symbol']}_{what}")
+        products, own = library_of(task, f"{peer} {FORWARD}", forward_interface, style, tools, flag)
+        return _registered(products, jax, f"{own['symbol']}_{what}")
+
+    return _function(jax, facts, handler)
 
 
 def interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
     """Kernels of the value and the adjoint, and the C++ of their handlers; `facts` learn what Python has to know."""
     if task.iterations is None:
         raise RobotError(f"{task.algorithm}: for JAX the number of iterations is fixed; leave it out, or give a number")
-    kernels = value_and_adjoint(task, "JAX")
+    return _written(top, task, value_and_adjoint(task, "JAX"), facts)
+
+
+def forward_interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
+    """The kernel of the directional product, and the C++ of its handler."""
+    return _written(top, task, (forward(task, "JAX"),), facts)
+
+
+def _written(top: Header, task: Task, kernels: tuple[Kernel, ...], facts: dict[str, Any]) -> Wrapped:
     name = f"{top.c_prefix}_{identifier(task.algorithm)}_jax"
     facts |= facts_of(task, name)
     text = render(
@@ -95,29 +113,28 @@ def _slots(kernel: Kernel, name: str, prefix: str) -> dict[str, Any]:
     }
 
 
-def _function(jax: Any, facts: Mapping[str, Any], register: Callable[[Any, str], str]) -> Callable[..., Any]:
-    """The JAX function of two handlers."""
+def _function(jax: Any, facts: Mapping[str, Any], handler: Callable[[str], str]) -> Callable[..., Any]:
+    """The JAX function of handlers, whose names in XLA `handler` gives."""
     name, inputs, outputs = facts["symbol"], facts["inputs"], facts["outputs"]
     several = named_results(f"{name}_results", tuple(port for port, _ in outputs)) if len(outputs) > 1 else None
-    value, adjoint = (
-        _caller(jax, register(jax, f"{name}_{what}"), given, wanted)
-        for what, given, wanted in ((VALUE, inputs, outputs), (ADJOINT, [*inputs, *outputs], inputs))
+    value = _caller(jax, partial(handler, VALUE), inputs, outputs)
+    adjoint = _caller(jax, partial(handler, ADJOINT), [*inputs, *outputs], inputs)
+    product = product_of(
+        name, _caller(jax, partial(handler, FORWARD), [*inputs, *inputs], outputs), adjoint, inputs, outputs
     )
 
     def call(*arguments: Any) -> Any:
         found = value(*arguments)
         return several(*found) if several else found[0]
 
-    def forward(*arguments: Any) -> tuple[Any, Any]:
-        return call(*arguments), arguments
-
-    def backward(arguments: Any, seeds: Any) -> tuple[Any, ...]:
-        return tuple(adjoint(*arguments, *(seeds if several else (seeds,))))
+    def along(arguments: tuple[Any, ...], changes: tuple[Any, ...]) -> tuple[Any, Any]:
+        change = product(*arguments, *changes)
+        return call(*arguments), several(*change) if several else change[0]
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"({', '.join(port for port, _ in inputs)}) -> ({', '.join(port for port, _ in outputs)})"
-    function = jax.custom_vjp(call)
-    function.defvjp(forward, backward)
+    function = jax.custom_jvp(call)
+    function.defjvp(along)
 
     def checked(*arguments: Any) -> Any:
         if len(arguments) != len(inputs):
@@ -139,12 +156,14 @@ def _array(jax: Any, name: str, shape: Sequence[int], given: Any) -> Any:
     return array
 
 
-def _caller(jax: Any, target: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> Callable[..., list[Any]]:
+def _caller(
+    jax: Any, target: Callable[[], str], inputs: Sequence[Any], outputs: Sequence[Any]
+) -> Callable[..., list[Any]]:
     """A handler as a function of arrays of these shapes."""
     flat = [jax.ShapeDtypeStruct((prod(shape),), jax.numpy.float64) for _, shape in outputs]
-    called = jax.ffi.ffi_call(target, flat, vmap_method="broadcast_all")
 
     def call(*arguments: Any) -> list[Any]:
+        called = jax.ffi.ffi_call(target(), flat, vmap_method="broadcast_all")
         given = [_by_columns(x, shape) for x, (_, shape) in zip(arguments, inputs, strict=True) if prod(shape)]
         return [_by_rows(y, shape) for y, (_, shape) in zip(called(*given), outputs, strict=True)]
 

@@ -1,5 +1,6 @@
 /* An action of ours beside Crocoddyl's own at random states: the largest relative error of everything that they share, and
- * microseconds of calc and calcDiff of both. action.hpp names ACTION; the arguments are a robot in numbers and the held frames.
+ * microseconds of calc and calcDiff of both. action.hpp names ACTION; the arguments are a robot in numbers, the rows of a
+ * contact (3 or 6) and the held frames.
  */
 #include <chrono>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <crocoddyl/core/costs/residual.hpp>
 #include <crocoddyl/multibody/actions/contact-fwddyn.hpp>
 #include <crocoddyl/multibody/contacts/contact-3d.hpp>
+#include <crocoddyl/multibody/contacts/contact-6d.hpp>
 #include <crocoddyl/multibody/residuals/com-position.hpp>
 
 #include "action.hpp"
@@ -94,10 +96,19 @@ int main(int count, char **words)
     add("state", std::make_shared<crocoddyl::ResidualModelState>(state, nu));
     add("control", std::make_shared<crocoddyl::ResidualModelControl>(state, nu));
     const crocoddyl::FrictionCone cone(Eigen::Matrix3d::Identity(), 0.7, 4, false);
-    for (int k = 2; k < count; ++k) {
+    const bool welded = std::string(words[2]) == "6";
+    const Eigen::Vector2d gains(0, 5);
+    for (int k = 3; k < count; ++k) {
         const auto frame = model.getFrameId(words[k]);
-        contacts->addContact(words[k], std::make_shared<crocoddyl::ContactModel3D>(
-            state, frame, Eigen::Vector3d::Zero(), pinocchio::LOCAL, nu, Eigen::Vector2d(0, 5)));
+        std::shared_ptr<crocoddyl::ContactModelAbstract> contact;
+        if (welded) {
+            const auto place = pinocchio::SE3::Identity();
+            contact = std::make_shared<crocoddyl::ContactModel6D>(state, frame, place, pinocchio::LOCAL, nu, gains);
+        } else {
+            const Eigen::Vector3d place = Eigen::Vector3d::Zero();
+            contact = std::make_shared<crocoddyl::ContactModel3D>(state, frame, place, pinocchio::LOCAL, nu, gains);
+        }
+        contacts->addContact(words[k], contact);
     }
     const auto ours = std::make_shared<ACTION>(state, actuation, costs, contacts, true);
     const auto theirs = std::make_shared<crocoddyl::DifferentialActionModelContactFwdDynamics>(
@@ -126,7 +137,7 @@ int main(int count, char **words)
         if (tried) break;
         /* from now on with costs on kinematics and on forces */
         add("com", std::make_shared<crocoddyl::ResidualModelCoMPosition>(state, Eigen::Vector3d::Ones(), nu));
-        add("cone", std::make_shared<crocoddyl::ResidualModelContactFrictionCone>(state, model.getFrameId(words[2]), cone, nu));
+        add("cone", std::make_shared<crocoddyl::ResidualModelContactFrictionCone>(state, model.getFrameId(words[3]), cone, nu));
     }
     std::printf("%g %.2f %.2f %.2f %.2f\n", error, times[0], times[1], times[2], times[3]);
     return 0;

@@ -34,6 +34,7 @@ from codegen.task.auto_select import resolved
 from codegen.task.header_notes import folded
 from codegen.task.limb_symmetry import limbs
 from codegen.task.options import style_of, task_of
+from codegen.tracing.blocks import Block, plain
 from codegen.tracing.differentiated import column, differentiated
 from codegen.tracing.sparse_graph import SparseGraph, compressed, pattern_of, sparse_graph
 from codegen.tracing.task import trace
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from codegen.ir.pattern import Pattern
     from codegen.model import Contact, Model
     from codegen.pipeline import Wrapped
-    from codegen.tracing.blocks import Block, Blocks
+    from codegen.tracing.blocks import Blocks
     from codegen.tracing.differentiated import Derivatives, Expressions
     from codegen.tracing.task import Task
 
@@ -202,9 +203,13 @@ def exported(task: Task, derivatives: int, only: Collection[str] = tuple(ORDERS)
         whole = {f"adj_{name}": pattern_of(x) for name, x in own.inputs.items()}
         try:
             starts = [start for start, order in ORDERS.items() if order <= derivatives and start in only]
+            felt = {name: list(range(x.numel())) for name, x in own.inputs.items()}
             for start in each(starts, KERNELS.__getitem__):
-                made.append(_exported(task, start, *_expressions(start, own, found), whole))
+                inputs, outputs = _expressions(start, own, found)
+                outputs = _within(outputs, felt) if start == "jac_adj1_" else outputs
+                made.append(_exported(task, start, inputs, outputs, whole))
                 whole |= {f"fwd_{name}": pattern for name, pattern in made[0].sparse.outputs.items()}
+                felt = _felt(made[-1].sparse, own) if start == "jac_" else felt
         except RobotError:
             trace(task)  # what it refuses, it refuses in better words
             raise
@@ -246,6 +251,28 @@ def _expressions(start: str, own: Expressions, found: Derivatives) -> tuple[dict
     second, columns = found.hessian(column(seeds.values())) | by_seeds, {**x, **nominal, **seeds}
     adjoints = {f"out_adj_{name}": SX(*part.shape) for name, part in x.items()}
     return {**columns, **adjoints}, _blocks("jac_adj_", second, x, columns)
+
+
+def _felt(jacobian: SparseGraph, own: Expressions) -> dict[str, list[int]]:
+    """By inputs, the elements that a result depends on, as the Jacobian's nonzeros are after the passes."""
+    return {
+        name: sorted({c for y in own.outputs for c in jacobian.outputs[f"jac_{y}_{name}"].columns})
+        for name in own.inputs
+    }
+
+
+def _within(second: Mapping[str, SX | Block], felt: Mapping[str, list[int]]) -> dict[str, SX | Block]:
+    """Second derivatives without those by elements that no result depends on, which a recursion may not know."""
+    found = dict(second)
+    for row, rows in felt.items():
+        for name, columns in felt.items():
+            key = f"jac_adj_{row}_{name}"
+            given = found[key]
+            block = plain(given) if isinstance(given, SX) else given
+            some = SX(*block.entries.shape)
+            some[rows, columns] = 1
+            found[key] = replace(block, entries=block.entries * some.sparsity())
+    return found
 
 
 def _blocks(start: str, known: Blocks, rows: Mapping[str, SX], columns: Mapping[str, SX]) -> dict[str, SX | Block]:

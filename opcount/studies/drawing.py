@@ -126,7 +126,7 @@ class Bars:
             self._bars(ax, place, record, explained and place == 0 and len(self.tiers) > 1)
         ax.set_yticks(range(len(group)), [record[self.bar] for record in group], fontsize=SMALL)
         ax.set_ylim(len(group) - 0.4, -0.6)
-        longest = max(map(len, map(said, self.tiers))) * explained + 8 * bool(self.ratio)
+        longest = max(map(len, map(said, self.tiers))) * explained + 8 * bool(self.ratio) + 10 * bool(self.mark)
         ax.set_xlim(0, most * (1.25 + 0.017 * longest))
         ax.set_xticks([])
         ax.tick_params(length=0)
@@ -140,7 +140,8 @@ class Bars:
                 mark = record.get(self.mark) if k == self.marked else None
                 if mark is not None:
                     ax.plot(mark, y, "D", color="black", markersize=3, zorder=3)
-                words = shown(count) + said(tier) * explained
+                theirs = "" if mark is None else f"; \N{BLACK DIAMOND} {shown(mark)}"
+                words = shown(count) + said(tier) * explained + theirs
                 if k == len(self.tiers) - 1 and record.get(self.ratio):
                     words += f" ({shown(record[self.ratio])} times)"
                 ax.annotate(

@@ -144,9 +144,8 @@ class Bars:
                 words = shown(count) + said(tier) * explained + theirs
                 if k == len(self.tiers) - 1 and record.get(self.ratio):
                     words += f" ({shown(record[self.ratio])} times)"
-                ax.annotate(
-                    words, (max(count, mark or 0), y), (5, 0), textcoords="offset points", va="center", fontsize=SMALL
-                )
+                end, gap = max(count, mark or 0), 9 if (mark or 0) > count else 5
+                ax.annotate(words, (end, y), (gap, 0), textcoords="offset points", va="center", fontsize=SMALL)
 
     def _bar(self, ax: Axes, y: float, count: float, part: float | None, tier: int) -> None:
         colour = ("white", "0.75", "0.45")[tier if len(self.tiers) > 2 else 2 * tier]

@@ -140,12 +140,13 @@ class Bars:
                 mark = record.get(self.mark) if k == self.marked else None
                 if mark is not None:
                     ax.plot(mark, y, "D", color="black", markersize=3, zorder=3)
-                theirs = "" if mark is None else f"; \N{BLACK DIAMOND} {shown(mark)}"
-                words = shown(count) + said(tier) * explained + theirs
+                words, beyond = shown(count) + said(tier) * explained, (mark or 0) > count
+                if mark is not None:  # the number of what stands next to the words comes first
+                    words = f"{shown(mark)}; bar {words}" if beyond else f"{words}; \N{BLACK DIAMOND} {shown(mark)}"
                 if k == len(self.tiers) - 1 and record.get(self.ratio):
                     words += f" ({shown(record[self.ratio])} times)"
-                end, gap = max(count, mark or 0), 9 if (mark or 0) > count else 5
-                ax.annotate(words, (end, y), (gap, 0), textcoords="offset points", va="center", fontsize=SMALL)
+                end = mark if mark and beyond else count
+                ax.annotate(words, (end, y), (5, 0), textcoords="offset points", va="center", fontsize=SMALL)
 
     def _bar(self, ax: Axes, y: float, count: float, part: float | None, tier: int) -> None:
         colour = ("white", "0.75", "0.45")[tier if len(self.tiers) > 2 else 2 * tier]

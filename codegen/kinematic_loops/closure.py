@@ -31,7 +31,7 @@ CLOSED = 1e-12  # residual (m, rad) at which a loop counts as closed
 DISTINCT = 1e-7  # singular values below this part of the largest count as zero
 FOLLOWS = 0.1  # random configurations keep the singular values of normalised constraints above this part, if any do
 AS_WELL = 1 / 3  # where none do, above this part of the best that was found
-SINGULAR = 1e-3  # neutral configurations are taken down to this part
+SINGULAR = 1e-3  # where none do, neutral configurations are taken down to this part
 STEPS = 60
 STARTS = 40
 SPREAD = 0.8  # how far random starts lie from the neutral configuration (rad, m)
@@ -192,18 +192,26 @@ def _check_bounded(model: Model, i: int, own: Constraints, start: Sequence[float
 
 @lru_cache(maxsize=64)
 def neutral(model: Model) -> tuple[tuple[float, ...] | None, ...]:
-    """By nodes: the closed configuration near neutral, or a random one if that is singular; None: nothing to close."""
+    """By nodes: the closed configuration near neutral, or one from which joints follow; None: nothing to close."""
     rng = np.random.default_rng(0)
     configurations = []
     for i, closing in enumerate(closings(model)):
-        x = None if closing is None else closing.close(np.array(closing.neutral))
-        if closing is not None and (x is None or closing.follows(x) < SINGULAR):
-            other = closing.random(rng)
-            x = x if other is None else other
-            if x is None:
-                raise RobotError(f"{words(model, i)} found no configuration that closes it; check its two ends")
+        x = None if closing is None else _regular(closing, rng)
+        if closing is not None and x is None:
+            raise RobotError(f"{words(model, i)} found no configuration that closes it; check its two ends")
         configurations.append(None if x is None else tuple(float(v) for v in x))
     return tuple(configurations)
+
+
+def _regular(closing: Closing, rng: np.random.Generator) -> NDArray[np.float64] | None:
+    """The closed configuration near neutral; a random one if that is singular, or if joints follow well there alone."""
+    x = closing.close(np.array(closing.neutral))
+    if x is not None and closing.follows(x) > FOLLOWS:
+        return x
+    other = closing.random(rng)
+    if other is None or (x is not None and closing.follows(x) > SINGULAR and closing.follows(other) <= FOLLOWS):
+        return x
+    return other
 
 
 @lru_cache(maxsize=64)

@@ -114,7 +114,8 @@ class Bars:
             ax.set_title(title, loc="left", fontsize=WORDS, fontweight="bold")
         for ax in axes[len(grouped) :]:
             ax.remove()
-        remarks = [f"hatched: {self.words}"] * bool(self.words) + [f"diamonds: {self.mark}"] * bool(self.mark)
+        marked = any(record.get(self.mark) is not None for record in records(table))
+        remarks = [f"hatched: {self.words}"] * bool(self.words) + [f"diamonds: {self.mark}"] * marked
         figure.supxlabel(lines("; ".join((self.unit, *remarks)), figure) + below(table, self.about), fontsize=WORDS)
         return figure
 

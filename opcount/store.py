@@ -13,15 +13,16 @@ import os
 import tempfile
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codegen.compilation.cache import fingerprint
+from codegen.compilation.cache import PACKAGE, fingerprint
 from codegen.compilation.storage import COUNTS, secured
 from codegen.ir.counting import Count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +75,10 @@ def opened() -> Store:
     folder = secured() / COUNTS
     folder.mkdir(mode=0o700, exist_ok=True)
     return Store(folder, fingerprint())
+
+
+@cache
+def content() -> str:
+    """A hash of this package's source text and of the bundled robots: for what names neither a task nor a robot."""
+    files = [*sorted(Path(__file__).parent.rglob("*.py")), *sorted(PACKAGE.rglob("*.json"))]
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 CLOSED = 1e-12  # residual (m, rad) at which a loop counts as closed
 DISTINCT = 1e-7  # singular values below this part of the largest count as zero
-FOLLOWS = 0.1  # random configurations keep the singular values of normalised constraints above this part
+FOLLOWS = 0.1  # random configurations keep the singular values of normalised constraints above this part, if any do
+AS_WELL = 1 / 3  # where none do, above this part of the best that was found
+SINGULAR = 1e-3  # where none do, neutral configurations are taken down to this part
 STEPS = 60
 STARTS = 40
 SPREAD = 0.8  # how far random starts lie from the neutral configuration (rad, m)
@@ -85,23 +87,30 @@ class Closing:
         return x
 
     def random(self, rng: np.random.Generator) -> NDArray[np.float64] | None:
-        """A random closed configuration at which the dependent joints follow well, or None."""
+        """A random closed configuration at which the dependent joints follow well, for this linkage; or None."""
+        reached = []
         for _ in range(STARTS):
             x = self.close(self.start(rng))
-            if x is not None and self.follows(x):
+            if x is None:
+                continue
+            reached.append((self.follows(x), x))
+            if reached[-1][0] > FOLLOWS:
                 return x
-        return None
+        least = max(SINGULAR, AS_WELL * max((well for well, _ in reached), default=0.0))
+        return next((x for well, x in reached if well > least), None)
 
-    def follows(self, x: NDArray[np.float64]) -> bool:
-        """Whether x is far from positions at which the dependent joints do not follow."""
+    def follows(self, x: NDArray[np.float64]) -> float:
+        """How well the dependent joints follow at x: the least singular value of normalised constraints as a part of
+        the largest, zero at singular positions.
+        """
         lengths = np.array(self.lengths)
         rows = lengths > DISTINCT * lengths.max(initial=0.0)
         K = np.delete(self.at(x)[1], self.own, axis=1)
         wanted = K.shape[1]
         if not wanted:
-            return True
+            return 1.0
         values = np.linalg.svd(K[rows] / lengths[rows, None], compute_uv=False)
-        return len(values) >= wanted and bool(values[wanted - 1] > FOLLOWS * values[0])
+        return float(values[wanted - 1] / values[0]) if len(values) >= wanted and values[0] else 0.0
 
     def scaled(self) -> Closing:
         """The same with its lengths measured."""
@@ -187,14 +196,22 @@ def neutral(model: Model) -> tuple[tuple[float, ...] | None, ...]:
     rng = np.random.default_rng(0)
     configurations = []
     for i, closing in enumerate(closings(model)):
-        x = None if closing is None else closing.close(np.array(closing.neutral))
-        if closing is not None and (x is None or not closing.follows(x)):
-            other = closing.random(rng)
-            x = x if other is None else other
-            if x is None:
-                raise RobotError(f"{words(model, i)} found no configuration that closes it; check its two ends")
+        x = None if closing is None else _regular(closing, rng)
+        if closing is not None and x is None:
+            raise RobotError(f"{words(model, i)} found no configuration that closes it; check its two ends")
         configurations.append(None if x is None else tuple(float(v) for v in x))
     return tuple(configurations)
+
+
+def _regular(closing: Closing, rng: np.random.Generator) -> NDArray[np.float64] | None:
+    """The closed configuration near neutral; a random one if that is singular, or if joints follow well there alone."""
+    x = closing.close(np.array(closing.neutral))
+    if x is not None and closing.follows(x) > FOLLOWS:
+        return x
+    other = closing.random(rng)
+    if other is None or (x is not None and closing.follows(x) > SINGULAR and closing.follows(other) <= FOLLOWS):
+        return x
+    return other
 
 
 @lru_cache(maxsize=64)

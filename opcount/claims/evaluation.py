@@ -12,6 +12,7 @@ from codegen.cli.table import Cell, Table
 from codegen.progress import each
 from codegen.tracing.task import TIERS, Tier
 from opcount.claims.quantities import Computed, Counted
+from opcount.store import content, opened
 from opcount.studies.measured import measure
 
 if TYPE_CHECKING:
@@ -94,5 +95,7 @@ def _computed(quantities: Sequence[Computed], executor: Executor | None) -> Numb
 
 
 def _one(pair: tuple[Computed, Tier]) -> float:
+    """The number, from the store if it is there."""
     quantity, tier = pair
-    return quantity.function(tier)
+    found = opened().made(f"claim {quantity.name} {tier} {content()}", lambda: float(quantity.function(tier)))
+    return float(found)

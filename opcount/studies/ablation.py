@@ -43,9 +43,11 @@ SCENARIOS = (
     Held("atlas", ("l_hand:6", "r_hand:6")),
 )
 HELD = ("pv", "pv_early", "constrained_aba", "prox_pv", "pv_osim", "pv_osimr", "efpa", "caba_osim")
+CLOSED = (("four_bar", "project"), ("six_bar", "integrate"), ("cassie", "integrate"), ("tello_humanoid", "integrate"))
 CASES: tuple[Case, ...] = (
     *((Held(robot, ()), algorithm) for robot in ROBOTS for algorithm in FREE),
     *((held, algorithm) for held in SCENARIOS for algorithm in HELD),
+    *((Held(robot, ()), algorithm) for robot, algorithm in CLOSED),
 )
 
 

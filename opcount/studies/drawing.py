@@ -114,7 +114,8 @@ class Bars:
             ax.set_title(title, loc="left", fontsize=WORDS, fontweight="bold")
         for ax in axes[len(grouped) :]:
             ax.remove()
-        remarks = [f"hatched: {self.words}"] * bool(self.words) + [f"diamonds: {self.mark}"] * bool(self.mark)
+        marked = any(record.get(self.mark) is not None for record in records(table))
+        remarks = [f"hatched: {self.words}"] * bool(self.words) + [f"diamonds: {self.mark}"] * marked
         figure.supxlabel(lines("; ".join((self.unit, *remarks)), figure) + below(table, self.about), fontsize=WORDS)
         return figure
 
@@ -126,7 +127,7 @@ class Bars:
             self._bars(ax, place, record, explained and place == 0 and len(self.tiers) > 1)
         ax.set_yticks(range(len(group)), [record[self.bar] for record in group], fontsize=SMALL)
         ax.set_ylim(len(group) - 0.4, -0.6)
-        longest = max(map(len, map(said, self.tiers))) * explained + 8 * bool(self.ratio)
+        longest = max(map(len, map(said, self.tiers))) * explained + 8 * bool(self.ratio) + 10 * bool(self.mark)
         ax.set_xlim(0, most * (1.25 + 0.017 * longest))
         ax.set_xticks([])
         ax.tick_params(length=0)
@@ -140,12 +141,13 @@ class Bars:
                 mark = record.get(self.mark) if k == self.marked else None
                 if mark is not None:
                     ax.plot(mark, y, "D", color="black", markersize=3, zorder=3)
-                words = shown(count) + said(tier) * explained
+                words, beyond = shown(count) + said(tier) * explained, (mark or 0) > count
+                if mark is not None:  # the number of what stands next to the words comes first
+                    words = f"{shown(mark)}; bar {words}" if beyond else f"{words}; \N{BLACK DIAMOND} {shown(mark)}"
                 if k == len(self.tiers) - 1 and record.get(self.ratio):
                     words += f" ({shown(record[self.ratio])} times)"
-                ax.annotate(
-                    words, (max(count, mark or 0), y), (5, 0), textcoords="offset points", va="center", fontsize=SMALL
-                )
+                end = mark if mark and beyond else count
+                ax.annotate(words, (end, y), (5, 0), textcoords="offset points", va="center", fontsize=SMALL)
 
     def _bar(self, ax: Axes, y: float, count: float, part: float | None, tier: int) -> None:
         colour = ("white", "0.75", "0.45")[tier if len(self.tiers) > 2 else 2 * tier]

@@ -69,7 +69,7 @@ MODULES = _by_name(
         DERIVATIVES: "rnea_derivatives aba_derivatives constrained_derivatives by_arguments dual",
         FACTORS: "tree_kkt",
         MULTIPLIERS: "early_elimination",
-        LOOPS: "project projected_rnea projection_fd lagrange_fd closure constraints expressions states",
+        LOOPS: "project projected_rnea projection_fd lagrange_fd closure constraints parsing states",
     }
 )
 SYMBOLS = _by_name(

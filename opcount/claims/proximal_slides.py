@@ -113,6 +113,6 @@ CLAIMS: tuple[Claim, ...] = (
         "proximal_slides.dynamics_times",
         "Constrained dynamics timings",
         "We benchmark the constrained dynamics resolution against classical approaches:",
-        study="timings",
+        study="kkt_timings",
     ),
 )

@@ -8,12 +8,15 @@ from casadi import SX
 
 from codegen.costs import LOOPED
 from codegen.ir.graph import Port
-from codegen.ir.products import TILE, MatrixProduct
-from codegen.recursions.products import Product, entries, multiplications, products_in, unrolled
+from codegen.ir.products import TILE, MaskedMatrixProduct, MaskedPart, MatrixProduct
+from codegen.recursions.products import MaskedProduct, Product, entries, multiplications, products_in, unrolled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from casadi import Sparsity
+
+    from codegen.ir.products import AnyProduct
     from codegen.recursions.products import Result
 
 
@@ -25,14 +28,13 @@ class _Keeper:
         self.named: list[tuple[Result, str]] = [(x, port.name) for x, port in outputs if isinstance(x, SX)]
         self.ports: list[Port] = []
         self.matrices: list[SX] = []
-        self.products: list[MatrixProduct] = []
+        self.products: list[AnyProduct] = []
 
-    def add(self, product: Product) -> None:
+    def add(self, product: Product | MaskedProduct) -> None:
         """A product, after those that it takes."""
-        left, right, *plus = (self._name(factor) for factor in product.factors)
+        names = [self._name(factor) for factor in product.factors]
         port = next((port for x, port in self.outputs if x is product), self._port(product))
-        own = MatrixProduct(port, left, right, "".join(plus), product.transposed, product.symmetric)
-        self.products.append(own)
+        self.products.append(_product(product, port, names))
         self.named.append((product, port.name))
 
     def _name(self, matrix: Result) -> str:
@@ -50,9 +52,30 @@ class _Keeper:
         return Port(f"kept{len(self.ports) + len(self.products)}", tuple(matrix.shape))
 
 
+def _product(product: Product | MaskedProduct, port: Port, names: Sequence[str]) -> AnyProduct:
+    """The product at a port, of matrices of these names."""
+    if isinstance(product, MaskedProduct):
+        rows = zip(product.parts, names[::2], names[1::2], strict=True)
+        parts = (MaskedPart(left, right, runs(part.mask), part.transposed) for part, left, right in rows)
+        return MaskedMatrixProduct(port, tuple(parts), product.symmetric)
+    left, right, *plus = names
+    return MatrixProduct(port, left, right, "".join(plus), product.transposed, product.symmetric)
+
+
+def runs(mask: Sparsity) -> tuple[tuple[int, int, int], ...]:
+    """Where rows of a mask have entries without gaps: row, first column, end."""
+    found: list[tuple[int, int, int]] = []
+    for row, column in sorted(zip(*mask.get_triplet(), strict=True)):
+        if found and found[-1][0] == row and found[-1][2] == column:
+            found[-1] = (row, found[-1][1], column + 1)
+        else:
+            found.append((row, column, column + 1))
+    return tuple(found)
+
+
 def with_products(
     results: Sequence[Result], outputs: Sequence[Port], least: int = LOOPED
-) -> tuple[tuple[SX, ...], tuple[Port, ...], tuple[MatrixProduct, ...]]:
+) -> tuple[tuple[SX, ...], tuple[Port, ...], tuple[AnyProduct, ...]]:
     """What the graph has to make: results and kept matrices, and their ports; and the products of these.
 
     There are none below so many multiplications.

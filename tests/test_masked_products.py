@@ -138,9 +138,12 @@ def symmetric(seed: int, n: int) -> Case:
     S = own.matrix(6, n)
     M = MaskedProduct((Masked(S, own.matrix(6, n), pattern(own.tree(n)), True),), symmetric=True)
     L = own.matrix(n, n, 0.6)
-    return Case(
-        own.x, (M, Product(L, M, transposed=True), Product(L, own.matrix(n, 9), plus=some_columns(M, [*range(9)])))
+    others = (
+        MaskedProduct((Masked(S[:, :k], S[:, :k], pattern(np.triu(np.ones((k, k), bool))), True),), symmetric=True)
+        for k in (8, 9, 10, 11)
     )
+    changed = Product(L, M, transposed=True), Product(L, own.matrix(n, 9), plus=some_columns(M, [*range(9)]))
+    return Case(own.x, (M, *changed, *others))
 
 
 CASES = {

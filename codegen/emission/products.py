@@ -107,12 +107,13 @@ def vectorised(loops: Loops, header: Header) -> tuple[str, ...]:
 
     Its arguments are the matrix left, and of each product right, plus, if something is added, and to.
     """
-    zero, packs = f"{header.c_prefix}_all(0.0)", f"{header.c_prefix.upper()}_PACKS"
+    zero, mirror = f"{header.c_prefix}_all(0.0)", f"{header.c_prefix}_mirror"
+    packs = f"{header.c_prefix.upper()}_PACKS"
     if isinstance(loops, Segments):
-        return _along(loops, "T", zero, packs)
+        return _along(loops, "T", zero, packs, mirror)
     vectors = Words("P4", VECTOR, loops.width // VECTOR, "{0}", "*(const P4_ANY *)&", "*(P4_ANY *)&")
     small, single = _tile(loops, "T", vectors), _singly(loops, "T", zero)
-    return _lines(loops, "T", f"#if {packs}\n{small}\n#else\n{single}\n#endif")
+    return _lines(loops, "T", f"#if {packs}\n{small}\n#else\n{single}\n#endif", mirror)
 
 
 def scalar(loops: Loops, real: str) -> tuple[str, ...]:
@@ -122,19 +123,19 @@ def scalar(loops: Loops, real: str) -> tuple[str, ...]:
     return _lines(loops, real, _singly(loops, real, "0"))
 
 
-def _lines(tiles: Tiles, real: str, body: str) -> tuple[str, ...]:
-    slots = {"body": body, "mirrored": _mirrored(tiles)}
+def _lines(tiles: Tiles, real: str, body: str, mirror: str = "") -> tuple[str, ...]:
+    slots = {"body": body, "mirrored": _mirrored(tiles, mirror)}
     return tuple(line for line in render("product.jinja", tiles=tiles, real=real, **slots).splitlines() if line)
 
 
-def _mirrored(loops: Loops) -> str:
-    """A line that copies what is above the diagonal, if that is all that loops compute."""
+def _mirrored(loops: Loops, mirror: str) -> str:
+    """A line that copies what is above the diagonal, if that is all that loops compute; by a function of this name."""
     size = loops.size[0]
     copy = f"for (int n = 0; n < {size}; ++n) for (int k = 0; k < n; ++k) to0[n*{size} + k] = to0[k*{size} + n];"
-    return copy if loops.symmetric else ""
+    return (f"{mirror}(to0, {size});" if mirror else copy) if loops.symmetric else ""
 
 
-def _along(own: Segments, real: str, zero: str, vector: str = "") -> tuple[str, ...]:
+def _along(own: Segments, real: str, zero: str, vector: str = "", mirror: str = "") -> tuple[str, ...]:
     """The lines of a masked product's C function, by small vectors, too, if a macro `vector` says so."""
     columns, parts = own.size[1], []
     results = [f"to{p}[row*{columns} + j]" for p in range(len(own.products))]
@@ -152,7 +153,7 @@ def _along(own: Segments, real: str, zero: str, vector: str = "") -> tuple[str, 
         real=real,
         width=VECTOR,
         vector=vector,
-        mirrored=_mirrored(own),
+        mirrored=_mirrored(own, mirror),
         parts=[
             {
                 "lefts": lefts,

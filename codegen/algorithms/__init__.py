@@ -66,6 +66,7 @@ from codegen.algorithms.integrate_derivatives import integrate_derivatives
 from codegen.algorithms.jacobian import jacobian
 from codegen.algorithms.jdot_v import jdot_v
 from codegen.algorithms.kjr import kjr
+from codegen.algorithms.kkt_inverse import kkt_inverse
 from codegen.algorithms.lagrange_fd import lagrange_fd
 from codegen.algorithms.ltl import ltl
 from codegen.algorithms.ltl_osim import ltl_osim
@@ -212,6 +213,14 @@ ALGORITHMS: dict[str, Algorithm] = {
         damped("caba_osim_swept", caba_osim_swept, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b", declares=JOINTS),
         damped("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b, branches and base"),
         damped("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu"),
+        damped(
+            "kkt_inverse",
+            kkt_inverse,
+            ("q", "mu"),
+            ("Winv", "WinvJMinv"),
+            "inverse of W + 1/mu and its J M^-1",
+            declares=replace(PAIRS, joint_space=True),
+        ),
         derivatives(
             "rnea_derivatives",
             rnea_by_arguments,

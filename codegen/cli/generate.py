@@ -79,6 +79,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the highest order of derivatives that solvers get (default: 2, Hessians)",
     )
     parser.add_argument(
+        "--directions",
+        type=int,
+        choices=(1, 4),
+        default=1,
+        help="4 adds products of derivatives by four directions at once for CasADi, in SIMD lanes (default: 1)",
+    )
+    parser.add_argument(
         "--sparse",
         action="store_true",
         help="give matrices over joints or contact rows as their nonzeros, column by column; the header holds the "
@@ -131,6 +138,7 @@ def run(args: argparse.Namespace) -> int:
         "interfaces": args.interfaces,
         "derivative_order": args.derivative_order,
         "on_singular": args.on_singular,
+        "directions": args.directions,
     }
     paths = api.generate(robot, names, out=folder, prefix=args.prefix, **options, **made, **solvers)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)

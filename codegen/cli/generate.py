@@ -56,6 +56,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "compiler and for reviewers, one state at a time, with the C library's sine and cosine",
     )
     parser.add_argument(
+        "--single-header",
+        action="store_true",
+        help="write one header in place of the folder: declarations, and definitions behind PREFIX_IMPLEMENTATION",
+    )
+    parser.add_argument(
         "--for",
         dest="interfaces",
         metavar="NAME",
@@ -134,6 +139,7 @@ def run(args: argparse.Namespace) -> int:
     options = {**build_options(args), "iterations": args.iterations, "lanes": args.lanes, "backend": args.backend}
     options |= {"derivatives": args.derivatives, "sparse": args.sparse, "wrt": args.wrt}
     made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu, "sections": args.sections}
+    made |= {"single_header": args.single_header}
     solvers = {
         "interfaces": args.interfaces,
         "derivative_order": args.derivative_order,

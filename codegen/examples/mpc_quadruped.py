@@ -220,7 +220,7 @@ class Quadruped(ocp.Plant):
 def closed_loop(seconds):
     """A row for each period (time, q, v, place wanted, speed wanted, held, touching), solves, pushes, falls, a film."""
     plant, controller, rng = Quadruped(), Controller(), np.random.default_rng(0)
-    film = ocp.Film(plant.model, *(FILMED if args.film else (0.0, 0.0)), rate=FILM)
+    film = ocp.Film(plant.model, *(FILMED if args.film else (0.0, 0.0)), rate=FILM, distance=5 * REST[2])
     loop = ocp.Delayed(controller.plan, PERIOD)
     gc.freeze()  # what was traced and compiled is no garbage
     loop.restart(0.0, *plant.state)

@@ -258,7 +258,7 @@ class Model:
         for frame in self.frames:
             if frame.name == name:
                 return frame
-        raise RobotError(f"{self.name}: there is no frame {name!r}; `rigidc info {self.name}` lists the frames")
+        raise RobotError(f"{self.name}: there is no frame {name!r}; `rigidc info ROBOT --frames` lists them")
 
 
 def _slices(widths: Sequence[int]) -> tuple[slice, ...]:

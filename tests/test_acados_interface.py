@@ -347,7 +347,7 @@ def test_acados_integrates_and_solves(ours):
     place = os.environ.get("ACADOS_INSTALL_DIR") or os.environ.get("ACADOS_SOURCE_DIR")
     if not place or not (Path(place) / "include" / "acados_c").is_dir():
         pytest.skip(
-            "acados is not installed: neither ACADOS_INSTALL_DIR nor ACADOS_SOURCE_DIR has include/acados_c (tests/acados.sh)"
+            "neither ACADOS_INSTALL_DIR nor ACADOS_SOURCE_DIR has include/acados_c; tests/acados.sh gets acados"
         )
     program, include, lib = Path(__file__).with_name("acados_program.c"), Path(place) / "include", Path(place) / "lib"
     folders = [

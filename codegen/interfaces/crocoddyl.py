@@ -159,7 +159,7 @@ def _paired() -> None:
         return
     if own.startswith(f"{NEEDED}.") and not peer.startswith(f"{PINOCCHIO}."):
         raise RobotError(
-            f"Crocoddyl {own} crashes with Pinocchio {peer}; pip install rigidc[crocoddyl] brings Pinocchio {PINOCCHIO}, "
+            f"Crocoddyl {own} crashes with Pinocchio {peer}; pip install rigidc[crocoddyl] brings {PINOCCHIO}, "
             "in an environment of its own"
         )
 

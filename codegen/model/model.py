@@ -18,7 +18,7 @@ import numpy as np
 
 from codegen.errors import RobotError
 from codegen.geometry import Inertia, Pose, Vec3
-from codegen.joints import JOINTS
+from codegen.joints import JOINTS, SLIDE, TURN, Screw
 
 if TYPE_CHECKING:
     from codegen.joints import JointType
@@ -80,6 +80,17 @@ class Joint:
     def free(self) -> bool:
         """Whether it moves in all ways."""
         return (self.turns_about, self.slides_along) == (3, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class ScrewJoint(Joint):
+    """A screw: the formulas, as texts of q, by which it turns about its axis (rad) and slides along it (m)."""
+
+    turns_by: str = TURN
+    slides_by: str = SLIDE
+
+    def kinematics(self, convention: Convention) -> JointType:
+        return Screw(self.axis, convention, self.turns_by, self.slides_by)
 
 
 @dataclass(frozen=True, slots=True)

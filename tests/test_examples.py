@@ -48,7 +48,7 @@ def test_mpc_of_an_arm(
     pytest.importorskip("casadi", minversion="3.8")
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setattr("time.process_time", map((1e-5).__mul__, count()).__next__)
-    options = f"mpc_arm --nodes 3 --seconds 0.02 --solver {solver} --figure {tmp_path}/arm.png"
+    options = f"mpc_arm --nodes 3 --seconds 0.02 --solver {solver} --film= --figure {tmp_path}/arm.png"
     monkeypatch.setattr(sys, "argv", options.split())
     found = runpy.run_path(str(FOLDER / "mpc_arm.py"), run_name="__main__")
     assert capsys.readouterr().out.count("20 solves in 20 periods, 0 failed, 0 longer than 1 ms") == 3
@@ -69,7 +69,7 @@ def test_an_arm_that_is_pushed_follows_its_targets(
     pytest.importorskip("casadi", minversion="3.8")
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setattr("time.process_time", map((1e-5).__mul__, count()).__next__)
-    monkeypatch.setattr(sys, "argv", f"mpc_arm --figure {tmp_path}/arm.png".split())
+    monkeypatch.setattr(sys, "argv", f"mpc_arm --film {tmp_path}/arm.gif --figure {tmp_path}/arm.png".split())
     found = runpy.run_path(str(FOLDER / "mpc_arm.py"), run_name="__main__")
     assert capsys.readouterr().out.count("4000 solves in 4000 periods, 0 failed") == 3
     for t, q, goal, tau, _, _, solved in found["runs"].values():

@@ -159,9 +159,10 @@ def traced(name: str) -> WithProducts:
     """The function of a case, as tracing makes it of large products."""
     case = CASES[name]
     outputs = [Port(f"y{k}", x.shape) for k, x in enumerate(case.results)]
-    made, ports, products = with_products(case.results, outputs, 0)
-    function = Function("f", [case.x], [vec(matrix.T) for matrix in made], {"live_variables": False})
-    return WithProducts(from_casadi(function, (Port("x", (GIVEN,)),), ports, "multiply"), products, tuple(outputs))
+    kept = with_products(case.results, outputs, 0)
+    function = Function("f", [case.x], [vec(matrix.T) for matrix in kept.matrices], {"live_variables": False})
+    graph = from_casadi(function, (Port("x", (GIVEN,)),), kept.ports, "multiply")
+    return WithProducts(graph, kept.products, tuple(outputs))
 
 
 NUMBERS = np.random.default_rng(0).uniform(-1, 1, GIVEN)

@@ -125,7 +125,7 @@ def test_tiles_leave_out_rows_without_numbers() -> None:
 
 def test_zeros_that_no_loop_reads_are_not_stored() -> None:
     """Of the same example: what lies outside the blocks. Loops read everything else, and all results are stored."""
-    on, off = Value(INPUT), Value(CONST)
+    on, off = Value(INPUT, port=0, element=0), Value(CONST)
     left = tuple(0 if row // 4 == column // 4 else 1 for row in range(8) for column in range(8))
     ports = (Port("left", (8, 8)), Port("kept", (8, 8)))
     graph = Graph("g", (Port("x", (1,)),), ports, (on, off), (left, (0,) * 64))
@@ -145,10 +145,10 @@ def test_narrow_products_are_straight_line_code_beside_wide_ones() -> None:
     x = SX.sym("x", 20, 3)
     narrow = Product(x, SX.sym("y", 3, 3))
     wide = Product(narrow, SX.sym("z", 3, 40))
-    made, ports, products = with_products((wide,), (Port("w", (20, 40)),))
-    assert [str(product) for product in products] == ["w[20, 40] = kept0 @ kept1"]
-    assert [port.shape for port in ports] == [(20, 3), (3, 40)]
-    assert all(isinstance(matrix, SX) for matrix in made)
+    kept = with_products((wide,), (Port("w", (20, 40)),))
+    assert [str(product) for product in kept.products] == ["w[20, 40] = kept0 @ kept1"]
+    assert [port.shape for port in kept.ports] == [(20, 3), (3, 40)]
+    assert all(isinstance(matrix, SX) for matrix in kept.matrices)
 
 
 def paired() -> WithProducts:

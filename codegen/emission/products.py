@@ -43,19 +43,24 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Products or a gather: the lines of their function, the names of what it reads and writes, and its call."""
+    """Products, a gather or a map: the lines of their function, the names of what it reads and writes, and its call.
+
+    Arrays that it writes overlap no others; a `restrict` macro for pointers tells compilers so.
+    """
 
     lines: tuple[str, ...]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     call: Call
+    restrict: str = ""
 
     def __str__(self) -> str:
         return str(self.call)
 
     def head(self, real: str) -> str:
         """The function's arguments, of this type."""
-        return ", ".join((*(f"const {real} *{x}" for x in self.reads), *(f"{real} *{x}" for x in self.writes)))
+        to = f"*{self.restrict} " if self.restrict else "*"
+        return ", ".join((*(f"const {real} {to}{x}" for x in self.reads), *(f"{real} {to}{x}" for x in self.writes)))
 
 
 def kept(function: WithProducts) -> dict[str, Port]:
@@ -73,7 +78,7 @@ def unneeded(function: WithProducts, made: Sequence[Argument]) -> frozenset[str]
 
 def factors_call(name: str, function: WithProducts, given: Sequence[Argument]) -> Call:
     """The call of what makes the factors and all other results, for a kernel of this name and with these arguments."""
-    names = _names(function, given)
+    names = names_of(function, given)
     return Call(f"{name}_factors", tuple(names[port.name] for port in function.ports))
 
 
@@ -81,7 +86,7 @@ def steps(
     name: str, function: WithProducts, given: Sequence[Argument], lines: Callable[[Loops], tuple[str, ...]]
 ) -> tuple[Step, ...]:
     """The products, of which two may go together and have these lines, and then the gathers."""
-    names, found = _names(function, given), list[Step]()
+    names, found = names_of(function, given), list[Step]()
     for number, tiles in enumerate(tiled(function)):
         taken = {what: names[port] for what, port in _taken(tiles).items()}
         products: Sequence[AnyProduct] = tiles.products
@@ -209,6 +214,6 @@ def _tile(tiles: Tiles, real: str, words: Words, column: str = "") -> str:
     ).rstrip("\n")
 
 
-def _names(function: WithProducts, given: Sequence[Argument]) -> dict[str, str]:
+def names_of(function: WithProducts, given: Sequence[Argument]) -> dict[str, str]:
     """What C calls the arrays, by the names of their ports."""
     return {a.port.name: a.name for a in given} | {port.name: name for name, port in kept(function).items()}

@@ -24,7 +24,7 @@ parser.add_argument("--pushes", type=int, default=20, help="one every 2 s (defau
 parser.add_argument("--impulse", type=float, default=30.0, help="of the largest push (N s, default: %(default)s)")
 parser.add_argument("--seed", type=int, default=0, help="of pushes, masses and noise (default: %(default)s)")
 parser.add_argument("--figure", default="whole_body_qp.png", help="the picture to write (default: %(default)s)")
-parser.add_argument("--film", help="an animated GIF to write")
+parser.add_argument("--film", default="whole_body_qp.gif", help="of the first 20 s, '' for none (default: %(default)s)")
 args = parser.parse_args()
 
 whole = codegen.load("talos", convention="mujoco")  # q and v as MuJoCo has them
@@ -420,5 +420,5 @@ compared(problems)
 picture(rows, pushes, recovered, places)
 print(f"wrote {args.figure}")
 if args.film:
-    film(places[::2], rows[5][::100])
+    film(places[:400:2], rows[5][::100])
     print(f"wrote {args.film}")

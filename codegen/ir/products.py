@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from codegen.ir.maps import GraphMap
+
     Pattern = NDArray[np.bool_]
 
 
@@ -129,15 +131,16 @@ class Gather:
 
 @dataclass(frozen=True, slots=True)
 class WithProducts:
-    """`graph` makes some of the `outputs` and what the products take, these in order and then `gathers` the others."""
+    """`graph` makes some of the `outputs` and what loops take: `maps`, `products` and `gathers` make the others."""
 
     graph: Graph
     products: tuple[AnyProduct, ...]
     outputs: tuple[Port, ...]
     gathers: tuple[Gather, ...] = ()
+    maps: tuple[GraphMap, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.graph!r}, then {', '.join(map(str, (*self.products, *self.gathers)))}"
+        return f"{self.graph!r}, then {', '.join(map(str, (*self.maps, *self.products, *self.gathers)))}"
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -146,8 +149,9 @@ class WithProducts:
 
     @property
     def kept(self) -> tuple[Port, ...]:
-        """What the graph and products make that is no output."""
-        made = (*self.graph.outputs, *(product.port for product in self.products))
+        """What the graph, maps and products make that is no output."""
+        mapped = (port for own in self.maps for port in own.ports)
+        made = (*self.graph.outputs, *mapped, *(product.port for product in self.products))
         return tuple(port for port in made if port not in self.outputs)
 
     @property
@@ -156,8 +160,8 @@ class WithProducts:
         return (*self.graph.inputs, *self.graph.outputs)
 
     def after(self, step: Callable[[Graph], Graph]) -> WithProducts:
-        """The same after a step on the graph."""
-        return replace(self, graph=step(self.graph))
+        """The same after a step on the graph, and on the kernels of maps."""
+        return replace(self, graph=step(self.graph), maps=tuple(own.after(step) for own in self.maps))
 
     def renamed(self, names: Mapping[str, str]) -> WithProducts:
         """The same with other names of ports that the graph and the products make."""
@@ -167,7 +171,8 @@ class WithProducts:
 
         graph = replace(self.graph, outputs=now(self.graph.outputs))
         products = tuple(own.renamed(lambda name: names.get(name, name)) for own in self.products)
-        return replace(self, graph=graph, products=products, outputs=now(self.outputs))
+        maps = tuple(own.renamed(lambda name: names.get(name, name)) for own in self.maps)
+        return replace(self, graph=graph, products=products, outputs=now(self.outputs), maps=maps)
 
     def patterns(self) -> dict[str, Pattern]:
         """Where the matrices that the graph and the products make may differ from zero, by their ports' names."""
@@ -177,6 +182,7 @@ class WithProducts:
             for port, result in zip(graph.outputs, graph.results, strict=True)
             if len(port.shape) == 2
         }
+        known |= {port.name: np.ones(port.shape, bool) for own in self.maps for port in own.ports}
         for product in self.products:
             known[product.port.name] = product.pattern(known)
         return known
@@ -194,6 +200,10 @@ def expanded(blocked: WithProducts) -> Graph:
     zero = len(values) - 1
     known = {port.name: result for port, result in zip(graph.outputs, graph.results, strict=True)}
     shapes = {port.name: port.shape for port in graph.outputs}
+    for own in blocked.maps:
+        known |= own.entries(values, known)
+        shapes |= {port.name: port.shape for port in own.ports}
+        _label(values, labels, zero, known[own.names[0]])
     for product in blocked.products:
         shapes[product.port.name] = product.port.shape
         if isinstance(product, MaskedMatrixProduct):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from casadi import DM, SX, Function, Sparsity, project, sparsify, triu
 
+from codegen.recursions.panels import Map, Panel, mapped
 from codegen.spatial import mirrored
 
 if TYPE_CHECKING:
@@ -113,14 +114,15 @@ class MaskedProduct:
         return MaskedProduct((*self.parts, *below))
 
 
-Result = SX | Product | MaskedProduct
+Result = SX | Product | MaskedProduct | Panel
+Made = Product | MaskedProduct | Panel
 
 
 def times(matrix: Result, right: SX) -> Result:
     """A result times a matrix, which goes to the factors on the right."""
     if isinstance(matrix, SX):
         return matrix @ right
-    if isinstance(matrix, MaskedProduct):
+    if isinstance(matrix, MaskedProduct | Panel):
         return Product(matrix, right)
     plus = None if matrix.plus is None else times(matrix.plus, right)
     return replace(matrix, right=times(matrix.right, right), plus=plus, symmetric=False)
@@ -147,9 +149,29 @@ def transposed(matrix: Result) -> Result:
     """The transpose of a result, of the same factors."""
     if isinstance(matrix, SX | MaskedProduct):
         return matrix.T
+    if isinstance(matrix, Panel):
+        return Product(matrix, SX.eye(matrix.shape[0]), transposed=True)
     right = matrix.left if matrix.transposed else transposed(matrix.left)
     plus = None if matrix.plus is None else transposed(matrix.plus)
     return Product(matrix.right, right, plus, transposed=True, symmetric=matrix.symmetric)
+
+
+def negated(matrix: Result) -> Result:
+    """The negative of a matrix, in a product by that of its left factors."""
+    if isinstance(matrix, SX):
+        return -matrix
+    if isinstance(matrix, Panel):
+        return mapped(negative, matrix)[0]
+    if isinstance(matrix, Product):
+        plus = None if matrix.plus is None else negated(matrix.plus)
+        return replace(matrix, left=negated(matrix.left), plus=plus)
+    lefts = {key: negated(left) for key, left in {id(part.left): part.left for part in matrix.parts}.items()}
+    return replace(matrix, parts=tuple(replace(part, left=lefts[id(part.left)]) for part in matrix.parts))
+
+
+def negative(x: SX) -> tuple[SX, ...]:
+    """A column with the other sign."""
+    return (-x,)
 
 
 def some_columns(matrix: Result, places: list[int]) -> Result:
@@ -158,24 +180,33 @@ def some_columns(matrix: Result, places: list[int]) -> Result:
         return matrix[:, places]
     if isinstance(matrix, MaskedProduct):
         return MaskedProduct(tuple(part.columns(places) for part in matrix.both_triangles().parts))
+    if isinstance(matrix, Panel):
+        return Product(matrix, SX.eye(matrix.shape[1])[:, places])
     plus = None if matrix.plus is None else some_columns(matrix.plus, places)
     return replace(matrix, right=some_columns(matrix.right, places), plus=plus, symmetric=False)
 
 
 def substituted(results: tuple[Result, ...], old: Sequence[SX], new: Sequence[SX]) -> tuple[Result, ...]:
     """The results with expressions in the place of symbols, all at once."""
-    parts = [*results, *(factor for own in products_in(results) for factor in own.factors)]
+    made = made_in(results)
+    parts = [*results, *(factor for own in made for factor in own.factors)]
     plain = {id(part): part for part in parts if isinstance(part, SX)}
     moved = Function("moved", [*old], [*plain.values()]).call([*new], True, False)
     known: dict[int, Result] = dict(zip(plain, moved, strict=True))
-    for own in products_in(results):
-        known[id(own)] = own.of([known[id(factor)] for factor in own.factors])
+    maps: dict[int, Map] = {}
+    for own in made:
+        factors = [known[id(factor)] for factor in own.factors]
+        if isinstance(own, Panel):
+            taken = [x for x in factors if isinstance(x, SX | Panel)]
+            known[id(own)] = Panel(maps.setdefault(id(own.map), own.map.of(taken)), own.number)
+        else:
+            known[id(own)] = own.of(factors)
     return tuple(known[id(result)] for result in results)
 
 
-def products_in(results: tuple[Result, ...]) -> list[Product | MaskedProduct]:
-    """The products among results and those that these take, each once and after what it takes."""
-    found: dict[int, Product | MaskedProduct] = {}
+def made_in(results: tuple[Result, ...]) -> list[Made]:
+    """The products and panels among results and those that these take, each once and after what it takes."""
+    found: dict[int, Made] = {}
 
     def visit(matrix: Result) -> None:
         if not isinstance(matrix, SX) and id(matrix) not in found:
@@ -188,11 +219,19 @@ def products_in(results: tuple[Result, ...]) -> list[Product | MaskedProduct]:
     return list(found.values())
 
 
+def products_in(results: tuple[Result, ...]) -> list[Product | MaskedProduct]:
+    """The products among results and those that these take, each once and after what it takes."""
+    return [own for own in made_in(results) if not isinstance(own, Panel)]
+
+
 def multiplications(results: tuple[Result, ...]) -> int:
     """Products of two numbers that the products of matrices among results and within these take, without zeros."""
     known: dict[int, Sparsity] = {}
     total = 0.0
-    for own in products_in(results):
+    for own in made_in(results):
+        if isinstance(own, Panel):
+            known[id(own)] = Sparsity.dense(*own.shape)
+            continue
         terms = _terms(own, known)
         total += sum(terms.nonzeros()) / (2 if isinstance(own, Product) and own.symmetric else 1)
         known[id(own)] = terms.sparsity()
@@ -225,15 +264,21 @@ def _pattern(matrix: Result, known: dict[int, Sparsity]) -> DM:
 def unrolled(results: tuple[Result, ...], least: float = math.inf) -> tuple[Result, ...]:
     """The results, with products of fewer than `least` columns entry by entry, if they take no wider ones."""
     known: dict[int, Result] = {}
+    maps: dict[int, tuple[SX, ...]] = {}
 
     def now(matrix: Result) -> Result:
         return matrix if isinstance(matrix, SX) else known[id(matrix)]
 
-    for own in products_in(results):
+    for own in made_in(results):
         factors = tuple(map(now, own.factors))
         plain = [factor for factor in factors if isinstance(factor, SX)]
         narrow = own.shape[1] < least and len(plain) == len(factors)
-        known[id(own)] = _multiplied(own, plain) if narrow else own.of(factors)
+        if isinstance(own, Panel):
+            if narrow and id(own.map) not in maps:
+                maps[id(own.map)] = own.map.entries(plain)
+            known[id(own)] = maps[id(own.map)][own.number] if narrow else own
+        else:
+            known[id(own)] = _multiplied(own, plain) if narrow else own.of(factors)
     return tuple(map(now, results))
 
 

@@ -137,8 +137,8 @@ def _kept(blocks: Mapping[str, Block]) -> _Kept:
         results[id(matrix)] = matrix
         sources[key] = _Source(f"whole{[*results].index(id(matrix))}", places)
     ports = [Port(f"whole{number}", x.shape) for number, x in enumerate(results.values())]
-    matrices, own, products = with_products(tuple(results.values()), ports, LOOPED_NONZEROS)
-    return _Kept(matrices, own, products, sources) if products else _Kept((), (), (), {})
+    own = with_products(tuple(results.values()), ports, LOOPED_NONZEROS)
+    return _Kept(own.matrices, own.ports, own.products, sources) if own.products else _Kept((), (), (), {})
 
 
 def _row_by_row(shape: tuple[int, int]) -> NDArray[np.int_]:

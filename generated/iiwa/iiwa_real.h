@@ -54,6 +54,30 @@ typedef long long P4_PLACES __attribute__((vector_size(4*sizeof(R))));
 #define IIWA_PACKS 0
 #endif
 
+/* Where an array is read or written by this pointer only. */
+#if defined(__GNUC__)
+#define IIWA_RESTRICT __restrict
+#else
+#define IIWA_RESTRICT
+#endif
+
+/* Loops over columns of matrices take so many at a time; columns are read and written anywhere in memory, and tables of
+ * constants, which have one number for all states, too.
+ */
+#if IIWA_PACKS
+#define IIWA_ACROSS 4
+typedef P4 COLUMNS;
+#define IIWA_READ(x) (*(const P4_ANY *)&(x))
+#define IIWA_WRITE(x) (*(P4_ANY *)&(x))
+#define IIWA_TABLE(x) IIWA_READ(x)
+#else
+#define IIWA_ACROSS 1
+typedef T COLUMNS;
+#define IIWA_READ(x) (x)
+#define IIWA_WRITE(x) (x)
+#define IIWA_TABLE(x) iiwa_all(x)
+#endif
+
 #if IIWA_WIDTH > 1
 /* No vector crosses a border between compiled files. */
 #pragma GCC diagnostic ignored "-Wpsabi"

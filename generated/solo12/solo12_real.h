@@ -54,6 +54,30 @@ typedef long long P4_PLACES __attribute__((vector_size(4*sizeof(R))));
 #define SOLO12_PACKS 0
 #endif
 
+/* Where an array is read or written by this pointer only. */
+#if defined(__GNUC__)
+#define SOLO12_RESTRICT __restrict
+#else
+#define SOLO12_RESTRICT
+#endif
+
+/* Loops over columns of matrices take so many at a time; columns are read and written anywhere in memory, and tables of
+ * constants, which have one number for all states, too.
+ */
+#if SOLO12_PACKS
+#define SOLO12_ACROSS 4
+typedef P4 COLUMNS;
+#define SOLO12_READ(x) (*(const P4_ANY *)&(x))
+#define SOLO12_WRITE(x) (*(P4_ANY *)&(x))
+#define SOLO12_TABLE(x) SOLO12_READ(x)
+#else
+#define SOLO12_ACROSS 1
+typedef T COLUMNS;
+#define SOLO12_READ(x) (x)
+#define SOLO12_WRITE(x) (x)
+#define SOLO12_TABLE(x) solo12_all(x)
+#endif
+
 #if SOLO12_WIDTH > 1
 /* No vector crosses a border between compiled files. */
 #pragma GCC diagnostic ignored "-Wpsabi"

@@ -15,8 +15,9 @@ import codegen
 from codegen import pipeline
 from codegen.backends import BACKENDS
 from codegen.emission.emit import Style, emit_folder
+from codegen.emission.kernels import emit_drafts
 from codegen.emission.spec import Kernel, ProductKernel
-from codegen.emission.tiles import tiled
+from codegen.emission.tiles import tiled, unread
 from codegen.ir.counting import count
 from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.interpreter import interpret
@@ -120,6 +121,24 @@ def test_tiles_leave_out_rows_without_numbers() -> None:
     y = Port("y", (8, 8))
     (loops,) = tiled(WithProducts(graph, (MatrixProduct(y, "left", "right"),), (y,)))
     assert [loops.rows[start:end] for *_, start, end in loops.tiles] == [(0, 1, 2, 3), (4, 5, 6, 7)]
+
+
+def test_zeros_that_no_loop_reads_are_not_stored() -> None:
+    """Of the same example: what lies outside the blocks. Loops read everything else, and all results are stored."""
+    on, off = Value(INPUT, port=0, element=0), Value(CONST)
+    left = tuple(0 if row // 4 == column // 4 else 1 for row in range(8) for column in range(8))
+    ports = (Port("left", (8, 8)), Port("kept", (8, 8)))
+    graph = Graph("g", (Port("x", (1,)),), ports, (on, off), (left, (0,) * 64))
+    y = Port("y", (8, 8))
+    function = WithProducts(graph, (MatrixProduct(y, "left", "kept"),), (y,))
+    found = unread(function)
+    assert (found["left"].ravel() == np.array(left, bool)).all()
+    assert not found["kept"].any()
+    *_, emitted = emit_drafts(header(), ProductKernel(function), Style())
+    text = "\n".join(emitted.variants[0].lines[0])
+    assert "left[4]" not in text
+    assert "left[0] = " in text
+    assert "left" not in unread(replace(function, outputs=(y, ports[0])))
 
 
 def test_narrow_products_are_straight_line_code_beside_wide_ones() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codegen.emission.functions import Argument, Call, Function
 from codegen.emission.maps import map_steps, words_of
-from codegen.emission.products import factors_call, kept, steps, vectorised
+from codegen.emission.products import factors_call, kept, steps, unneeded, vectorised
 from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, ProductKernel, Style
 from codegen.emission.stack import stack
 from codegen.emission.statements import Comments, statements
@@ -22,7 +22,7 @@ from codegen.languages.language import OPERATORS
 from codegen.packing import Packed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from codegen.emission.splitting import Lengths
     from codegen.ir.graph import Port
@@ -300,7 +300,8 @@ def _products(
     """The functions that make the factors and each product of them, and the public one that calls them."""
     name, macro = symbol(header, kernel), header.c_prefix.upper()
     function, own = kernel.function, arguments(kernel.function.graph)
-    made = _functions(f"{name}_factors", f"{macro}_APART void {name}_factors", header, program, own, language, lengths)
+    head_of_factors, unread = f"{macro}_APART void {name}_factors", unneeded(function, own)
+    made = _functions(f"{name}_factors", head_of_factors, header, program, own, language, lengths, (), unread)
     then = (
         *map_steps(name, function, given, words_of(language)),
         *steps(name, function, given, partial(vectorised, header=header)),
@@ -322,12 +323,14 @@ def _functions(
     language: Language,
     lengths: Lengths,
     sections: Sequence[str] = (),
+    unread: Collection[str] = (),
 ) -> Body:
     """One function, or one per part and one under `head` that calls them in order."""
     macro = header.c_prefix.upper()
     named = {place: comment(row.name) for place, row in owners(header, program.graph.inputs).items()}
     comments = Comments(named, [comment(section) for section in sections])
-    parts, workspace = statements(program.graph, [a.name for a in given], language, lengths, program.packs, comments)
+    names = [a.name for a in given]
+    parts, workspace = statements(program.graph, names, language, lengths, program.packs, comments, unread)
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
     public = f"{head}({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]

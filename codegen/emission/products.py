@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from codegen.emission.functions import Argument, Call
-from codegen.emission.segments import Segments
+from codegen.emission.segments import VECTOR, Segments
 from codegen.emission.text import render
-from codegen.emission.tiles import VECTOR, tiled
+from codegen.emission.tiles import tiled, unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,6 +66,14 @@ class Step:
 def kept(function: WithProducts) -> dict[str, Port]:
     """The arrays that are no argument, by their names in C."""
     return {f"{port.name}_": port for port in function.kept}
+
+
+def unneeded(function: WithProducts, made: Sequence[Argument]) -> frozenset[str]:
+    """Elements of the arrays that are `made` for products of which loops read none."""
+    names = {argument.port.name: argument.name for argument in made}
+    return frozenset(
+        f"{names[port]}[{element}]" for port, where in unread(function).items() for element in np.flatnonzero(where)
+    )
 
 
 def factors_call(name: str, function: WithProducts, given: Sequence[Argument]) -> Call:

@@ -10,9 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from codegen.ir.products import MaskedMatrixProduct
+
+    Read = tuple[str, Sequence[int], Sequence[int]]
+    """Of the matrix of a port's name, these rows and columns."""
+
+VECTOR = 4
+"""Numbers of a small vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,14 @@ class Segments:
     def steps(self, part: int) -> tuple[int, int]:
         """From row to row of a part's left factor as it is multiplied, and along a row."""
         return (1, self.size[0]) if self.products[0].parts[part].transposed else (self.inner[part], 1)
+
+    def reads(self) -> Iterator[Read]:
+        """What they read of matrices."""
+        for row, part, start, end in self.segments:
+            for own in (product.parts[part] for product in self.products if part < len(self.inner)):
+                inner, across = range(self.inner[part]), range(start, min(end + VECTOR - 1, self.size[1]))
+                yield own.left, *((inner, [row]) if own.transposed else ([row], inner))
+                yield own.right, inner, across
 
 
 def segmented(products: tuple[MaskedMatrixProduct, ...], shapes: Mapping[str, tuple[int, ...]]) -> Segments:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from codegen.ir.operations import CONST, INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     from codegen.emission.layout import Layout
-    from codegen.emission.rows import Row
     from codegen.ir.graph import Graph
     from codegen.languages import Language
 
@@ -34,9 +33,8 @@ class Spelling:
     def __str__(self) -> str:
         return f"names of {len(self.text)} values, {len(self.targets)} of them results, {len(self.elements)} angles'"
 
-    def without(self, rows: Iterable[Row]) -> Spelling:
-        """The same without the places of results that are stored in rows."""
-        gone = {target for row in rows for target in row.targets}
+    def without(self, gone: Collection[str]) -> Spelling:
+        """The same without some of the places where results are stored."""
         left = {index: [target for target in own if target not in gone] for index, own in self.targets.items()}
         return replace(self, targets=left)
 

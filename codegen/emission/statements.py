@@ -20,7 +20,7 @@ from codegen.emission.spelling import spelling
 from codegen.ir.operations import CONST, INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from codegen.emission.layout import Layout
     from codegen.emission.rows import Row
@@ -54,17 +54,18 @@ def statements(
     lengths: Lengths,
     packs: Sequence[tuple[int, ...]] = (),
     comments: Comments | None = None,
+    unread: Collection[str] = (),
 ) -> tuple[tuple[Part, ...], int]:
     """The parts of a kernel whose arguments have these C names, and the length of their workspace.
 
     The members of each pack stand together in the graph. Comments tell where what an input belongs to comes in first,
-    and of a graph with labels where the label changes.
+    and of a graph with labels where the label changes. Elements of arrays that are `unread` may stay as they are.
     """
     comments = comments or Comments()
     plan = layout(graph, packs, language.own_angles, lengths)
-    words, stored = spelling(graph, names, language, plan), due(graph, plan)
+    words, stored = spelling(graph, names, language, plan).without(unread), due(graph, plan)
     rows = in_rows(graph, plan, names, stored) if packs else {}
-    words = words.without(row for own in rows.values() for row in own)
+    words = words.without({target for own in rows.values() for row in own for target in row.targets})
     numbers = spread(graph, plan, words)
     inner = nested(graph, plan, stored)
     parts, firsts = [], entering(graph, plan, comments.owners)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.emission.segments import segmented
+from codegen.emission.segments import VECTOR, segmented
 from codegen.ir.products import TILE, MaskedMatrixProduct, MatrixProduct
 
 if TYPE_CHECKING:
@@ -21,16 +21,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codegen.emission.segments import Segments
+    from codegen.emission.segments import Read, Segments
     from codegen.ir.products import AnyProduct, WithProducts
 
     Pattern = NDArray[np.bool_]
 
 BLOCKS = (6, 5, 4, 3)
 """Rows of a block: so many sums of tiles fit into registers, and keep the units of a core busy."""
-
-VECTOR = 4
-"""Numbers of a small vector."""
 
 UNITS, LOADS, INSTRUCTIONS = 2, 2, 5
 """Multiply-adds of small vectors, reads and instructions of a core in a cycle, from which a block is chosen.
@@ -79,11 +76,35 @@ class Tiles:
         step = max(sums / UNITS, (self.block + across) / LOADS, (sums + across + INSTRUCTIONS) / INSTRUCTIONS)
         return sum(step * (end - start) + sums + INSTRUCTIONS for *_, start, end in self.tiles)
 
+    def reads(self) -> Iterator[Read]:
+        """What they read of matrices."""
+        for row, column, start, end in self.tiles:
+            met, down, across = self.rows[start:end], range(row, row + self.block), range(column, column + self.width)
+            for own in self.products:
+                yield own.left, *((met, down) if own.transposed else (down, met))
+                yield own.right, met, across
+                if own.plus:
+                    yield own.plus, down, across
+
 
 def tiled(function: WithProducts) -> tuple[Tiles | Segments, ...]:
     """The loops of all products, in an order in which each comes after those that it takes."""
     known = function.patterns()
     return tuple(_loops(products, known) for products in _together(function.products))
+
+
+def unread(function: WithProducts) -> dict[str, Pattern]:
+    """Where matrices that the graph makes for products only have elements that no loop reads, by their ports' names."""
+    kept = {port.name for port in function.kept} - {name for own in function.maps for name in own.names}
+    found = {port.name: np.ones(port.shape, bool) for port in function.graph.outputs if port.name in kept}
+    for loops in tiled(function):
+        for name, rows, columns in loops.reads():
+            if name in found:
+                found[name][np.ix_(rows, columns)] = False
+    for gather in function.gathers:
+        if gather.source in found:
+            found[gather.source].flat[[*gather.places]] = False
+    return found
 
 
 def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern]) -> Tiles | Segments:

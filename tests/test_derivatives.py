@@ -17,6 +17,7 @@ import opcount
 from codegen.ir.interpreter import interpret
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE
+from codegen.oracle.derivatives import differences
 from codegen.tracing.task import Task, trace
 
 INVERSE, FORWARD = "rnea_derivatives", "aba_derivatives"
@@ -112,6 +113,26 @@ def test_against_pinocchio(case):
     Minv = np.triu(data.Minv) + np.triu(data.Minv, 1).T
     for mine, theirs in zip(found, (data.ddq_dq, data.ddq_dv, Minv), strict=True):
         assert worst([mine], [theirs]) < 1e-9
+
+
+def along_tangents(model, q):
+    """The rates of q (nq x nv) from joint velocities, in Pinocchio's convention, by differences of `integrate`."""
+    return differences(lambda d: ORACLE["integrate"](model, q, d), model.nv)
+
+
+@pytest.mark.parametrize("robot", besides(["iiwa", "solo12"], ["iiwa", "solo12", "go1", "talos", "mechanism"]))
+def test_complex_steps(robot):
+    """The imaginary part of inverse dynamics at arguments with imaginary steps: neither AD, nor lost digits."""
+    chosen = mechanism(ALL_TYPES, 4, base="floating", armature=True) if robot == "mechanism" else codegen.load(robot)
+    q, v, _ = chosen.random(np.random.default_rng(7))
+    a, n, h = np.random.default_rng(8).standard_normal(chosen.nv), chosen.nv, 1e-30
+    plain, T = graph(chosen, "rnea"), along_tangents(chosen, q)
+    states = [np.tile(x.astype(complex), (3 * n, 1)) for x in (q, v, a)]
+    for k, moved in enumerate((T.T, np.eye(n), np.eye(n))):
+        states[k][k * n : (k + 1) * n] += 1j * h * moved
+    by = np.imag(interpret(plain, *states)[0]).T / h
+    for mine, theirs in zip(interpret(graph(chosen, INVERSE), q, v, a), np.hsplit(by, 3), strict=True):
+        assert worst([mine], [theirs]) < 1e-12
 
 
 HELD = besides(

@@ -22,7 +22,7 @@ QUICK = ("forward_dynamics",)  # a small robot's; the others build more
 OWN = ("differential_leg", "identification", "mpc_arm", "mpc_humanoid", "mpc_quadruped", "whole_body_qp")
 """Those that have a test of their own."""
 LINES = {
-    "differential_leg": 150,
+    "differential_leg": 220,
     "identification": 310,
     "mpc_arm": 220,
     "mpc_humanoid": 280,
@@ -139,11 +139,15 @@ def test_a_leg_with_differentials(
     pytest.importorskip("matplotlib")
     pytest.importorskip("casadi", minversion="3.8")
     monkeypatch.setenv("MPLBACKEND", "agg")
-    monkeypatch.setattr(sys, "argv", f"differential_leg --nodes 15 --figure {tmp_path}/leg.png".split())
+    monkeypatch.setattr(
+        sys, "argv", f"differential_leg --nodes 15 --film {tmp_path}/leg.gif --figure {tmp_path}/leg.png".split()
+    )
     found = runpy.run_path(str(FOLDER / "differential_leg.py"), run_name="__main__")
     rows = {line[:16].strip(): line.split() for line in capsys.readouterr().out.splitlines()}
     exact, reflected, none = (float(rows[name][-2]) for name in ("exact", "rotors reflected", "no rotors"))
     assert exact < 0.5 < reflected < none
+    missed = {name: float(rows[f"- {name}"][-2]) for name in ("exact", "no rotors")}  # by MuJoCo's leg, with feedback
+    assert missed["exact"] < missed["no rotors"] < 20.0
     leg, (x, a, tau, *_) = found["leg"], found["plans"]["exact"]
     for state, acceleration, torque in zip(x[:-1:5], a[::5], tau[::5], strict=True):
         q, v = found["middle"](found["integrate"], state, acceleration)

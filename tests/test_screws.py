@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from pinocchio_peer import inertia, se3
 from thorough import chosen
 
 import codegen
+from codegen.__main__ import main
 from codegen.description.describing import described
 from codegen.description.json_format import write_json
 from codegen.errors import RobotError
@@ -163,6 +165,15 @@ def test_files_keep_formulas(tmp_path: Path) -> None:
     q, v, tau = robot.random(3)
     found, expected = (interpret(codegen.graphs(one, "aba")[1], q, v, tau)[0] for one in (again, robot))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_info_tells_the_formulas(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "spindle.json"
+    file.write_text(write_json(described(screwed("chain:2", ("link1_joint",), {"slide": "0.01*q"}))), encoding="utf-8")
+    assert main(["info", str(file)]) == 0
+    assert re.search(r"^link1_joint +q +0\.01\*q$", capsys.readouterr().out, re.MULTILINE)
+    assert main(["info", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bodies"][1]["slide"] == "0.01*q"
 
 
 def test_a_locked_screw_stands_where_its_formulas_say() -> None:

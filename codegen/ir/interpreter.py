@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
 
 def interpret(graph: Graph, *arrays: ArrayLike) -> tuple[NDArray[np.float64], ...]:
-    """The outputs, shaped batch + port shape, for inputs shaped batch + port shape (batches broadcast)."""
+    """The outputs, shaped batch + port shape, for inputs shaped batch + port shape (batches broadcast).
+
+    Arguments may be complex, so that imaginary steps of them give derivatives.
+    """
     if len(arrays) != len(graph.inputs):
         raise TypeError(f"{graph.name} takes {len(graph.inputs)} arguments, not {len(arrays)}")
     batches, flat = [], []
     for port, array in zip(graph.inputs, arrays, strict=True):
-        given = np.asarray(array, float)
+        given = np.asarray(array, complex if np.iscomplexobj(array) else float)
         lead = given.shape[: given.ndim - len(port.shape)]
         if given.shape != lead + port.shape:
             raise ValueError(f"{graph.name}: {port.name} has shape {given.shape}, not (..., {port})")

@@ -6,8 +6,8 @@ differences of it agree with them, and second derivatives are symmetric.
 
 AD (of CasADi) does for any algorithm. Where the registry has the recursion NAME_derivatives, it gives the Jacobian: its
 columns are along tangents v, and dq = T v with orthogonal columns of T, so v = (T' T)^-1 T' dq. Products of derivatives
-of what solves equations R(x, y) = 0 are those of `codegen.tracing.implicit`. With u = (dR/dy)^-1 w, the Hessian of w' y
-is -A' H A, with H that of u' R and A = d(x, y)/dx.
+of what solves equations R(x, y) = 0 are those of `codegen.tracing.implicit`, and so are Hessians of what is made of it.
+With u = (dR/dy)^-1 w, the Hessian of w' y is -A' H A, with H that of u' R and A = d(x, y)/dx.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from codegen.tracing.arguments import columns, matrix, results, tangent_maps
 from codegen.tracing.blocks import Block, Blocks, plain, spans, split
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.curvature import Pairs, of_joint_forces, second_derivatives
-from codegen.tracing.implicit import FORWARD, Dynamics, program_of
+from codegen.tracing.implicit import FORWARD, Dynamics, contracted, program_of
 from codegen.tracing.task import symbols_of
 
 if TYPE_CHECKING:
@@ -224,19 +224,24 @@ class Implicit:
         return self.program.reverse(w)
 
     def hessian(self, w: SX) -> Blocks:
-        """The second derivative of w' y (n x n): of one solution -A' H A, with H of u' R at constant u."""
-        solution, own = self.program.solutions[0], self.own
-        if not isinstance(solution, Dynamics) or len(self.program.solutions) > 1 or self.task.entry.group == "steps":
-            return Explicit(self.task, own).hessian(w)
+        """The second derivative of w' y (n x n), by that of the equations at constant multipliers."""
+        own, entry = self.own, self.task.entry
+        one = isinstance(self.program.solutions[0], Dynamics) and entry.group != "steps"
+        whole = SX() if one else self.program.curvature(w, SX.eye(own.x.size1()))
+        found = self.of_one(w) if one else split(whole, own.inputs, own.inputs)
+        entries = split(SX(DM(jacobian_sparsity(jtimes(own.y, own.x, w, True), own.x), 1)), own.inputs, own.inputs)
+        return {pair: replace(block, entries=entries[pair].entries) for pair, block in found.items()}
+
+    def of_one(self, w: SX) -> Blocks:
+        """Of results that are one solution: -A' H A, with H of u' R at constant u, by recursions where there are."""
+        (solution,), own = self.program.solutions, self.own
         seed, task = SX.sym("seed", w.size1()), self.task
         unknown = {name: solution.unknown[at] for name, at in spans(own.outputs).items()}
         symbols = {**own.inputs, **unknown}
         known = of_joint_forces(task, symbols, seed) if task.algorithm in FORWARD and derivable(task) else {}
-        second, u = second_derivatives(solution.contracted(seed), symbols, known), solution.solve(w)
+        second, u = second_derivatives(contracted(solution, seed), symbols, known), solution.multipliers(w)
         values = [-self.program.solved(substitute(value, seed, u)) for value in second.values()]
-        found = congruence(both_ways(dict(zip(second, values, strict=True))), self.jacobian(), own)
-        entries = split(SX(DM(jacobian_sparsity(jtimes(own.y, own.x, w, True), own.x), 1)), own.inputs, own.inputs)
-        return {pair: replace(block, entries=entries[pair].entries) for pair, block in found.items()}
+        return congruence(both_ways(dict(zip(second, values, strict=True))), self.jacobian(), own)
 
 
 def both_ways(second: Pairs) -> Pairs:

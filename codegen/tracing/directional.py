@@ -143,21 +143,27 @@ class Differential:
 
     def jvp(self, dx: SX) -> SX:
         """Changes of results along directions."""
-        return self.outwards @ self.program.forward(self.inwards @ dx)
+        return self.program.solved(self.outwards) @ self.program.forward(self.inwards @ dx)
 
     def vjp(self, weights: SX) -> SX:
         """The gradient of results' sum with weights."""
         return self.inwards.T @ self.program.reverse(self.outwards.T @ weights)
 
     def hvp(self, weights: SX, dx: SX) -> SX:
-        """Changes of this gradient along directions, one or more: those of what it is made of, and of the tangents."""
-        raw = self.inwards @ dx
-        if not self.outwards.is_constant():
-            return jtimes(self.vjp(weights), self.program.x, raw)
-        w, constant = self.outwards.T @ weights, SX.sym("gradient", raw.size1())
-        turning = jtimes(self.inwards.T @ constant, self.program.x, raw)
-        change = self.inwards.T @ self.program.curved(w, raw)
-        return change + substitute(turning, constant, densify(self.program.reverse(w)))
+        """Changes of this gradient along directions: those of what it is made of, and of the tangents."""
+        raw, w = self.inwards @ dx, self.outwards.T @ weights
+        return self.inwards.T @ self.program.curved(w, raw) + self.turning(w, raw)
+
+    def hessian(self, weights: SX) -> SX:
+        """The same along all arguments."""
+        w = self.outwards.T @ weights
+        return self.program.curvature(w, self.inwards) + self.turning(w, self.inwards)
+
+    def turning(self, w: SX, raw: SX) -> SX:
+        """How tangents of arguments change the gradient of w' y, w constant, as these move."""
+        constant = SX.sym("gradient", raw.size1())
+        found = jtimes(self.inwards.T @ constant, self.program.x, raw)
+        return substitute(found, constant, densify(self.program.reverse(w)))
 
 
 @direct_operators()
@@ -185,7 +191,9 @@ def _second(task: Task, own: Differential, arguments: Sequence[SX], weights: SX)
     if task.algorithm == "rnea" and inputs == ["q", "v", "a"] and turns_no_axes(task):
         H = along_tangents(task, arguments, w)
     else:
-        H = _symmetric(task, own, own.hvp(w, SX.eye(own.inwards.size2())))
+        # tangents that loops allow are fewer than coordinates, along all of which `hessian` differentiates
+        closed = not all(loop.explicit for loop in task.model.loops)
+        H = _symmetric(task, own, own.hvp(w, SX.eye(own.inwards.size2())) if closed else own.hessian(w))
     if task.form.derivative == HESSIAN:
         return H
     return vertcat(*[substitute(H, w, densify(SX.eye(w.size1())[:, k])) for k in range(w.size1())])
@@ -214,7 +222,7 @@ def _differential(task: Task, arguments: list[SX]) -> Differential:
         return tangents(task.model, numbers, q) if _moves(port.name) else (one, one)
 
     inwards = [rates(*row)[0] for row in zip(inputs, arguments, strict=True)]
-    outwards = [rates(*row)[1] for row in zip(outputs, _split(program.solved(program.y), outputs), strict=True)]
+    outwards = [rates(*row)[1] for row in zip(outputs, _split(program.y, outputs), strict=True)]
     return Differential(program, diagcat(*inwards), diagcat(*outwards))
 
 

@@ -6,7 +6,8 @@ of contacts, and what the contacts' rows lack. It moves by -(dR/dy)^-1 dR, and w
 derivative results, 2008; Carpentier and Mansard, RSS 2018). dR/dy is symmetric, and y is linear in joint forces tau and
 wanted accelerations k: its derivative along these solves with dR/dy, by the factors that are there. A proximal
 iteration is taken for settled. Of steps of time the same holds for the dynamics at every stage, and for the equation
-that an implicit step solves. All else is algorithmic differentiation.
+that an implicit step solves. Second derivatives are those of weights' results less u' R: at solutions, and at the
+multipliers u that make its gradient by these vanish. All else is algorithmic differentiation.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
-from casadi import SX, densify, dot, gradient, jtimes, substitute, vec, vertcat
+from casadi import SX, densify, dot, gradient, hessian, jtimes, substitute, vec, vertcat
 
 from codegen.algorithms.constrained_derivatives import equations
 from codegen.algorithms.rnea import rnea
@@ -44,15 +45,43 @@ LINEARISED = "_linearised"
 
 
 class Implicit(Protocol):
-    """Symbols of what is found by solving equations, its value, and products of its derivatives at these symbols."""
+    """Symbols y of what is found by solving equations R(x, y) = 0 (`residual`), and its value.
+
+    Equations may have a solution of their own kind: `inner` is y in its coordinates, and multipliers u of the
+    equations are along those of y, so that dR/dy is `inner`' R by y.
+    """
 
     @property
     def unknown(self) -> SX: ...
     @property
     def value(self) -> SX: ...
+    @property
+    def residual(self) -> SX: ...
+    @property
+    def inner(self) -> SX: ...
     def forward(self, x: SX, dx: SX) -> SX: ...
-    def reverse(self, x: SX, w: SX) -> SX: ...
+    def multipliers(self, w: SX) -> SX: ...
     def at(self, old: SX, new: SX) -> Implicit: ...
+
+
+def contracted(own: Implicit, u: SX) -> SX:
+    """u' R, with R along the coordinates of y."""
+    return dot(jtimes(own.inner, own.unknown, u), own.residual)
+
+
+def swept(solutions: Sequence[Implicit], x: SX, seeds: SX) -> tuple[list[SX], SX]:
+    """Multipliers of these solutions, each (dR/dy)^-T w for what `seeds` and later solutions give it, and what is left.
+
+    x are symbols before all of them, and seeds the gradients by these and by the solutions, of one column or more.
+    """
+    moved = vertcat(x, *[own.unknown for own in solutions])
+    ends = [*accumulate((own.unknown.size1() for own in solutions), initial=x.size1())]
+    found = list[SX]()
+    for own, start, end in reversed([*zip(solutions, ends, ends[1:], strict=False)]):
+        u = own.multipliers(seeds[start:end, :])
+        seeds = seeds[:start, :] - jtimes(own.residual, moved[:start], jtimes(own.inner, own.unknown, u), True)
+        found.append(u)
+    return found[::-1], seeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,36 +95,61 @@ class Program:
     y: SX
     solutions: tuple[Implicit, ...] = ()
 
+    @property
+    def moved(self) -> SX:
+        """The symbols of arguments and solutions."""
+        return vertcat(self.x, *[own.unknown for own in self.solutions])
+
+    def along(self, dx: SX) -> SX:
+        """How arguments and solutions move, along dx."""
+        moved, found = self.x, dx
+        for own in self.solutions:
+            moved, found = vertcat(moved, own.unknown), vertcat(found, own.forward(moved, found))
+        return found
+
     def forward(self, dx: SX) -> SX:
         """dy along dx."""
-        moved, along = self.x, dx
-        for own in self.solutions:
-            moved, along = vertcat(moved, own.unknown), vertcat(along, own.forward(moved, along))
-        return self.solved(jtimes(self.y, moved, along))
+        return self.solved(jtimes(self.y, self.moved, self.along(dx)))
 
     def reverse(self, weights: SX) -> SX:
         """The gradient of weights' y by x."""
-        moved = vertcat(self.x, *[own.unknown for own in self.solutions])
-        ends = [*accumulate((own.unknown.size1() for own in self.solutions), initial=self.x.size1())]
-        found = jtimes(self.y, moved, weights, True)
-        for own, start, end in reversed([*zip(self.solutions, ends, ends[1:], strict=False)]):
-            found = found[:start] + own.reverse(moved[:start], found[start:end])
-        return self.solved(found)
+        return self.solved(swept(self.solutions, self.x, jtimes(self.y, self.moved, weights, True))[1])
 
     def curved(self, weights: SX, dx: SX) -> SX:
-        """How the gradient of weights' y by x changes along dx, one column or more, at constant weights.
+        """How the gradient of weights' y by x changes along dx, one column or more; weights may depend on solutions.
 
-        Of one solution, which is the result, its multipliers change as well: K du = -d(R_y' u).
+        It is that of weights' y - sum u' R, whose multipliers u make the gradient by solutions vanish: so they change
+        by du, with (dR/dy)' du the change of that gradient at constant u.
         """
-        if len(self.solutions) != 1 or not isinstance(own := self.solutions[0], Dynamics) or self.y is not own.unknown:
-            return jtimes(self.reverse(weights), self.x, dx)
-        u, n = SX.sym("u", weights.size1()), self.x.size1()
-        both = vertcat(self.x, own.unknown)
-        slope = gradient(own.contracted(u), both)
-        change = jtimes(slope, both, vertcat(dx, own.forward(self.x, dx)))
-        du = -own.solve(change[n:, :])
-        found = change[:n, :] + jtimes(slope[:n], u, du)
-        return -self.solved(substitute(found, u, densify(own.solve(weights))))
+        moved, along, w = self.moved, self.along(dx), SX.sym("w", self.y.size1())
+        constant = [SX.sym("u", own.unknown.size1()) for own in self.solutions]
+        values, _ = swept(self.solutions, self.x, jtimes(self.y, moved, weights, True))
+        slope = gradient(dot(w, self.y) - sum(map(contracted, self.solutions, constant)), moved)
+        changing, change = vertcat(moved, w), vertcat(along, jtimes(weights, moved, along))
+        end = moved.size1()
+        # last solution to first: its multipliers, which the gradient by those before it depends on
+        for own, u in reversed([*zip(self.solutions, constant, strict=True)]):
+            start = end - own.unknown.size1()
+            du = own.multipliers(jtimes(slope[start:end], changing, change))
+            changing, change, end = vertcat(changing, u), vertcat(change, du), start
+        found = jtimes(slope[:end], changing, change)
+        return self.solved(substitute(found, vertcat(w, *constant), densify(vertcat(weights, *values))))
+
+    def curvature(self, weights: SX, T: SX) -> SX:
+        """The changes of that gradient along the columns of T, by T: D' H D, with D how arguments and solutions move.
+
+        H is the second derivative of weights' y - sum u' R at constant u: no change of u matters, as D' R' vanishes.
+        """
+        moved, along, w = self.moved, self.along(T), SX.sym("w", self.y.size1())
+        constant = [SX.sym("u", own.unknown.size1()) for own in self.solutions]
+        values, _ = swept(self.solutions, self.x, jtimes(self.y, moved, weights, True))
+        H = hessian(dot(w, self.y) - sum(map(contracted, self.solutions, constant)), moved)[0]
+        n = self.x.size1()
+        # D = [T; Y]: half of what Y gives, then its transpose
+        half = T.T @ H[:n, n:] @ along[n:, :] + along[n:, :].T @ (H[n:, n:] / 2) @ along[n:, :]
+        turned = along.T @ jtimes(self.y, moved, jtimes(weights, moved, along), True)
+        found = T.T @ H[:n, :n] @ T + half + half.T + turned
+        return self.solved(substitute(found, vertcat(w, *constant), densify(vertcat(weights, *values))))
 
     def at(self, new: SX, x: SX) -> Program:
         """The same with expressions of other symbols x in the place of its arguments."""
@@ -131,22 +185,14 @@ class Dynamics:
         """a, or a and lam."""
         return substitute(self.response, self.causes, self.given)
 
-    def solve(self, w: SX) -> SX:
-        """(dR/dy)^-1 w, of one column or more."""
+    def multipliers(self, w: SX) -> SX:
+        """(dR/dy)^-1 w, of one column or more; dR/dy is symmetric."""
         found = jtimes(self.response, self.causes, vertcat(w[: self.nv, :], -w[self.nv :, :]))
         return substitute(found, self.causes, self.given)
 
-    def contracted(self, u: SX) -> SX:
-        """u' R, with R along the unknown's coordinates."""
-        return dot(jtimes(self.inner, self.unknown, u), self.residual)
-
     def forward(self, x: SX, dx: SX) -> SX:
         """dy along dx, of one column or more."""
-        return -self.solve(jtimes(self.inner, self.unknown, jtimes(self.residual, x, dx), True))
-
-    def reverse(self, x: SX, w: SX) -> SX:
-        """The gradient of w' y by x."""
-        return -jtimes(self.residual, x, jtimes(self.inner, self.unknown, self.solve(w)), True)
+        return -self.multipliers(jtimes(self.inner, self.unknown, jtimes(self.residual, x, dx), True))
 
     def at(self, old: SX, new: SX) -> Dynamics:
         """The same with expressions in the place of symbols."""
@@ -157,29 +203,59 @@ class Dynamics:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """What an iteration finds: the root of `lack`, which solutions may be part of; K is its derivative."""
+    """What an iteration finds: the root of `lack`, with the solutions there that it is made of; K is its derivative."""
 
-    unknown: SX
-    value: SX
+    root: SX
+    reached: SX
     lack: SX
     K: SX
     solutions: tuple[Implicit, ...]
 
     def __str__(self) -> str:
-        return f"{self.unknown.size1()} unknowns of an iteration"
+        return f"{self.root.size1()} unknowns of an iteration"
+
+    @property
+    def unknown(self) -> SX:
+        """The root, then the solutions."""
+        return vertcat(self.root, *[own.unknown for own in self.solutions])
+
+    @property
+    def value(self) -> SX:
+        """Their values."""
+        return substitute(
+            Program(self.root, self.unknown, self.solutions).solved(self.unknown), self.root, self.reached
+        )
+
+    @property
+    def residual(self) -> SX:
+        """What the root lacks, and the equations of the solutions."""
+        return vertcat(self.lack, *[own.residual for own in self.solutions])
+
+    @property
+    def inner(self) -> SX:
+        """The unknown, with solutions in their own coordinates."""
+        return vertcat(self.root, *[own.inner for own in self.solutions])
+
+    def multipliers(self, w: SX) -> SX:
+        """(dR/dy)^-T w, by way of those of the root."""
+        size, unknown = self.root.size1(), self.unknown
+        u = eliminated(self.K.T, swept(self.solutions, self.root, w)[1])
+        if not self.solutions:
+            return u
+        left = w[size:, :] - jtimes(self.lack, unknown[size:], u, True)
+        return vertcat(u, *swept(self.solutions, self.root, vertcat(SX(size, w.size2()), left))[0])
 
     def forward(self, x: SX, dx: SX) -> SX:
-        """dy along dx."""
-        return -eliminated(self.K, Program(x, self.lack, self.solutions).forward(dx))
-
-    def reverse(self, x: SX, w: SX) -> SX:
-        """The gradient of w' y by x."""
-        return -Program(x, self.lack, self.solutions).reverse(eliminated(self.K.T, w))
+        """dy along dx, of one column or more."""
+        lacks = Program(x, self.lack, self.solutions)
+        droot = -eliminated(self.K, jtimes(self.lack, lacks.moved, lacks.along(dx)))
+        moved = vertcat(x, self.root)
+        return Program(moved, self.lack, self.solutions).along(vertcat(dx, droot))[x.size1() :, :]
 
     def at(self, old: SX, new: SX) -> Root:
         """The same with expressions in the place of symbols."""
-        value, lack, K = (substitute(x, old, new) for x in (self.value, self.lack, self.K))
-        return Root(self.unknown, value, lack, K, tuple(own.at(old, new) for own in self.solutions))
+        reached, lack, K = (substitute(x, old, new) for x in (self.reached, self.lack, self.K))
+        return Root(self.root, reached, lack, K, tuple(own.at(old, new) for own in self.solutions))
 
 
 def program_of(task: Task, symbols: list[SX]) -> Program:

@@ -48,7 +48,9 @@ class TimedChains:
                 fits = [fitted(known[side], exponent) for side in SIDES]
                 for n in lengths:
                     grown = fits if n == lengths[-1] else [None] * len(SIDES)
-                    rows.append((name, algorithm, n, *(rounded(known[side][n]) for side in SIDES), *grown, machine()))
+                    rows.append(
+                        (name, algorithm, n, *(rounded(known[side][n]) for side in SIDES), *grown, machine(peer=False))
+                    )
         exponents = (f"{side} exponent" for side in SIDES)
         return Table(("mechanism", "algorithm", "links", *SIDES, *exponents, "machine"), tuple(rows))
 

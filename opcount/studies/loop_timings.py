@@ -60,7 +60,7 @@ def _rows(robot: str, ours: Mapping[str, Timing], made: Mapping[Timing, Compiled
         theirs = [times[f"{side} {exact}"] for side in SIDES]
         more = [round(100 * (a / b - 1), 1) if name != exact else None for a, b in zip(mine, theirs, strict=True)]
         paper = dict(zip(FEET, TIMES.get(name, ()), strict=False)).get(robot)
-        rows.append((robot, name, *map(rounded, mine), *more, paper, machine()))
+        rows.append((robot, name, *map(rounded, mine), *more, paper, machine(peer=False)))
     return rows
 
 

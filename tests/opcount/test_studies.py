@@ -234,7 +234,7 @@ def uncounted(monkeypatch):
     for module in (timings, damped_timings, growth_timings, loop_growth_timings, loop_timings, pareto):
         monkeypatch.setattr(module, "compiled", lambda work: {})
         monkeypatch.setattr(module, "run", times_of)
-        monkeypatch.setattr(module, "machine", lambda: "a machine")
+        monkeypatch.setattr(module, "machine", lambda **_: "a machine")
     for module in (torques, torque_errors):
         monkeypatch.setattr(module, "swung", forces_of)
     monkeypatch.setattr(kkt, "factored", lambda system: {kkt.SPARSE: 10, kkt.DENSE: 30})

@@ -99,7 +99,7 @@ def test_many_functions(tmp_path: Path, backend: str, robot: str) -> None:
     names = ("rnea", "pv", "prox_pv", "pv_derivatives", "minverse")
     codegen.generate(model, names, tmp_path, single_header=True, **options)
     (tmp_path / "all.c").write_text('#define MY_IMPLEMENTATION\n#include "my.h"\n')
-    for compiler, language, standard in WAYS[:1] + WAYS[-1:]:
+    for compiler, language, standard in WAYS[:1] + WAYS[-2:]:
         arguments = ("-O0", f"-std={standard}", "-x", language, "-c", "all.c", "-o", "all.o")
         compiled(compiler, tmp_path, *WARNINGS, *arguments)
 

@@ -51,7 +51,8 @@ HALF, MU, TURN = (0.085, 0.05), 0.5, 0.02  # of the controller: half a foot (m),
 EVERY, PUSHED = 2.0, 0.1  # time between pushes, and of one (s)
 WALK = EVERY * (args.standing + 1)  # when it begins to walk (s)
 END = WALK + EVERY * (args.walking + 1)
-LEGS = {"3": -0.45, "4": 0.9, "5": -0.45, "left_2": 0.05, "left_6": -0.05, "right_2": -0.05, "right_6": 0.05}
+LEGS = {"3": -0.45, "4": 0.9, "5": -0.45}
+SPREAD = {"left_2": 0.05, "left_6": -0.05, "right_2": -0.05, "right_6": 0.05}  # besides, where it stands
 ARMS = {"left_1": 0.3, "left_2": 0.3, "left_4": -1.4, "right_1": -0.3, "right_2": -0.3, "right_4": -1.4}
 POSTURE = np.array([10.0 if "leg" in name else 100.0 if "torso" in name else 1.0 for name in JOINTS])  # weights
 kinematics, inverse = codegen.build(robot, "fk", frames=FRAMES), codegen.build(robot, "rnea", external=SOLES)
@@ -59,12 +60,12 @@ centre_of_mass = codegen.build(robot, "com")
 gait = ocp.Gait(SOLES, period=1.2, duty=0.65, phases=(0.0, 0.5), clearance=0.06, start=WALK)
 
 
-def standing():
+def posture(legs):
     """The robot with bent knees, its soles on the ground and its centre of mass above them."""
     q = robot.neutral().copy()
     for joint, part in zip(JOINTS, robot.q_slices[1:], strict=True):
         kind, _, name = joint.removesuffix("_joint").partition("_")
-        angles = {"leg": LEGS, "arm": ARMS}.get(kind, {})
+        angles = {"leg": legs, "arm": ARMS}.get(kind, {})
         q[part] = angles.get(name, angles.get(name[-1], 0.0))
     x, _, z = kinematics(q, np.zeros(nv)).position[0]
     q[[0, 2]] -= centre_of_mass(q, np.zeros(nv)).com[0] - x, z
@@ -80,7 +81,7 @@ def cone():
     return np.array(rows) / WEIGHT
 
 
-REST = standing()
+REST, WALKING = posture(LEGS | SPREAD), posture(LEGS)
 CENTRE = centre_of_mass(REST, np.zeros(nv)).com - [*REST[:2], 0.0]  # from the place of the base
 LEFT, RIGHT, HAND = kinematics(REST, np.zeros(nv)).position - [*REST[:2], 0.0]
 FALLING = np.sqrt(CENTRE[2] / 9.81)  # time constant of a body that falls from its feet (s)
@@ -145,6 +146,7 @@ class Controller(ocp.Walker):
 
     def place_feet(self, now, v, left, right):
         """While it stands, step on the spot once it is calm, until soles are where they should be."""
+        self.rest = REST if now < WALK else WALKING  # whose feet are closer
         off = np.abs(left - right - LEFT + RIGHT)[:2].max()
         if now < self.gait.start and off > 0.08 and np.abs(v[:3]).max() < 0.1:
             self.gait = replace(gait, start=now)

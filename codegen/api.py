@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from codegen import pipeline
 from codegen.algorithms import ALGORITHMS, concerning
 from codegen.compilation.compiler import toolchain
+from codegen.errors import RobotError
 from codegen.interfaces import interfaces_of
 from codegen.task.auto_select import AUTO, Choice, cheapest, resolved, stand_in
 from codegen.task.options import (
@@ -165,11 +166,13 @@ def generate(
     interfaces: Sequence[str] = (),
     derivative_order: int = 2,
     on_singular: str = "ignore",
+    directions: int = 1,
     derivatives: Sequence[str] = (),
     sparse: bool = False,
     wrt: Sequence[str] = (),
     integrator: str | None = None,
     sections: bool = False,
+    single_header: bool = False,
 ) -> tuple[Path, ...]:
     """Write a folder of C that builds by itself; the paths written. Sources of an earlier one are replaced or removed.
 
@@ -178,15 +181,18 @@ def generate(
     and `iterations=None` concerns those that iterate. `backend="c_portable"` writes one source of plain ISO C99 for any
     compiler: always with the C library's sine and cosine, and never with lanes. `derivatives` adds products of the
     derivatives of every algorithm (`jvp`, ...), `wrt` concerns those that give derivatives; with `sparse` the header
-    holds the patterns of matrices; with `sections` comments say where the phases of an algorithm begin.
+    holds the patterns of matrices; with `sections` comments say where the phases of an algorithm begin. `single_header`
+    writes one header in place of the folder, with all definitions behind the macro PREFIX_IMPLEMENTATION.
     `interfaces` are solvers that shall call the functions too (`casadi`, `acados`, `crocoddyl`, `fatrop`): that adds
     sources with derivatives up to the `derivative_order` (0 to 2). `on_singular="fail"` makes CasADi's functions fail
-    where a status is not 0.
+    where a status is not 0, and `directions=4` adds products of derivatives by four directions at once to them.
     `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
     is compiled to lib/TARGET too, as a shared or (`static`) a static library, for the processor `cpu` by zig's name
     (default: any of the target's). BuildError if zig is not installed (`pip install rigidc[zig]`), or for other names.
     """
     writer = backend_of(backend)
+    if single_header and (lanes > 1 or libraries or interfaces):
+        raise RobotError("a single header has functions of one state alone; leave lanes, interfaces and libraries out")
     style = writer.style(style_of(dtype, trig, lanes))
     wanted = libraries_of(libraries, static, cpu)
     lists = (names_of("frames", frames), names_of("external", external), names_of("parameters", parameters))
@@ -200,8 +206,10 @@ def generate(
         by = wrt_of(name, chosen, names_of("wrt", wrt))
         kinds = ("", *names_of("derivatives", derivatives))
         tasks += [task_of(robot, name, *given, kind, sparse, by) for kind in kinds]
-    adding = interfaces_of(names_of("interfaces", interfaces), dtype, derivative_order, on_singular)
-    return pipeline.folder_of(robot, tasks, out, prefix or robot.name, style, writer, wanted, adding, sections)
+    adding = interfaces_of(names_of("interfaces", interfaces), dtype, derivative_order, on_singular, directions)
+    return pipeline.folder_of(
+        robot, tasks, out, prefix or robot.name, style, writer, wanted, adding, sections, single_header
+    )
 
 
 def _products(recipe: partial[Function], algorithm: str) -> Callable[[str], Function]:

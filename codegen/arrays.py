@@ -16,8 +16,11 @@ def array_of(name: str, given: Any) -> Any:
 
     TypeError, which calls it `name`, if its memory is not the CPU's or its numbers are none of NumPy's.
     """
-    if not only_dlpack(given):
-        return given
+    return shared(name, given) if only_dlpack(given) else given
+
+
+def shared(name: str, given: Any) -> Any:
+    """An array of the memory of what speaks `__dlpack__`; TypeError as of `array_of`."""
     try:
         device, number = given.__dlpack_device__()
         if device in _ON_CPU:

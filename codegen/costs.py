@@ -49,7 +49,14 @@ LOOPED = 1500  # multiplications of matrices from which loops are faster than st
 
 LOOPED_NONZEROS = 8000  # the same where only nonzeros are wanted, by coordinates that quaternions add to
 
+PAIRED = 600  # pairs of freedoms, one carrying the other, from which loops over columns are faster (`column_loops`)
+
 ITERATIONS = 3  # of a proximal algorithm, as many as there are by default
+
+
+def looped_by_columns(pairs: int) -> bool:
+    """Whether loops over columns are faster than straight-line code that takes some thirty operations a pair."""
+    return pairs >= PAIRED
 
 
 def first_row(columns: int, m: int) -> int:

@@ -12,6 +12,7 @@ from codegen.compilation.cache import cached
 from codegen.compilation.library import compiled
 from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
+from codegen.emission.single_header import single_header
 from codegen.emission.spec import LoopKernel, kernel_of
 from codegen.ir.counting import count
 from codegen.ir.names import identifier
@@ -143,10 +144,12 @@ def folder_of(
     libraries: Sequence[Library],
     interfaces: Sequence[Interface] = (),
     sections: bool = False,
+    single: bool = False,
 ) -> tuple[Path, ...]:
-    """The paths of such a folder, and of libraries made of it."""
+    """The paths of such a folder, or of a `single` header in its place, and of libraries made of it."""
     with doing(f"C for {robot.name}"):
         files = files_of(robot, tasks, prefix, style, writer, interfaces, sections=sections)
+        files = single_header(files, identifier(prefix)) if single else files
         made: dict[str, str | bytes] = {}
         for one in each(libraries, str):
             made |= compiled(one, identifier(prefix), files)

@@ -116,6 +116,16 @@ class Robot(Model):
         )
         return Robot.of(whole)
 
+    def with_screw(self, joint: str, *, turn: Any = "q", slide: Any = "0") -> Robot:
+        """This robot with a screw in the place of a joint of one coordinate q, on the same axis.
+
+        It turns about the axis by `turn` (rad, linear in q) and slides along it by `slide` (m), formulas of q: a text
+        such as "0.01*q", a SymPy expression of one symbol, or a CasADi SX called q. RobotError if they do not fit.
+        """
+        from codegen.description.adding import with_screw  # symbolic, and so slow to import
+
+        return Robot.of(with_screw(self, joint, turn, slide))
+
     def with_inertial_parameters(self, pi: ArrayLike) -> Robot:
         """This robot with other inertial parameters pi (10 n) of its bodies, such as identified ones.
 

@@ -126,6 +126,38 @@ def test_constrained_dynamics():
     np.testing.assert_allclose(by_tau, inverse, atol=1e-6 * np.abs(inverse).max())
 
 
+def test_nothing_is_copied():
+    """XLA hands the handler the arguments' own memory, and arrays go to NumPy and back by DLPack as they are."""
+    arm = codegen.load("iiwa")
+    aba, given = to_jax(arm, "aba"), tuple(map(jax.numpy.asarray, states(arm, 16)))
+    text = jax.jit(jax.vmap(aba)).lower(*given).compile().as_text()
+    assert text.count("custom-call(") == 1
+    assert not any(f" {word}(" in text for word in ("copy", "transpose", "concatenate", "slice", "fusion"))
+    views = [np.from_dlpack(x) for x in given]
+    assert [x.ctypes.data for x in views] == [x.unsafe_buffer_pointer() for x in given]
+    many = codegen.build(arm, "aba")(*given)
+    np.testing.assert_allclose(many, jax.vmap(aba)(*given), rtol=1e-14)
+    back = jax.dlpack.from_dlpack(many, copy=False) if many.ctypes.data % 64 == 0 else jax.numpy.asarray(many)
+    np.testing.assert_array_equal(back, many)
+
+
+def test_states_that_are_no_numbers_spoil_no_others():
+    arm = codegen.load("iiwa")
+    q, v, tau = states(arm, 9)
+    q[4] = np.nan
+    aba = to_jax(arm, "aba")
+    found = np.asarray(jax.jit(jax.vmap(aba))(q, v, tau))
+    slope = np.asarray(jax.vmap(jax.grad(lambda q, v, tau: aba(q, v, tau).sum()))(q, v, tau))
+    for y in (found, slope):
+        np.testing.assert_array_equal(np.isfinite(y).all(1), np.arange(9) != 4)
+
+
+def test_a_jax_that_is_too_old(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax.ffi", None)
+    with pytest.raises(codegen.RobotError, match=r"JAX 0.5 or newer is needed .*pip install rigidc\[jax\]"):
+        to_jax(codegen.load("iiwa"), "aba")
+
+
 def test_what_is_refused(monkeypatch):
     arm = codegen.load("iiwa")
     aba, (q, v, tau) = to_jax(arm, "aba"), arm.random(1)

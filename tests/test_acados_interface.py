@@ -240,6 +240,76 @@ def test_what_is_no_dynamics_is_refused(robot, algorithm, said, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+GENERIC = r"""
+/* As acados calls functions of the type 'generic' (ocp_nlp_dynamics_disc.c): x stands behind u in one vector. */
+#include <stdio.h>
+#include <blasfeo.h>
+#include "my_step_acados_generic.h"
+
+static struct blasfeo_dmat jac, hess;
+static struct blasfeo_dvec ux, phi, pi;
+static double ux_given[] = { 0.5, -0.2, 0.1, 0.2, -0.3, 0.4 }, weights[] = { 0.7, -1.1, 0.4, 0.9 }, dt = 0.05;
+
+static void called(int (*function)(void **, void **, void *))
+{
+    struct blasfeo_dvec_args x_in = { &ux, 2 }, u_in = { &ux, 0 }, pi_in = { &pi, 1 }, phi_out = { &phi, 1 };
+    struct blasfeo_dmat_args jac_out = { &jac, 0, 0 }, hess_out = { &hess, 1, 2 };
+    void *in[] = { &x_in, &u_in, &pi_in }, *out[] = { &phi_out, &jac_out, &hess_out };
+    blasfeo_dvecse(6, 0.0, &phi, 0);
+    if (function(in, out, &dt)) puts("status");
+    for (int i = 0; i < 4; ++i) printf("%.17g\n", BLASFEO_DVECEL(&phi, 1 + i));
+}
+
+int main(void)
+{
+    blasfeo_allocate_dmat(6, 4, &jac);
+    blasfeo_allocate_dmat(8, 8, &hess);
+    blasfeo_allocate_dvec(6, &ux);
+    blasfeo_allocate_dvec(6, &phi);
+    blasfeo_allocate_dvec(6, &pi);
+    for (int i = 0; i < 6; ++i) BLASFEO_DVECEL(&ux, i) = ux_given[i];
+    for (int i = 0; i < 4; ++i) BLASFEO_DVECEL(&pi, 1 + i) = weights[i];
+    called(my_step_dyn_disc_phi_fun_generic);
+    called(my_step_dyn_disc_phi_fun_jac_generic);
+    for (int j = 0; j < 4; ++j)
+        for (int i = 0; i < 6; ++i) printf("%.17g\n", BLASFEO_DMATEL(&jac, i, j));
+    called(my_step_dyn_disc_phi_fun_jac_hess_generic);
+    for (int j = 0; j < 6; ++j)
+        for (int i = 0; i < 6; ++i) printf("%.17g\n", BLASFEO_DMATEL(&hess, 1 + i, 2 + j));
+    return 0;
+}
+"""
+
+STRUCTURES = """#pragma once
+struct blasfeo_dmat_args { struct blasfeo_dmat *A; int ai, aj; };
+struct blasfeo_dvec_args { struct blasfeo_dvec *x; int xi; };
+"""
+"""What the functions need of acados' external_function_generic.h, where acados is not installed."""
+
+
+def test_generic_functions_on_matrices_of_blasfeo(ours):
+    """Against CasADi's derivatives, with BLASFEO of CasADi's wheel."""
+    wheel = Path(ca.__file__).parent
+    if not (wheel / "include" / "blasfeo.h").is_file():
+        pytest.skip("this CasADi does not bring BLASFEO's headers")
+    place = os.environ.get("ACADOS_INSTALL_DIR")
+    if not place:
+        (ours / "acados" / "utils").mkdir(parents=True, exist_ok=True)
+        (ours / "acados" / "utils" / "external_function_generic.h").write_text(STRUCTURES)
+    (ours / "generic.c").write_text(GENERIC)
+    folders = ["-I.", f"-I{wheel / 'include'}", *([f"-I{Path(place) / 'include'}"] if place else [])]
+    linked = ["-L.", "-l:library.so", f"-L{wheel}", "-l:libblasfeo.so", f"-Wl,-rpath,{ours},-rpath,{wheel}", "-lm"]
+    run("cc", ours, "-std=c99", "-Wall", "-Wextra", "-Werror", *folders, "generic.c", *linked, "-o", "generic")
+    done = subprocess.run([str(ours / "generic")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    functions = expected(loaded(ARM), "step")
+    found = [functions[STEP[0]](START, FORCE, 0.05), *functions[STEP[1]](START, FORCE, 0.05)]
+    found += functions[STEP[2]](START, FORCE, SEED, 0.05)
+    phi, again, jac, once_more, _, hess = (y.full() for y in found)
+    wanted = np.concatenate([y.T.ravel() for y in (phi, again, jac, once_more, hess)])
+    assert worst(np.array([float(line) for line in done.stdout.split()]), wanted) < NEAR
+
+
 START, FORCE = np.array([0.1, 0.2, -0.3, 0.4]), np.array([0.5, -0.2])
 SEED, GOAL = np.array([0.7, -1.1, 0.4, 0.9]), np.array([0.6, -0.4, 0, 0])
 
@@ -276,18 +346,25 @@ def test_acados_integrates_and_solves(ours):
     """An integration with second derivatives, and SQP with exact Hessians, where acados is installed."""
     place = os.environ.get("ACADOS_INSTALL_DIR") or os.environ.get("ACADOS_SOURCE_DIR")
     if not place or not (Path(place) / "include" / "acados_c").is_dir():
-        pytest.skip("acados is not installed: neither ACADOS_INSTALL_DIR nor ACADOS_SOURCE_DIR has include/acados_c")
+        pytest.skip(
+            "neither ACADOS_INSTALL_DIR nor ACADOS_SOURCE_DIR has include/acados_c; tests/acados.sh gets acados"
+        )
     program, include, lib = Path(__file__).with_name("acados_program.c"), Path(place) / "include", Path(place) / "lib"
-    folders = [f"-I{include / name}" for name in (".", "blasfeo/include", "hpipm/include", "acados", "acados_c")]
-    ready = ["-L.", "-l:library.so", f"-L{lib}", "-lacados", "-lhpipm", "-lblasfeo", "-lm"]
-    run("cc", ours, *folders, str(program), *ready, "-o", "program")
+    folders = [
+        "-I.",
+        *(f"-I{include / name}" for name in (".", "blasfeo/include", "hpipm/include", "acados", "acados_c")),
+    ]
+    ready = ["-L.", "-l:library.so", f"-L{lib}", "-lacados", "-lhpipm", "-lblasfeo", "-lm", f"-Wl,-rpath-link,{lib}"]
+    known = "external_function_opts" in (include / "acados" / "utils" / "external_function_generic.h").read_text()
+    run("cc", ours, *folders, *["-DEARLIER"] * (not known), str(program), *ready, "-o", "program")
     found_at = {**os.environ, "LD_LIBRARY_PATH": f"{ours}:{lib}"}
     done = subprocess.run([str(ours / "program")], capture_output=True, text=True, check=False, env=found_at)
     assert done.returncode == 0, done.stdout + done.stderr
     found = np.array([float(line) for line in done.stdout.split()])
     wanted, exact = (np.concatenate([part.T.ravel() for part in integrated(steps)]) for steps in (3, 200))
-    explicit, *implicit, solution = np.split(found, [wanted.size * k for k in (1, 2, 3)])
+    explicit, *implicit, solutions = np.split(found, [wanted.size * k for k in ((1, 2, 3) if known else (1,))])
     assert worst(explicit, wanted) < NEAR
     for one in implicit:
         assert worst(one, exact) < NEAR
-    assert np.abs(solution - controlled()).max() < 1e-7
+    for solution in np.split(solutions, 2):  # by both types of functions
+        assert np.abs(solution - controlled()).max() < 1e-7

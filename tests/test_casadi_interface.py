@@ -159,6 +159,36 @@ def test_differences_of_the_function_agree_at_any_quaternion():
         assert worst([change / (12 * step) + 1e3], [J[:, k] + 1e3]) < 1e-9
 
 
+@pytest.mark.parametrize(("robot", "algorithm", "contacts"), besides(CASES[:1], CASES))
+def test_several_directions_at_once(robot, algorithm, contacts):
+    """Products by four directions and by four weights are those of one after the other."""
+    options = {"contacts": contacts} if contacts else {}
+    four = function(robot, algorithm, directions=4, derivatives=1, **options)
+    one, rng = function(robot, algorithm, **options), np.random.default_rng(5)
+    x = [rng.standard_normal(one.size_in(k)) for k in range(one.n_in())]
+    y = one.call(x)
+    for several, each, like in ((four.forward(4), one.forward(1), x), (four.reverse(4), one.reverse(1), y)):
+        assert several.is_a("External")
+        seeds = [[rng.standard_normal(part.shape) for part in like] for _ in range(4)]
+        found = several.call([*x, *y, *(np.hstack(parts) for parts in zip(*seeds, strict=True))])
+        by_one = [each.call([*x, *y, *seed]) for seed in seeds]
+        assert worst(found, [ca.horzcat(*parts) for parts in zip(*by_one, strict=True)]) < NEAR
+
+
+def test_casadi_takes_several_directions_where_it_assembles_jacobians():
+    """A Jacobian by five elements takes four directions at once, and then one."""
+    f = function("chain:5", directions=4, derivatives=1)
+    q, names = ca.MX.sym("q", 5), set()
+    slope = ca.Function("slope", [q], [ca.jacobian(ca.sin(f(q, q**2, ca.cos(q))), q)])
+    for k in range(slope.n_instructions()):
+        if slope.instruction_id(k) == ca.OP_CALL:
+            names.add(slope.instruction_MX(k).which_function().name())
+    assert names == {f.name(), f"fwd4_{f.name()}", f"fwd1_{f.name()}"}
+    plain, given = expressions("chain:5"), np.linspace(-1, 1, 5)
+    expected = ca.Function("expected", [q], [ca.jacobian(ca.sin(plain(q, q**2, ca.cos(q))), q)])
+    assert worst([slope(given)], [expected(given)]) < NEAR
+
+
 def test_names_shapes_and_matrices():
     f = function(ARM, "crba", derivatives=1)
     assert f.name_in() == ["q"]
@@ -346,6 +376,7 @@ def test_a_status_that_is_not_zero():
     ("options", "said"),
     [
         ({"derivatives": 3}, "derivatives must be 0, 1 or 2"),
+        ({"directions": 3}, "directions must be 1 or 4"),
         ({"on_singular": "stop"}, "on_singular 'stop': choose one of ignore, fail"),
         ({"iterations": 0}, "iterations"),
         ({"algorithm": "flight"}, "there is no algorithm 'flight'"),
@@ -386,6 +417,8 @@ def test_mistakes_in_folders(tmp_path):
         codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("matlab",))
     with pytest.raises(RobotError, match="add the interface casadi"):
         codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("acados",), on_singular="fail")
+    with pytest.raises(RobotError, match="directions=4 are for CasADi; add the interface casadi"):
+        codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("acados",), directions=4)
     with pytest.raises(RobotError, match="double precision"):
         codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("casadi",), dtype="float32")
     contacts = [f"{loaded(ARM).tips[0]}:x"]

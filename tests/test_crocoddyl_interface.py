@@ -227,6 +227,13 @@ def test_what_is_refused():
         Problem(peer("iiwa")).ours(arm, algorithm="crba")
 
 
+def test_another_pinocchio(monkeypatch):
+    versions = {"libcrocoddyl": "3.2.1", "libpinocchio": "4.1.0"}
+    monkeypatch.setattr("codegen.interfaces.crocoddyl.version", versions.__getitem__)
+    with pytest.raises(RobotError, match=r"Crocoddyl 3.2.1 crashes with Pinocchio 4.1.0; pip install rigidc\[croco"):
+        to_crocoddyl(codegen.load("iiwa"), None, None, None)
+
+
 def test_without_crocoddyl(monkeypatch):
     arm = codegen.load("iiwa")
     monkeypatch.setitem(sys.modules, "crocoddyl", None)

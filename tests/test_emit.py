@@ -22,10 +22,11 @@ from hypothesis import strategies as st
 from thorough import diagonal
 
 import codegen
-from codegen import passes
+from codegen import passes, pipeline
 from codegen.backends import BACKENDS
 from codegen.compilation.identity import checked
 from codegen.emission.emit import Style, arguments, emit_artifact, emit_folder, emit_source, write_folder
+from codegen.emission.kernels import emit_drafts
 from codegen.emission.splitting import Lengths
 from codegen.errors import BuildError, RobotError
 from codegen.ir.counting import Count, count
@@ -33,6 +34,7 @@ from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT, KINDS
 from codegen.languages import SCALARS
+from codegen.tracing.task import Task
 
 PENDULUM = passes.run(pendulum())
 LITERAL = re.compile(r"\(-[0-9.]+(?:e[+-]?\d+)?f?\)|(?<![\w.])[0-9]+\.?[0-9]*(?:e[+-]?\d+)?f?(?![\w.\]])")
@@ -417,13 +419,32 @@ def test_artifacts_go_to_facts_and_back() -> None:
 
 
 def test_neighbours_that_are_the_same_number_are_filled_at_once() -> None:
+    """Eight at most; they are spread over the function."""
     graph = codegen.graphs(codegen.load("solo12"), "crba")[1]
     text = emit_source(header(), kernel(graph))
-    filled = {
-        int(first) + k for first, n in re.findall(r"arm_fill\(&M\[(\d+)\], (\d+), 0\.0\);", text) for k in range(int(n))
-    }
+    fills = re.findall(r"arm_fill\(&M\[(\d+)\], (\d+), 0\.0\);", text)
+    filled = {int(first) + k for first, n in fills for k in range(int(n))}
     single = {int(place) for place in re.findall(r"M\[(\d+)\] = arm_all\(0\.0\);", text)}
     zero = {k for k, index in enumerate(graph.results[0]) if graph.values[index] == Value(CONST)}
     assert filled | single == zero
     assert not filled & single
-    assert len(filled) > 0.9 * len(zero)
+    runs = "".join("0" if k in zero else " " for k in range(len(graph.results[0]))).split()
+    assert len(fills) + len(single) == sum(-(-len(run) // 8) for run in runs)
+    lines = text.splitlines()
+    places = [k for k, line in enumerate(lines) if "arm_fill(&M" in line]
+    assert places[-1] - places[0] > 0.5 * len(lines)
+
+
+def test_results_that_are_there_together_are_stored_together() -> None:
+    """With limbs in step: neighbours in an array, each element once."""
+    made = pipeline.kernel(Task(codegen.load("go1"), "crba"))
+    *_, emitted = emit_drafts(header(), made, Style())
+    text = "\n".join(line for lines in emitted.variants[-1].lines for line in lines)
+    rows = re.findall(r"\*\(P(\d)_ANY \*\)&M\[(\d+)\] = \(P\d\)\{(.*)\};", text)
+    together = [int(first) + k for size, first, _ in rows for k in range(int(size))]
+    assert all(len(values.split(", ")) == int(size) for size, _, values in rows)
+    singly = [int(place) for place in re.findall(r"^M\[(\d+)\] = ", text, re.MULTILINE)]
+    filled = re.findall(r"arm_fill\(&M\[(\d+)\], (\d+),", text)
+    numbers = [int(first) + k for first, n in filled for k in range(int(n))]
+    assert sorted(together + singly + numbers) == list(range(18 * 18))
+    assert len(together) > len(singly)

@@ -22,7 +22,7 @@ QUICK = ("forward_dynamics",)  # a small robot's; the others build more
 OWN = ("differential_leg", "identification", "mpc_arm", "mpc_humanoid", "mpc_quadruped", "whole_body_qp")
 """Those that have a test of their own."""
 LINES = {
-    "differential_leg": 150,
+    "differential_leg": 220,
     "identification": 310,
     "mpc_arm": 220,
     "mpc_humanoid": 280,
@@ -48,7 +48,7 @@ def test_mpc_of_an_arm(
     pytest.importorskip("casadi", minversion="3.8")
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setattr("time.process_time", map((1e-5).__mul__, count()).__next__)
-    options = f"mpc_arm --nodes 3 --seconds 0.02 --solver {solver} --figure {tmp_path}/arm.png"
+    options = f"mpc_arm --nodes 3 --seconds 0.02 --solver {solver} --film= --figure {tmp_path}/arm.png"
     monkeypatch.setattr(sys, "argv", options.split())
     found = runpy.run_path(str(FOLDER / "mpc_arm.py"), run_name="__main__")
     assert capsys.readouterr().out.count("20 solves in 20 periods, 0 failed, 0 longer than 1 ms") == 3
@@ -69,7 +69,7 @@ def test_an_arm_that_is_pushed_follows_its_targets(
     pytest.importorskip("casadi", minversion="3.8")
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setattr("time.process_time", map((1e-5).__mul__, count()).__next__)
-    monkeypatch.setattr(sys, "argv", f"mpc_arm --figure {tmp_path}/arm.png".split())
+    monkeypatch.setattr(sys, "argv", f"mpc_arm --film {tmp_path}/arm.gif --figure {tmp_path}/arm.png".split())
     found = runpy.run_path(str(FOLDER / "mpc_arm.py"), run_name="__main__")
     assert capsys.readouterr().out.count("4000 solves in 4000 periods, 0 failed") == 3
     for t, q, goal, tau, _, _, solved in found["runs"].values():
@@ -139,11 +139,15 @@ def test_a_leg_with_differentials(
     pytest.importorskip("matplotlib")
     pytest.importorskip("casadi", minversion="3.8")
     monkeypatch.setenv("MPLBACKEND", "agg")
-    monkeypatch.setattr(sys, "argv", f"differential_leg --nodes 15 --figure {tmp_path}/leg.png".split())
+    monkeypatch.setattr(
+        sys, "argv", f"differential_leg --nodes 15 --film {tmp_path}/leg.gif --figure {tmp_path}/leg.png".split()
+    )
     found = runpy.run_path(str(FOLDER / "differential_leg.py"), run_name="__main__")
     rows = {line[:16].strip(): line.split() for line in capsys.readouterr().out.splitlines()}
     exact, reflected, none = (float(rows[name][-2]) for name in ("exact", "rotors reflected", "no rotors"))
     assert exact < 0.5 < reflected < none
+    missed = {name: float(rows[f"- {name}"][-2]) for name in ("exact", "no rotors")}  # by MuJoCo's leg, with feedback
+    assert missed["exact"] < missed["no rotors"] < 20.0
     leg, (x, a, tau, *_) = found["leg"], found["plans"]["exact"]
     for state, acceleration, torque in zip(x[:-1:5], a[::5], tau[::5], strict=True):
         q, v = found["middle"](found["integrate"], state, acceleration)

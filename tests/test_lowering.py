@@ -46,8 +46,14 @@ def stated(robot: str, algorithm: str, contacts: tuple[str, ...]) -> Task:
     return task(codegen.load(robot), algorithm, contacts=contacts or None)
 
 
+SHORTENED = ("column_loops",)
+"""Steps that make code shorter, not fewer operations (`test_column_loops`)."""
+
+
 def test_every_step_that_can_be_left_out_is_measured() -> None:
-    assert tuple(SAVED) == checked((ALL,)) == tuple(step.name for step in LOWERING if step.plain)
+    steps = checked((ALL,))
+    assert tuple(SAVED) == tuple(step for step in steps if step not in SHORTENED)
+    assert steps == tuple(step.name for step in LOWERING if step.plain)
 
 
 @pytest.mark.parametrize("step", SAVED)
@@ -77,7 +83,7 @@ def test_stages_begin_as_stated_and_end_as_emitted(robot: str) -> None:
     asked = stated(robot, "rnea", ())
     found = dict(stages(asked))
     written, emitted = codegen.graphs(codegen.load(robot), "rnea")
-    assert list(found)[: 1 + len(SAVED)] == [STATED, *SAVED]
+    assert list(found)[: 1 + len(checked((ALL,)))] == [STATED, *checked((ALL,))]
     assert found["length_units"] == count(written)
     assert list(found.values())[-1] == count(emitted)
     assert found[STATED].total > 1.1 * count(written).total

@@ -136,6 +136,14 @@ def test_bounds_that_cross_have_a_status(solver: str) -> None:
     assert nonlinear.solve((BEGIN | {"low": np.full((3, 1), -2.0)}, {})).solved
 
 
+@pytest.mark.parametrize("solver", ["fatrop", "ipopt"])
+def test_a_start_that_overflows_has_a_status(solver: str) -> None:
+    """fatrop would not end if it knew; what comes next is solved as before."""
+    nonlinear = ocp.Nonlinear(problem(), solver)
+    assert not nonlinear.solve(({"begin": np.full((3, 2), 1e200)}, {})).solved
+    assert nonlinear.solve((BEGIN, {})).solved
+
+
 def test_an_option_that_fatrop_does_not_have_is_its_status() -> None:
     found = ocp.Nonlinear(problem(), "fatrop", {"nonsense": 1}).solve((BEGIN, {}))
     assert (found.solved, found.status) == (False, "Fatrop option not supported: nonsense")

@@ -126,10 +126,10 @@ def test_narrow_products_are_straight_line_code_beside_wide_ones() -> None:
     x = SX.sym("x", 20, 3)
     narrow = Product(x, SX.sym("y", 3, 3))
     wide = Product(narrow, SX.sym("z", 3, 40))
-    made, ports, products = with_products((wide,), (Port("w", (20, 40)),))
-    assert [str(product) for product in products] == ["w[20, 40] = kept0 @ kept1"]
-    assert [port.shape for port in ports] == [(20, 3), (3, 40)]
-    assert all(isinstance(matrix, SX) for matrix in made)
+    kept = with_products((wide,), (Port("w", (20, 40)),))
+    assert [str(product) for product in kept.products] == ["w[20, 40] = kept0 @ kept1"]
+    assert [port.shape for port in kept.ports] == [(20, 3), (3, 40)]
+    assert all(isinstance(matrix, SX) for matrix in kept.matrices)
 
 
 def paired() -> WithProducts:

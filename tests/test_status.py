@@ -161,6 +161,19 @@ def test_a_stretched_arm(build: Callable[..., Any]) -> None:
         assert all(np.isfinite(part).all() for part in result)
 
 
+def test_states_that_are_no_numbers_have_a_status() -> None:
+    """Where there is a status: in one call, and among sound states of a batch."""
+    robot = codegen.load("four_bar")
+    aba = codegen.build(robot, "aba")
+    state = tuple(np.full(n, np.nan) for n in (robot.nq, robot.nv, robot.nv))
+    with pytest.raises(codegen.SingularError, match="aba: loops"):
+        aba(*state)
+    states = [np.stack([x, *(robot.random(k)[i] for k in range(9))]) for i, x in enumerate(state)]
+    a, status = aba.with_status()(*states)
+    np.testing.assert_array_equal(status, np.arange(10) == 0)
+    assert np.isfinite(a[1:]).all()
+
+
 def test_single_precision_has_a_status_too() -> None:
     function = codegen.build(codegen.load("four_bar"), "aba", dtype="float32").with_status()
     assert function(FLAT, [0.0], [0.0]).status == 1
@@ -177,24 +190,30 @@ def test_iterations_to_a_tolerance_have_a_status() -> None:
     assert result.status == 1
 
 
-def test_the_c_function_returns_its_status(tmp_path: Path) -> None:
-    codegen.generate(codegen.load("four_bar"), ["crba"], tmp_path / "c", prefix="bar", lanes=4)
-    main = """#include <stdio.h>
+@pytest.mark.parametrize("backend", ["c", "c_portable"])
+def test_the_c_function_returns_its_status(tmp_path: Path, backend: str) -> None:
+    lanes = 4 if backend == "c" else 1
+    codegen.generate(codegen.load("four_bar"), ["crba"], tmp_path / "c", prefix="bar", lanes=lanes, backend=backend)
+    main = """#include <math.h>
+#include <stdio.h>
 #include "bar.h"
 int main(void)
 {
-    double q[2][3] = {{0.3, 0.3, -0.3}, {0, 0, 0}}, M[2], status[2], work[BAR_CRBA_WORK];
-    printf("%d %d\\n", bar_crba(q[0], M, status), bar_crba(q[1], M, status));
-    bar_crba_aos(2, q[0], 3, M, 1, status, 1, work);
-    printf("%g %g\\n", status[0], status[1]);
+    double q[3][3] = {{0.3, 0.3, -0.3}, {0, 0, 0}, {NAN, 0, 0}}, M[3], status[3];
+    printf("%d %d %d\\n", bar_crba(q[0], M, status), bar_crba(q[1], M, status), bar_crba(q[2], M, status));
+#ifdef BAR_CRBA_WORK
+    double work[BAR_CRBA_WORK];
+    bar_crba_aos(3, q[0], 3, M, 1, status, 1, work);
+    printf("%g %g %g\\n", status[0], status[1], status[2]);
+#endif
     return 0;
 }
 """
     (tmp_path / "main.c").write_text(main)
     compiler = shutil.which("cc") or shutil.which("gcc") or "cc"
-    sources = [str(path) for path in sorted((tmp_path / "c").glob("bar_*.c"))]
+    sources = [str(path) for path in sorted((tmp_path / "c").glob("bar*.c"))]
     program = tmp_path / "main"
     command = [compiler, "-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{tmp_path / 'c'}"]
     subprocess.run([*command, str(tmp_path / "main.c"), *sources, "-lm", "-o", str(program)], check=True)
     out = subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout
-    assert out == "0 1\n0 1\n"
+    assert out == "0 1 1\n" * (2 if lanes > 1 else 1)

@@ -6,6 +6,7 @@ import importlib.util
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,6 +22,12 @@ def test_all_cases(wanted: str) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-m", wanted, str(CASES)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=CASES.parents[1])
     assert done.returncode == 0, done.stdout
+
+
+def test_a_pytorch_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(__version__="2.4.1"))
+    with pytest.raises(RobotError, match=r"PyTorch 2.4.1 is too old; pip install rigidc\[torch\] brings 2.5 or newer"):
+        to_torch(None, "aba")  # type: ignore[arg-type]
 
 
 def test_without_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:

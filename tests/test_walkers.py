@@ -9,6 +9,7 @@ from mechanisms_cases import mechanism
 
 import codegen
 from codegen import ocp
+from codegen.oracle import ORACLE
 
 pytest.importorskip("casadi", minversion="3.8")
 STEP, WEIGHT = 0.02, 50.0
@@ -111,3 +112,41 @@ def test_pictures_of_solves() -> None:
     assert other.get_legend() is None
     assert times.get_ylim()[1] == pytest.approx(11)
     plt.close(figure)
+
+
+FEET = {
+    "go1": ("FR_foot", "FL_foot", "RR_foot", "RL_foot"),
+    "solo12": ("FR_FOOT", "FL_FOOT", "HR_FOOT", "HL_FOOT"),
+    "anymal_b": ("RF_FOOT", "LF_FOOT", "RH_FOOT", "LH_FOOT"),
+}
+
+
+@pytest.mark.parametrize("name", FEET)
+def test_feet_are_the_ends_of_legs(name: str) -> None:
+    assert ocp.quadruped_feet(codegen.load(name, base="floating")) == FEET[name]
+
+
+@pytest.mark.parametrize("name", ["solo12", pytest.param("anymal_b", marks=pytest.mark.thorough)])
+def test_feet_are_below_hips_and_knees_behind(name: str) -> None:
+    """By the oracle's kinematics: three quarters of a leg's length below, within the limits of the joints."""
+    robot = codegen.load(name, base="floating", convention="mujoco")
+    angles = ocp.quadruped_stance(robot, FEET[name])
+    legs = [(foot - 1, foot) for foot in (robot.frame(foot).body for foot in FEET[name])]
+    frames = (*FEET[name], *(robot.bodies[hip].name for hip, _ in legs), *(robot.bodies[knee].name for _, knee in legs))
+    q, v = np.concatenate([robot.neutral()[:7], angles]), np.zeros(robot.nv)
+    foot, hip, knee = ORACLE["fk"](robot, q, v, frames=frames)[0].reshape(3, 4, 3)
+    length = np.linalg.norm(knee - hip, axis=1) + np.linalg.norm(foot - knee, axis=1)
+    np.testing.assert_allclose(hip[:, 2] - foot[:, 2], 0.75 * length, atol=1e-3)
+    np.testing.assert_allclose(foot[:, 0], hip[:, 0], atol=1e-3)
+    assert (knee[:, 0] < hip[:, 0]).all()
+    for angle, body in zip(angles, robot.bodies[1:], strict=True):
+        assert body.joint.lower <= angle <= body.joint.upper
+
+
+def test_robots_without_four_legs_have_no_feet() -> None:
+    for name in ("iiwa", "talos"):
+        with pytest.raises(codegen.RobotError, match="four legs of three hinges are needed"):
+            ocp.quadruped_feet(codegen.load(name))
+    robot = codegen.load("solo12")
+    with pytest.raises(codegen.RobotError, match="one foot at the end of each leg is needed, not FR_FOOT"):
+        ocp.quadruped_stance(robot, ("FR_FOOT",))

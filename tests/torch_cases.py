@@ -124,6 +124,45 @@ def test_constrained_dynamics():
     assert not slope[0].any()
 
 
+def test_nothing_is_copied(monkeypatch):
+    """The C reads and writes the memory of tensors: rows that lie apart, and one state for all, too."""
+    arm = codegen.load("iiwa")
+    aba, (q, v, tau) = to_torch(arm, "aba"), (x.detach() for x in states(arm, 12))
+    expected = by_build(arm, "aba", q[::3], v[::3], tau[:1])
+    with monkeypatch.context() as patched:
+        for name in ("contiguous", "clone", "copy_", "to", "double"):
+            patched.setattr(torch.Tensor, name, lambda self, *args, **kwargs: pytest.fail("a copy"))
+        found = aba(q[::3], v[::3], tau[0])
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+    place = torch.empty(12, 7, dtype=torch.float64)
+    address = place.data_ptr()
+    assert codegen.build(arm, "aba")(q, v, tau, out=place) is place
+    assert place.data_ptr() == address == np.from_dlpack(place).ctypes.data
+    np.testing.assert_allclose(place, aba(q, v, tau), rtol=1e-13)
+
+
+def test_arrays_of_jax_by_dlpack():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    arm = codegen.load("iiwa")
+    given = [jax.numpy.asarray(x.detach().numpy().copy()) for x in states(arm, 8)]
+    tensors = [torch.from_dlpack(x) for x in given]
+    assert [x.data_ptr() for x in tensors] == [x.unsafe_buffer_pointer() for x in given]
+    found = to_torch(arm, "aba")(*tensors)
+    np.testing.assert_allclose(found, codegen.build(arm, "aba")(*given), rtol=1e-13)
+
+
+def test_states_that_are_no_numbers_spoil_no_others():
+    arm = codegen.load("iiwa")
+    aba, (q, v, tau) = to_torch(arm, "aba"), states(arm, 9)
+    with torch.no_grad():
+        q[4] = torch.nan
+    found = aba(q, v, tau)
+    (slope,) = torch.autograd.grad(found.sum(), v)
+    for y in (found.detach(), slope):
+        np.testing.assert_array_equal(np.isfinite(y.numpy()).all(1), np.arange(9) != 4)
+
+
 def test_what_is_refused():
     arm = codegen.load("iiwa")
     aba, (q, v, tau) = to_torch(arm, "aba"), states(arm, 2)

@@ -66,6 +66,7 @@ from codegen.algorithms.integrate_derivatives import integrate_derivatives
 from codegen.algorithms.jacobian import jacobian
 from codegen.algorithms.jdot_v import jdot_v
 from codegen.algorithms.kjr import kjr
+from codegen.algorithms.kkt_inverse import kkt_inverse
 from codegen.algorithms.lagrange_fd import lagrange_fd
 from codegen.algorithms.ltl import ltl
 from codegen.algorithms.ltl_osim import ltl_osim
@@ -86,6 +87,7 @@ from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.regressor import regressor
 from codegen.algorithms.rnea import rnea
+from codegen.algorithms.rnea_derivatives_by_columns import rnea_derivatives_by_columns
 from codegen.algorithms.rnea_hessian import rnea_hessian
 from codegen.algorithms.stepped import INTEGRATORS as INTEGRATORS
 from codegen.algorithms.stepped import stepped
@@ -118,6 +120,8 @@ quantities = partial(Algorithm, group="quantities")
 derivatives = partial(Algorithm, group="derivatives", tolerance=WITH_CONTACTS)
 loops = partial(Algorithm, group="loops")
 approximate = partial(loops, declares=Needs(rotors="armature"))
+
+looped = partial(partial, inverse_dynamics=rnea_derivatives_by_columns)
 
 HELD_STEPS: dict[str, tuple[str, ...]] = {
     "pv": HELD,
@@ -209,6 +213,14 @@ ALGORITHMS: dict[str, Algorithm] = {
         damped("caba_osim_swept", caba_osim_swept, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b", declares=JOINTS),
         damped("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b, branches and base"),
         damped("caba_osim", caba_osim, ("q", "mu"), ("Winv",), "inverse of W + 1/mu"),
+        damped(
+            "kkt_inverse",
+            kkt_inverse,
+            ("q", "mu"),
+            ("Winv", "WinvJMinv"),
+            "inverse of W + 1/mu and its J M^-1",
+            declares=replace(PAIRS, joint_space=True),
+        ),
         derivatives(
             "rnea_derivatives",
             rnea_by_arguments,
@@ -216,6 +228,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             ("dtau_dq", "dtau_dv", "M"),
             "derivatives of inverse dynamics",
             differentiates=("tau",),
+            by_columns=rnea_derivatives_by_columns,
         ),
         derivatives(
             "aba_derivatives",
@@ -225,6 +238,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             "derivatives of forward dynamics",
             declares=IN_JOINT_SPACE,
             differentiates=("a",),
+            by_columns=looped(aba_derivatives),
         ),
         derivatives("fk_derivatives", fk_derivatives, STATE, ("dvelocity_dq", "J"), "derivatives of frame velocities"),
         derivatives(
@@ -250,6 +264,7 @@ ALGORITHMS: dict[str, Algorithm] = {
                 f"derivatives of {name}",
                 independent="rows",
                 differentiates=SOLUTION,
+                by_columns=looped(direct_derivatives),
             )
             for name in ("pv", "pv_early")
         ),
@@ -261,6 +276,7 @@ ALGORITHMS: dict[str, Algorithm] = {
                 BY_STATE,
                 f"derivatives of {name}",
                 differentiates=SOLUTION,
+                by_columns=looped(proximal_derivatives),
             )
             for name in (
                 *("prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff", "tree_kkt"),
@@ -275,6 +291,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             "derivatives of pv_soft",
             tolerance=WITH_MU,
             differentiates=SOLUTION,
+            by_columns=looped(soft_derivatives),
         ),
         derivatives(
             "integrate_derivatives", integrate_derivatives, ("q", "dv"), ("dq1_dq", "dq1_ddv"), "derivatives of steps"

@@ -7,7 +7,7 @@ Columns of da/dq are along the tangents of joints. Gravity enters as upward acce
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from casadi import SX, substitute
 
@@ -16,21 +16,29 @@ from codegen.algorithms.by_arguments import forces_by
 from codegen.algorithms.minverse import inverse_factors
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.recursions.by_state import by_tau
-from codegen.recursions.products import Product, Result
+from codegen.recursions.products import Product, Result, negated
 from codegen.recursions.tree import Tree
 from codegen.spatial import ltdl
 
 
-def aba_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, by: Sequence[SX] = ()) -> tuple[Result, ...]:
+def aba_derivatives(
+    tree: Tree,
+    v: SX,
+    tau: SX,
+    f_ext: SX,
+    by: Sequence[SX] = (),
+    inverse_dynamics: Callable[[Tree, SX, SX, SX], tuple[Result, ...]] = rnea_derivatives,
+) -> tuple[Result, ...]:
     """da/dq, da/dv and M^-1 = da/dtau (nv x nv) under joint forces tau, gravity and external wrenches.
 
-    Then da/dp for each of `by`, columns of symbols that other arguments, or the tree, depend on.
+    Then da/dp for each of `by`, columns of symbols that other arguments, or the tree, depend on. `inverse_dynamics`
+    gives dtau/dq and dtau/dv.
     """
     a, constant, M = aba(tree, v, tau, f_ext), SX.sym("a", tree.nv), inverse_factors(tree)
-    Q, V, _ = rnea_derivatives(tree, v, a, f_ext)
+    Q, V, _ = inverse_dynamics(tree, v, a, f_ext)
     others = [M.solve(-substitute(x, constant, a)) for x in forces_by(tree, v, constant, f_ext, by)]
     scaled = M.scaled(M.L)
-    da_dq, da_dv = (Product(scaled, Product(M.L, -R), transposed=True) for R in (Q, V))
+    da_dq, da_dv = (Product(scaled, Product(M.L, negated(R)), transposed=True) for R in (Q, V))
     return da_dq, da_dv, Product(scaled, M.L, transposed=True, symmetric=True), *others
 
 

@@ -40,6 +40,7 @@ QUANTITIES: dict[str, Quantity] = {
     "b": Quantity(("contacts",), "right-hand side over the rows of all contacts"),
     "x": Quantity(("contacts",), "solution over the rows of all contacts"),
     "Winv": Quantity(("contacts", "contacts"), "inverse of the damped Delassus matrix W + 1/mu"),
+    "WinvJMinv": Quantity(("contacts", "nv"), "this inverse times J M^-1: J's consistent inverse, transposed"),
     "Minv": Quantity(("nv", "nv"), "inverse of the joint-space inertia matrix"),
     "position": Quantity(("frames", 3), "frame origins in the world (m)"),
     "rotation": Quantity(("frames", 3, 3), "frame axes in the world, as columns"),

@@ -29,13 +29,15 @@ from codegen.recursions.by_state import by_tau
 from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.dual import Dual, Solver, direct, proximal, soft
 from codegen.recursions.motion import constraint_rhs, forces, motions
-from codegen.recursions.products import Product, Result
+from codegen.recursions.products import Product, Result, entries, negated
 from codegen.recursions.spanning_rates import node_rates
 from codegen.recursions.sweeps import add_contact_forces
 from codegen.recursions.tree import Tree
 from codegen.spatial import diagonal, ltdl, mirrored, zeros
 
 Solve = Callable[[SX], SX]
+InverseDynamics = Callable[[Tree, SX, SX, SX, SX], tuple[Result, ...]]
+"""dtau/dq, dtau/dv and M of a tree, v, a, external wrenches and multipliers."""
 
 
 class Change(NamedTuple):
@@ -44,38 +46,68 @@ class Change(NamedTuple):
     R are forces, `idle` (m x n) is how multipliers of redundant rows change besides, without force.
     """
 
-    R: SX
+    R: Result
     c: SX
     idle: SX | None = None
 
 
 class Rows(NamedTuple):
-    """Rows J (m x nv), how to solve with M, how multipliers accelerate joints (M^-1 J'), and how to solve with W."""
+    """Rows J (m x nv), how to solve with M, how multipliers accelerate joints (M^-1 J'), and how to solve with W.
+
+    `inverse_dynamics` gives the derivatives of inverse dynamics.
+    """
 
     J: SX
     of_M: Solve
     accelerated: Solve
     dual: Dual
+    inverse_dynamics: InverseDynamics = rnea_derivatives
 
 
-def direct_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, by: Sequence[SX] = ()) -> tuple[Result, ...]:
+def direct_derivatives(
+    tree: Tree,
+    v: SX,
+    tau: SX,
+    f_ext: SX,
+    k: SX,
+    by: Sequence[SX] = (),
+    inverse_dynamics: InverseDynamics = rnea_derivatives,
+) -> tuple[Result, ...]:
     """da/dq, da/dv, da/dtau (nv x nv) and dlam/dq, dlam/dv, dlam/dtau (m x nv) where contacts' rows are independent.
 
     Then da/dp and dlam/dp for each of `by`, columns of symbols that other arguments, or the tree, depend on.
+    `inverse_dynamics` gives the derivatives of inverse dynamics.
     """
-    return derivatives(tree, (v, tau, f_ext, k), lambda _: direct, by)
+    return derivatives(tree, (v, tau, f_ext, k), lambda _: direct, by, inverse_dynamics)
 
 
 def proximal_derivatives(
-    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX, by: Sequence[SX] = ()
+    tree: Tree,
+    v: SX,
+    tau: SX,
+    f_ext: SX,
+    k: SX,
+    mu: SX,
+    lam0: SX,
+    by: Sequence[SX] = (),
+    inverse_dynamics: InverseDynamics = rnea_derivatives,
 ) -> tuple[Result, ...]:
     """The same of the solution that the proximal iteration settles at from lam0, where rows may be redundant."""
-    return derivatives(tree, (v, tau, f_ext, k), lambda J: proximal(tree, J, mu, lam0), by)
+    return derivatives(tree, (v, tau, f_ext, k), lambda J: proximal(tree, J, mu, lam0), by, inverse_dynamics)
 
 
-def soft_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, by: Sequence[SX] = ()) -> tuple[Result, ...]:
+def soft_derivatives(
+    tree: Tree,
+    v: SX,
+    tau: SX,
+    f_ext: SX,
+    k: SX,
+    R: SX,
+    by: Sequence[SX] = (),
+    inverse_dynamics: InverseDynamics = rnea_derivatives,
+) -> tuple[Result, ...]:
     """The same for rows of softness R: R lam is what they lack."""
-    return derivatives(tree, (v, tau, f_ext, k), lambda _: soft(R), by, R)
+    return derivatives(tree, (v, tau, f_ext, k), lambda _: soft(R), by, inverse_dynamics, R)
 
 
 def direct_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:
@@ -108,13 +140,19 @@ Given = tuple[SX, SX, SX, SX]
 
 
 def derivatives(
-    tree: Tree, given: Given, solver: Callable[[SX], Solver], by: Sequence[SX], R: SX | None = None
+    tree: Tree,
+    given: Given,
+    solver: Callable[[SX], Solver],
+    by: Sequence[SX],
+    inverse_dynamics: InverseDynamics,
+    R: SX | None = None,
 ) -> tuple[Result, ...]:
     """The derivatives by q, v, tau and `by` for a way to solve with W (m x m), as products with inverses."""
     M, J = inverse_factors(tree), jacobian_transpose(tree).T
     Y = M.L @ J.T
     scaled_Y, scaled_L = M.scaled(Y), M.scaled(M.L)
-    rows = Rows(J, M.solve, lambda x: M.L.T @ (scaled_Y @ x), solver(J)(mirrored(Y.T @ scaled_Y)))
+    dual = solver(J)(mirrored(Y.T @ scaled_Y))
+    rows = Rows(J, M.solve, lambda x: M.L.T @ (scaled_Y @ x), dual, inverse_dynamics)
     _, changes = solution(tree, given, rows, by, R)
     # the inverse of the matrix of the equations above: da and -dlam by dtau and dc
     response, negative = Product(scaled_Y, M.L, transposed=True), rows.dual.negative()
@@ -133,7 +171,8 @@ def linearised(tree: Tree, given: Given, solver: Callable[[SX], Solver], dq_dz: 
     response = M.solve(J.T).T
     rows = Rows(J, M.solve, lambda x: response.T @ x, solver(J)(mirrored(response @ J.T)))
     a, (by_q, by_v) = solution(tree, given, rows)
-    B = M.solve(by_q.R @ dq_dz + by_v.R @ dv_dz + by_tau(tree.nv))
+    R_q, R_v = entries((by_q.R, by_v.R))
+    B = M.solve(R_q @ dq_dz + R_v @ dv_dz + by_tau(tree.nv))
     dlam = rows.dual.solve(by_q.c @ dq_dz + by_v.c @ dv_dz - J @ B)
     return a, B + response.T @ dlam
 
@@ -151,14 +190,29 @@ def solution(
         lack -= dual.redundant.W @ lam0
     lam = lam0 + dual.solve(lack)
     a = free + rows.accelerated(lam)
-    Q, V, _ = rnea_derivatives(tree, v, a, f_ext)
     along = partial(along_tangents, tree, v)
     c_q, c_v = lacking(tree, v, k, a, along)
-    changes = [Change(held(along, J.T, lam) - Q, c_q), Change(-V, c_v)]
+    R_q, R_v = forces_by_state(tree, given, rows, a, lam, along)
+    changes = [Change(R_q, c_q), Change(R_v, c_v)]
     changes += by_symbols(tree, given, zeros(tree.m) if R is None else R, a, lam, by)
     if dual.redundant:
         changes = least_squares(rows, lack, lam - lam0, along, changes, by)
     return a, changes
+
+
+def forces_by_state(
+    tree: Tree, given: Given, rows: Rows, a: SX, lam: SX, along: Callable[[SX], SX]
+) -> tuple[Result, Result]:
+    """How joint forces less those that motions need change by q and v (nv x nv), at constant a and lam.
+
+    Contacts' forces are wrenches like external ones where their rows stand still in their bodies.
+    """
+    v, _, f_ext, _ = given
+    if all(contact.force.is_constant() for contact in tree.contacts):
+        Q, V, _ = rows.inverse_dynamics(tree, v, a, f_ext, lam)
+        return negated(Q), negated(V)
+    Q, V, _ = rnea_derivatives(tree, v, a, f_ext)
+    return held(along, rows.J.T, lam) - Q, -V
 
 
 def by_symbols(tree: Tree, given: Given, R: SX, a: SX, lam: SX, by: Sequence[SX]) -> list[Change]:

@@ -39,7 +39,8 @@ class Algorithm:
     `declares` is what the lowering needs to know of it. Without `held` there, constrained dynamics is given the whole
     problem: no joint is eliminated. `auto` chooses among those of a group that compete. `independent` are the contacts'
     rows that must not depend on each other. `differentiates` are the results whose derivatives it gives, where other
-    arguments than the state may be asked for: `run` then takes columns of symbols, `by`.
+    arguments than the state may be asked for: `run` then takes columns of symbols, `by`. `by_columns` is the same by
+    loops over columns, for robots of many joints (`codegen.lowering.column_loops`).
     """
 
     name: str
@@ -53,6 +54,7 @@ class Algorithm:
     competes: bool = False
     independent: Independent = ""
     differentiates: tuple[str, ...] = ()
+    by_columns: Callable[..., Any] | None = None
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -80,6 +82,7 @@ class Algorithm:
             # units of compliances are others, and factors of pairs of joints cost more than units save
             length_units=matrix and self.declares.contact_traffic in ("forces", "branches"),
             # what multiplies single rows would have to turn with them
+            by_columns=self.by_columns is not None,
             contact_axes=(self.group == "constrained" or "x" in self.outputs) and not {"R", "weight"} & {*parameters},
         )
 

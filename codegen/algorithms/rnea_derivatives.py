@@ -27,6 +27,7 @@ from codegen.recursions.spanning_rates import (
     spanning_motion,
     spanning_tree,
 )
+from codegen.recursions.sweeps import add_contact_forces
 from codegen.recursions.tree import Tree
 from codegen.spatial import Coriolis, Transform, force_cross, mirrored, zeros
 
@@ -64,19 +65,19 @@ class Beyond:
         return Beyond(self.dofs, X.force(self.Fq), X.force(self.Fv), X.force(self.Ga), X.outward(self.Gb))
 
 
-def rnea_derivatives(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[SX, SX, SX]:
+def rnea_derivatives(tree: Tree, v: SX, a: SX, f_ext: SX, lam: SX | None = None) -> tuple[SX, SX, SX]:
     """dtau/dq, dtau/dv and M = dtau/da (nv x nv) at the motion (q, v, a) under gravity and external wrenches.
 
-    Of a robot with loops, q moves along what these allow.
+    Of a robot with loops, q moves along what these allow. Multipliers lam (m) of contacts push, too, if they are given.
     """
-    return of_tree(tree, v, a, f_ext)[1:] if is_plain(tree) else projected(tree, v, a, f_ext)
+    return of_tree(tree, v, a, f_ext, lam)[1:] if is_plain(tree) else projected(tree, v, a, f_ext, lam)
 
 
-def projected(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[SX, SX, SX]:
+def projected(tree: Tree, v: SX, a: SX, f_ext: SX, lam: SX | None) -> tuple[SX, SX, SX]:
     """The same by way of the spanning tree, whose joint velocities are H v: tau = H' tau_s and armature forces."""
     nodes, a_i = node_rates(tree, v), tree.split(a)
     moved = spanning_motion(tree, nodes, a)
-    tau, Q, V, M = of_tree(spanning_tree(tree), moved.v, moved.a, f_ext)
+    tau, Q, V, M = of_tree(spanning_tree(tree), moved.v, moved.a, f_ext, lam)
     H, by_state = moved.H, moved.reduced(Changes(M, V, Q, V))
     dq, dv = H.T @ by_state.a_q, H.T @ by_state.a_v
     # node by node: joint forces that turn with H, and those of armatures
@@ -87,12 +88,13 @@ def projected(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[SX, SX, SX]:
     return dq, dv, mirrored(H.T @ M @ H) + diagcat(*tree.armature)
 
 
-def of_tree(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[SX, SX, SX, SX]:
+def of_tree(tree: Tree, v: SX, a: SX, f_ext: SX, lam: SX | None) -> tuple[SX, SX, SX, SX]:
     """tau, dtau/dq, dtau/dv and M of a tree whose joint axes stand still in their bodies."""
     X, parent, dofs = tree.X, tree.parent, tree.dofs
     velocity, acceleration, joints = displacements(tree, v, a)
     at = {i: classical(velocity[i], acceleration[i]) for i in tree.outwards}
     f, I = forces(tree, at, f_ext), [own.parts[0] for own in tree.I]
+    f = f if lam is None else add_contact_forces(tree, f, lam)
     C = [*(Coriolis.of(part.I, velocity[b]) for b, part in enumerate(tree.parts)), Coriolis.none()]
     Q, V, M = (zeros(tree.nv, tree.nv) for _ in range(3))
     tau: dict[int, SX] = {}

@@ -56,6 +56,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "compiler and for reviewers, one state at a time, with the C library's sine and cosine",
     )
     parser.add_argument(
+        "--single-header",
+        action="store_true",
+        help="write one header in place of the folder: declarations, and definitions behind PREFIX_IMPLEMENTATION",
+    )
+    parser.add_argument(
         "--for",
         dest="interfaces",
         metavar="NAME",
@@ -77,6 +82,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=(0, 1, 2),
         default=2,
         help="the highest order of derivatives that solvers get (default: 2, Hessians)",
+    )
+    parser.add_argument(
+        "--directions",
+        type=int,
+        choices=(1, 4),
+        default=1,
+        help="4 adds products of derivatives by four directions at once for CasADi, in SIMD lanes (default: 1)",
     )
     parser.add_argument(
         "--sparse",
@@ -127,10 +139,12 @@ def run(args: argparse.Namespace) -> int:
     options = {**build_options(args), "iterations": args.iterations, "lanes": args.lanes, "backend": args.backend}
     options |= {"derivatives": args.derivatives, "sparse": args.sparse, "wrt": args.wrt}
     made = {"libraries": args.libraries, "static": args.static, "cpu": args.cpu, "sections": args.sections}
+    made |= {"single_header": args.single_header}
     solvers = {
         "interfaces": args.interfaces,
         "derivative_order": args.derivative_order,
         "on_singular": args.on_singular,
+        "directions": args.directions,
     }
     paths = api.generate(robot, names, out=folder, prefix=args.prefix, **options, **made, **solvers)
     sys.stdout.writelines(f"{plain(str(path))}\n" for path in paths)

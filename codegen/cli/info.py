@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 from codegen.cli.options import add_formats, add_robot
 from codegen.cli.requests import load
 from codegen.cli.table import Cell, Table, as_json, plain
+from codegen.model import ScrewJoint
 
 if TYPE_CHECKING:
     import argparse
 
     from codegen.geometry import Vec3
+    from codegen.model import Joint
     from codegen.robot import Robot
 
 EXAMPLES = """\
@@ -63,6 +65,10 @@ def run(args: argparse.Namespace) -> int:
             for n, loop in ((n, robot.loops[n]) for n in node.loops)
         ]
         sys.stdout.write("\n" + Table(LOOPS, tuple(loops)).text())
+    screws = [body.joint for body in robot.bodies if isinstance(body.joint, ScrewJoint)]
+    if screws:
+        formulas = tuple((joint.name, joint.turns_by, joint.slides_by) for joint in screws)
+        sys.stdout.write("\n" + Table(("screw", "turns by", "slides by"), formulas).text())
     for note in robot.notes:
         print(f"note: {plain(note)}")
     return 0
@@ -146,6 +152,11 @@ def tree(parents: list[int]) -> list[str]:
     return prefixes
 
 
+def _formulas(joint: Joint) -> dict[str, str]:
+    """Of a screw, the formulas of its motion."""
+    return {"turn": joint.turns_by, "slide": joint.slides_by} if isinstance(joint, ScrewJoint) else {}
+
+
 def facts(robot: Robot) -> dict[str, object]:
     """What `info` says, for machines; limits that are infinite are null."""
     solved = solved_by(robot)
@@ -156,6 +167,7 @@ def facts(robot: Robot) -> dict[str, object]:
             "joint": body.joint.name,
             "type": body.joint.type,
             "axis": list(body.joint.axis),
+            **_formulas(body.joint),
             "q": [q.start, q.stop],
             "v": [v.start, v.stop],
             "lower": _limit(body.joint.lower),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import asarray, empty, ndarray
 
-from codegen.arrays import array_of, only_dlpack
+from codegen.arrays import array_of, shared
 from codegen.compilation.foreign import bind, showing
 from codegen.compilation.pickling import made_again
 from codegen.errors import BuildError, SingularError
@@ -306,7 +306,8 @@ class Function:
             )
         arrays = []
         for port, place in zip(self.outputs, places, strict=True):
-            array = array_of(f"{self.name}: out for {port.name}", place)
+            speaks = hasattr(place, "__dlpack__") and not isinstance(place, np.ndarray)
+            array = shared(f"{self.name}: out for {port.name}", place) if speaks else place
             arrays.append(array)
             if not isinstance(array, np.ndarray) or array.dtype != bound.dtype:
                 given = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
@@ -315,8 +316,8 @@ class Function:
             if array.shape != shape:
                 raise ValueError(f"{self.name}: out for {port.name} must have shape {shape}, not {array.shape}")
             if not array.flags.carray:
-                shared = ", and shared to be written to (DLPack 1.0, NumPy 2.1)" if only_dlpack(place) else ""
-                raise ValueError(f"{self.name}: out for {port.name} must be writable, aligned and C-contiguous{shared}")
+                more = ", and shared to be written to (DLPack 1.0, NumPy 2.1)" if speaks else ""
+                raise ValueError(f"{self.name}: out for {port.name} must be writable, aligned and C-contiguous{more}")
         for k, array in enumerate(arrays):
             if any(np.may_share_memory(array, other) for other in arrays[:k]):
                 raise ValueError(f"{self.name}: the arrays in out overlap")

@@ -1,4 +1,4 @@
-"""Addition of a loop to a finished model: stated in Python, checked like a file's, and the tree clustered anew."""
+"""Loops and screws for a finished model: stated in Python, checked like a file's, and the tree clustered anew."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codegen.description.clusters import clustered
-from codegen.description.description import DescribedLoop
+from codegen.description.description import SCALAR_JOINTS, DescribedLoop
 from codegen.description.files import shown
-from codegen.description.locking import settled
+from codegen.description.locking import body_of, settled
 from codegen.description.loops import canonical, resolved
-from codegen.description.texts import text_of, words_of, zero_of
+from codegen.description.validate import check_screw
 from codegen.errors import RobotError
-from codegen.kinematic_loops.expressions import names
+from codegen.expressions.curves import VARIABLE
+from codegen.expressions.parsing import names
+from codegen.expressions.texts import text_of, words_of, zero_of
+from codegen.joints import SLIDE, TURN
 from codegen.kinematic_loops.independent_joints import completed
+from codegen.model import ScrewJoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,6 +51,32 @@ def with_loop(
     joints = {body.joint.name: body.joint for body in model.bodies}
     loop = resolved(model.name, DescribedLoop(name, "expression", canonical(data)), joints, {})
     return completed(settled(clustered(replace(model, loops=(*model.loops, loop)))))
+
+
+def with_screw(model: Model, name: str, turn: Any = TURN, slide: Any = SLIDE) -> Model:
+    """See `Robot.with_screw`."""
+    body = body_of(model, name)
+    joint = body.joint
+    if joint.type not in SCALAR_JOINTS:
+        raise RobotError(
+            f"{model.name}: joint {shown(name)} is {joint.type}; only joints of one coordinate become screws"
+        )
+    formulas = [text_of(formula, _only_variable(model, formula)) for formula in (turn, slide)]
+    limits = (joint.lower, joint.upper, joint.velocity, joint.effort)
+    check_screw(f"{model.name}: joint {shown(name)}", *formulas)
+    screw = ScrewJoint(joint.name, "screw", joint.axis, *limits, joint.armature, *formulas)
+    bodies = (replace(other, joint=screw) if other is body else other for other in model.bodies)
+    return replace(model, bodies=tuple(bodies))
+
+
+def _only_variable(model: Model, formula: Any) -> dict[str, str]:
+    """q for the one symbol of a SymPy expression, whatever its name."""
+    symbols = [symbol.name for symbol in getattr(formula, "free_symbols", ())]
+    if len(symbols) > 1:
+        raise RobotError(
+            f"{model.name}: a screw's formula has one variable, not {', '.join(map(shown, sorted(symbols)))}"
+        )
+    return dict.fromkeys(symbols, VARIABLE)
 
 
 def _variables(formulas: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:

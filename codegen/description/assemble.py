@@ -17,8 +17,9 @@ from codegen.description.snap import SNAP
 from codegen.description.validate import check, check_bodies, listed, weightless
 from codegen.errors import RobotError
 from codegen.geometry import Inertia, Pose
+from codegen.joints import SLIDE, TURN
 from codegen.limits import LARGEST
-from codegen.model import Body, Frame, Joint, Model
+from codegen.model import Body, Frame, Joint, Model, ScrewJoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -138,16 +139,11 @@ def _joint(stated: DescribedJoint, snap: float) -> Joint:
     """Joints with several coordinates have no axis; a planar joint's normal is z by construction."""
     if stated.type not in SCALAR_JOINTS:
         return Joint(stated.name, stated.type, armature=stated.armature)
-    return Joint(
-        stated.name,
-        stated.type,
-        snapping.axis(stated.axis, snap),
-        stated.lower,
-        stated.upper,
-        stated.velocity,
-        stated.effort,
-        stated.armature,
-    )
+    limits = (stated.lower, stated.upper, stated.velocity, stated.effort)
+    numbers = (stated.name, stated.type, snapping.axis(stated.axis, snap), *limits, stated.armature)
+    if stated.type == "screw":
+        return ScrewJoint(*numbers, stated.turn or TURN, stated.slide or SLIDE)
+    return Joint(*numbers)
 
 
 def _frames(description: Description, tree: Merged, number: Mapping[int, int], snap: float) -> tuple[Frame, ...]:

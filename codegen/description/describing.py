@@ -15,6 +15,7 @@ from codegen.description.description import (
 )
 from codegen.description.loops import canonical
 from codegen.geometry import Inertia, Pose, mat3, vec3
+from codegen.model import ScrewJoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,6 +96,8 @@ def _joint(links: Mapping[int, str], ends: Mapping[int, Pose], b: int, body: Bod
     if joint.type not in SCALAR_JOINTS:
         return stated
     limits = {name: getattr(joint, name) for name in ("lower", "upper", "velocity", "effort")}
+    if isinstance(joint, ScrewJoint):
+        stated = replace(stated, turn=joint.turns_by, slide=joint.slides_by)
     return replace(stated, axis=joint.axis, **limits)
 
 

@@ -14,7 +14,7 @@ from codegen.model import Source
 
 Base = Literal["fixed", "floating"]
 GRAVITY: Vec3 = (0.0, 0.0, -9.81)
-SCALAR_JOINTS = ("revolute", "prismatic")
+SCALAR_JOINTS = ("revolute", "prismatic", "screw")
 JOINT_TYPES = ("fixed", *SCALAR_JOINTS, "planar", "spherical", "floating")
 LOOP_KINDS = ("linear", "coupling", "closure", "expression")
 
@@ -32,8 +32,9 @@ class DescribedJoint:
     """A joint between two links: `placement`, then the motion, then `attachment` lead to the child's frame.
 
     `placement` is the joint frame in the parent link, `attachment` the child link in the moving frame; `axis`
-    is in the joint frame and for a planar joint the normal of its plane. `home` is the motion of a floating joint
-    at which a fixed base welds it.
+    is in the joint frame and for a planar joint the normal of its plane. `turn` and `slide` are formulas of a screw's
+    coordinate q: the angle about the axis and the displacement along it (left out: q and 0). `home` is the motion of a
+    floating joint at which a fixed base welds it.
     """
 
     name: str
@@ -48,6 +49,8 @@ class DescribedJoint:
     velocity: float = math.inf
     effort: float = math.inf
     armature: float = 0.0
+    turn: str = ""
+    slide: str = ""
     home: Pose = field(default_factory=Pose)
 
 

@@ -15,8 +15,8 @@ from casadi import SX
 from codegen.description.files import shown
 from codegen.description.validate import listed
 from codegen.errors import RobotError
+from codegen.expressions.parsing import parse
 from codegen.kinematic_loops.constraints import linear_rows
-from codegen.kinematic_loops.expressions import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

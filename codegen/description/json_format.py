@@ -98,6 +98,7 @@ def _joint_out(joint: DescribedJoint) -> dict[str, Any]:
     out |= _pose_out("placement", joint.placement)
     if joint.type not in ("fixed", "floating", "spherical"):
         out["axis"] = list(joint.axis)
+    out |= {key: text for key, text in (("turn", joint.turn), ("slide", joint.slide)) if text}
     out |= _pose_out("attachment", joint.attachment)
     bounds = {key: getattr(joint, key) for key in _BOUNDS if math.isfinite(getattr(joint, key))}
     if bounds:
@@ -209,6 +210,8 @@ def _joint(item: dict[str, Any]) -> DescribedJoint:
         child=item["child"],
         placement=_pose(item.get("placement")),
         axis=vec3(item.get("axis", (0.0, 0.0, 1.0))),
+        turn=item.get("turn", ""),
+        slide=item.get("slide", ""),
         attachment=_pose(item.get("attachment")),
         armature=float(item.get("armature", 0.0)),
         home=_pose(item.get("home")),

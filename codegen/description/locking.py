@@ -39,7 +39,7 @@ def lock(
         raise RobotError(f"{model.name}: lock takes a mapping or a list of joints; write [{joints!r}]")
     pairs = joints.items() if isinstance(joints, Mapping) else ((name, None) for name in joints)
     asked = {str(name): value for name, value in pairs}
-    bodies = {name: _body(model, name) for name in asked}
+    bodies = {name: body_of(model, name) for name in asked}
     at = {name: _values(model, bodies[name], value) for name, value in asked.items() if value is not None}
     if len(at) < len(asked):
         at = _with_usual(model, asked, at, q)
@@ -59,7 +59,7 @@ def _with_usual(
 def lock_all_but(model: Model, joints: Sequence[str], q: ArrayLike | None = None) -> Model:
     """See `Robot.lock_all_but`."""
     for name in joints:
-        _body(model, name)
+        body_of(model, name)
     moving = _led(model, joints)
     for name in joints:
         if name not in moving:
@@ -140,7 +140,7 @@ def _scaled(before: Model, model: Model) -> Model:
     return replace(model, loops=tuple(loops))
 
 
-def _body(model: Model, name: str) -> Body:
+def body_of(model: Model, name: str) -> Body:
     """The body that a joint moves; RobotError if there is no such joint."""
     for body in model.bodies:
         if body.joint.name == name:

@@ -137,7 +137,7 @@ def _check_scalar(words: str, types: Mapping[str, str]) -> None:
     for name, kind in types.items():
         if kind not in SCALAR_JOINTS:
             raise RobotError(
-                f"{words} ties joint {shown(name)}, which is {kind}; only revolute and prismatic joints can be tied so"
+                f"{words} ties joint {shown(name)}, which is {kind}; only joints of one coordinate can be tied so"
             )
 
 
@@ -156,7 +156,7 @@ def _check_expression(words: str, data: Mapping[str, Any]) -> None:
         raise RobotError(f"{words}: 'scale' must have one number for each independent joint")
     from casadi import SX  # slow to import, and few robots have expressions
 
-    from codegen.kinematic_loops.expressions import parse
+    from codegen.expressions.parsing import parse
 
     symbols = {name: SX.sym(name) for name in data["variables"]}
     try:

@@ -14,7 +14,17 @@ from codegen.description.rotations import check_rotation
 from codegen.description.snap import GYRATION
 from codegen.errors import RobotError
 from codegen.geometry import Pose
-from codegen.limits import LARGEST, LONGEST_NAME, MOST_FRAMES, MOST_JOINTS, MOST_LINKS, MOST_LOOPS, SMALLEST
+from codegen.joints import SLIDE, TURN
+from codegen.limits import (
+    LARGEST,
+    LONGEST_NAME,
+    MOST_FORMULAS,
+    MOST_FRAMES,
+    MOST_JOINTS,
+    MOST_LINKS,
+    MOST_LOOPS,
+    SMALLEST,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -51,6 +61,8 @@ def _check_counts(where: str, description: Description) -> None:
     ):
         if count > most:
             raise RobotError(f"{where}: {count} {kind} are more than the {most} that rigidc takes")
+    if sum(len(joint.turn) + len(joint.slide) for joint in description.joints) > MOST_FORMULAS:
+        raise RobotError(f"{where}: its joints' formulas have more than {MOST_FORMULAS} characters; shorten them")
 
 
 def listed(names: Sequence[str]) -> str:
@@ -145,6 +157,10 @@ def _check_joint(where: str, joint: DescribedJoint) -> None:
         _check_finite(f"{words}, axis", joint.axis)
         if not any(abs(x) > 1e-9 for x in joint.axis):
             raise RobotError(f"{words} has a zero axis; state the direction of its motion")
+    if joint.type == "screw":
+        check_screw(words, joint.turn or TURN, joint.slide or SLIDE)
+    elif joint.turn or joint.slide:
+        raise RobotError(f"{words} has formulas, which only screws have; make it one, or remove turn and slide")
     if not joint.lower <= joint.upper:
         raise RobotError(f"{words} has a lower limit {joint.lower!r} above its upper limit {joint.upper!r}; swap them")
     _check_finite(f"{words}, limits", (x for x in (joint.lower, joint.upper) if not math.isinf(x)))
@@ -152,6 +168,24 @@ def _check_joint(where: str, joint: DescribedJoint) -> None:
     _check_not_tiny(f"{words}, armature", joint.armature)
     if joint.armature < 0.0:
         raise RobotError(f"{words} has a negative armature; state zero or more")
+
+
+def check_screw(words: str, turn: str, slide: str) -> None:
+    """RobotError for formulas of a screw that cannot be read, and for those that are not a joint's."""
+    from casadi import SX, jacobian  # slow to import, and few robots have formulas in joints
+
+    from codegen.expressions.curves import VARIABLE
+    from codegen.expressions.parsing import parse
+
+    q = SX.sym(VARIABLE)
+    try:
+        angle, along = (parse(text, {VARIABLE: q}) for text in (turn, slide))
+    except RobotError as error:
+        raise RobotError(f"{words}: {error} (the coordinate is called {VARIABLE})") from None
+    if not jacobian(jacobian(angle, q), q).is_zero():
+        raise RobotError(f"{words}: its turn {shown(turn)} is not linear in {VARIABLE}; take the angle as {VARIABLE}")
+    if jacobian(angle, q).is_zero() and jacobian(along, q).is_zero():
+        raise RobotError(f"{words} does not move with {VARIABLE}; let turn or slide depend on it, or make it fixed")
 
 
 def _check_finite(words: str, values: Iterable[float]) -> None:

@@ -15,10 +15,11 @@ from codegen.description.rotations import about, from_wxyz
 from codegen.description.snap import SNAP
 from codegen.description.validate import listed, weightless
 from codegen.errors import RobotError
+from codegen.expressions.curves import VARIABLE
+from codegen.expressions.parsing import parse, substituted
 from codegen.geometry import Inertia, Pose, vec3
 from codegen.kinematic_loops.constraints import implicit, linear_rows
-from codegen.kinematic_loops.expressions import parse, substituted
-from codegen.model import Loop
+from codegen.model import Loop, ScrewJoint
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -34,6 +35,9 @@ def motion(joint: Joint, convention: Convention, q: Sequence[float]) -> Pose:
         return Pose(about(joint.axis, q[0]))
     if joint.type == "prismatic":
         return Pose(translation=vec3([q[0] * part for part in joint.axis]))
+    if isinstance(joint, ScrewJoint):
+        angle, along = (float(parse(text, {VARIABLE: SX(q[0])})) for text in (joint.turns_by, joint.slides_by))
+        return Pose(about(joint.axis, angle), vec3([along * part for part in joint.axis]))
     if joint.type == "planar":
         return Pose(about((0.0, 0.0, 1.0), q[2]), (q[0], q[1], 0.0))
     turn = q[-4:] if convention == "mujoco" else (q[-1], *q[-4:-1])

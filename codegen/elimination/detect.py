@@ -15,7 +15,7 @@ from casadi import DM, SX, Function, diag, symvar
 from codegen.elimination.levers import REGULAR, long_enough
 from codegen.elimination.links import EliminatedLink, LeveredLink, SwivelLink, WeldedLink
 from codegen.recursions.tree import LoweredContact, Tree
-from codegen.spatial import Transform, Translation, constant, others, own_axes, reflections, without_rows
+from codegen.spatial import Transform, Translation, constant, others, own_axes, reflections, unit_axes, without_rows
 
 ANGLES = 64  # at which levers are looked at that a hinge moves
 STEADY = 0.3  # of the longest of these, what the shortest must be; between two angles, little is missed then
@@ -115,7 +115,9 @@ def _free_axes(tree: Tree, contact: LoweredContact) -> tuple[int, ...]:
     Nor by stiffness that is in its inertia already, which would be taken for the body's own.
     """
     part, node = tree.parts[contact.body], tree.model.nodes[contact.node]
-    axes = own_axes(part.S) if part.parent >= 0 and len(node.bodies) == 1 and not node.loops else ()
+    axes = (
+        own_axes(part.S) if part.parent >= 0 and len(node.bodies) == 1 and not node.loops and unit_axes(part.S) else ()
+    )
     alone = sum(contact.node in tree.path(other.node) for other in tree.contacts) == 1
     return axes if len(axes) < 6 and alone and not contact.stiff else ()
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codegen.emission.functions import Argument, Call, Function
+from codegen.emission.maps import map_steps, words_of
 from codegen.emission.products import factors_call, kept, steps, vectorised
 from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, ProductKernel, Style
 from codegen.emission.stack import stack
@@ -300,7 +301,10 @@ def _products(
     name, macro = symbol(header, kernel), header.c_prefix.upper()
     function, own = kernel.function, arguments(kernel.function.graph)
     made = _functions(f"{name}_factors", f"{macro}_APART void {name}_factors", header, program, own, language, lengths)
-    then = steps(name, function, given, partial(vectorised, header=header))
+    then = (
+        *map_steps(name, function, given, words_of(language)),
+        *steps(name, function, given, partial(vectorised, header=header)),
+    )
     loops = [Function(f"{macro}_APART void {step.call.name}({step.head('T')})", step.lines) for step in then]
     arrays = [f"T {array}[{port.size}] {macro}_ALIGNED;" for array, port in kept(function).items()]
     calls = [str(call) for call in (factors_call(name, function, given), *then)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codegen.emission.functions import Argument, Call
+from codegen.emission.segments import Segments
 from codegen.emission.text import render
 from codegen.emission.tiles import VECTOR, tiled
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from codegen.emission.spec import Header
     from codegen.emission.tiles import Tiles
     from codegen.ir.graph import Port
-    from codegen.ir.products import WithProducts
+    from codegen.ir.products import AnyProduct, WithProducts
+
+    Loops = Tiles | Segments
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +41,24 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Products or a gather: the lines of their function, the names of what it reads and writes, and its call."""
+    """Products, a gather or a map: the lines of their function, the names of what it reads and writes, and its call.
+
+    Arrays that it writes overlap no others; a `restrict` macro for pointers tells compilers so.
+    """
 
     lines: tuple[str, ...]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     call: Call
+    restrict: str = ""
 
     def __str__(self) -> str:
         return str(self.call)
 
     def head(self, real: str) -> str:
         """The function's arguments, of this type."""
-        return ", ".join((*(f"const {real} *{x}" for x in self.reads), *(f"{real} *{x}" for x in self.writes)))
+        to = f"*{self.restrict} " if self.restrict else "*"
+        return ", ".join((*(f"const {real} {to}{x}" for x in self.reads), *(f"{real} {to}{x}" for x in self.writes)))
 
 
 def kept(function: WithProducts) -> dict[str, Port]:
@@ -60,21 +68,19 @@ def kept(function: WithProducts) -> dict[str, Port]:
 
 def factors_call(name: str, function: WithProducts, given: Sequence[Argument]) -> Call:
     """The call of what makes the factors and all other results, for a kernel of this name and with these arguments."""
-    names = _names(function, given)
+    names = names_of(function, given)
     return Call(f"{name}_factors", tuple(names[port.name] for port in function.ports))
 
 
 def steps(
-    name: str, function: WithProducts, given: Sequence[Argument], lines: Callable[[Tiles], tuple[str, ...]]
+    name: str, function: WithProducts, given: Sequence[Argument], lines: Callable[[Loops], tuple[str, ...]]
 ) -> tuple[Step, ...]:
     """The products, of which two may go together and have these lines, and then the gathers."""
-    names, found = _names(function, given), list[Step]()
+    names, found = names_of(function, given), list[Step]()
     for number, tiles in enumerate(tiled(function)):
-        taken = {"left": names[tiles.products[0].left]}
-        for k, own in enumerate(tiles.products):
-            ports = {f"right{k}": own.right, f"plus{k}": own.plus}
-            taken |= {what: names[port] for what, port in ports.items() if port}
-        made = {f"to{k}": names[own.port.name] for k, own in enumerate(tiles.products)}
+        taken = {what: names[port] for what, port in _taken(tiles).items()}
+        products: Sequence[AnyProduct] = tiles.products
+        made = {f"to{k}": names[own.port.name] for k, own in enumerate(products)}
         call = Call(f"{name}_product_{number}", (*taken.values(), *made.values()))
         found.append(Step(lines(tiles), tuple(taken), tuple(made), call))
     for number, gather in enumerate(function.gathers):
@@ -83,32 +89,86 @@ def steps(
     return tuple(found)
 
 
+def _taken(loops: Loops) -> dict[str, str]:
+    """The ports that loops read, by the names of their arguments."""
+    if isinstance(loops, Segments):
+        lefts = {f"left{k}": part.left for k, part in enumerate(loops.products[0].parts)}
+        parts = ((p, k, part) for p, own in enumerate(loops.products) for k, part in enumerate(own.parts))
+        return lefts | {f"right{k}_{p}": part.right for p, k, part in parts}
+    taken = {"left": loops.products[0].left}
+    for k, own in enumerate(loops.products):
+        taken |= {f"right{k}": own.right} | ({f"plus{k}": own.plus} if own.plus else {})
+    return taken
+
+
 def _gather(places: Sequence[int]) -> tuple[str, ...]:
     """The lines of a gather's C function."""
     table = f"static const int places[] = {{ {', '.join(map(str, places))} }};"
     return table, f"for (int k = 0; k < {len(places)}; ++k) to[k] = from[places[k]];"
 
 
-def vectorised(tiles: Tiles, header: Header) -> tuple[str, ...]:
+def vectorised(loops: Loops, header: Header) -> tuple[str, ...]:
     """The lines of a product's C function: by small vectors where the processor has such, otherwise by single numbers.
 
     Its arguments are the matrix left, and of each product right, plus, if something is added, and to.
     """
-    vectors = Words("P4", VECTOR, tiles.width // VECTOR, "{0}", "*(const P4_ANY *)&", "*(P4_ANY *)&")
-    small, single = _tile(tiles, "T", vectors), _singly(tiles, "T", f"{header.c_prefix}_all(0.0)")
-    return _lines(tiles, "T", f"#if {header.c_prefix.upper()}_PACKS\n{small}\n#else\n{single}\n#endif")
+    zero, mirror = f"{header.c_prefix}_all(0.0)", f"{header.c_prefix}_mirror"
+    packs = f"{header.c_prefix.upper()}_PACKS"
+    if isinstance(loops, Segments):
+        return _along(loops, "T", zero, packs, mirror)
+    vectors = Words("P4", VECTOR, loops.width // VECTOR, "{0}", "*(const P4_ANY *)&", "*(P4_ANY *)&")
+    small, single = _tile(loops, "T", vectors), _singly(loops, "T", zero)
+    return _lines(loops, "T", f"#if {packs}\n{small}\n#else\n{single}\n#endif", mirror)
 
 
-def scalar(tiles: Tiles, real: str) -> tuple[str, ...]:
+def scalar(loops: Loops, real: str) -> tuple[str, ...]:
     """The same with single numbers, of this type."""
-    return _lines(tiles, real, _singly(tiles, real, "0"))
+    if isinstance(loops, Segments):
+        return _along(loops, real, "0")
+    return _lines(loops, real, _singly(loops, real, "0"))
 
 
-def _lines(tiles: Tiles, real: str, body: str) -> tuple[str, ...]:
-    size = tiles.size[0]
-    copy = f"for (int n = 0; n < {size}; ++n) for (int k = 0; k < n; ++k) to0[n*{size} + k] = to0[k*{size} + n];"
-    slots = {"body": body, "mirrored": copy if tiles.symmetric else ""}
+def _lines(tiles: Tiles, real: str, body: str, mirror: str = "") -> tuple[str, ...]:
+    slots = {"body": body, "mirrored": _mirrored(tiles, mirror)}
     return tuple(line for line in render("product.jinja", tiles=tiles, real=real, **slots).splitlines() if line)
+
+
+def _mirrored(loops: Loops, mirror: str) -> str:
+    """A line that copies what is above the diagonal, if that is all that loops compute; by a function of this name."""
+    size = loops.size[0]
+    copy = f"for (int n = 0; n < {size}; ++n) for (int k = 0; k < n; ++k) to0[n*{size} + k] = to0[k*{size} + n];"
+    return (f"{mirror}(to0, {size});" if mirror else copy) if loops.symmetric else ""
+
+
+def _along(own: Segments, real: str, zero: str, vector: str = "", mirror: str = "") -> tuple[str, ...]:
+    """The lines of a masked product's C function, by small vectors, too, if a macro `vector` says so."""
+    columns, parts = own.size[1], []
+    results = [f"to{p}[row*{columns} + j]" for p in range(len(own.products))]
+    for k, inner in enumerate(own.inner):
+        across, along = own.steps(k)
+        lefts = [(f"a{n}", f"left{k}[row*{across} + {n * along}]") for n in range(inner)]
+        rights = [[f"right{k}_{p}[{n * columns} + j]" for n in range(inner)] for p in range(len(own.products))]
+        singles = [" + ".join(f"a{n}*{x}" for n, x in enumerate(right)) for right in rights]
+        vectors = [" + ".join(f"a{n}**(const P4_ANY *)&{x}" for n, x in enumerate(right)) for right in rights]
+        parts.append((lefts, vectors, singles))
+    parts.append(([], ["(P4){0}"] * len(results), [zero] * len(results)))
+    text = render(
+        "product_segments.jinja",
+        own=own,
+        real=real,
+        width=VECTOR,
+        vector=vector,
+        mirrored=_mirrored(own, mirror),
+        parts=[
+            {
+                "lefts": lefts,
+                "vectors": list(zip(results, vectors, strict=True)),
+                "singles": list(zip(results, singles, strict=True)),
+            }
+            for lefts, vectors, singles in parts
+        ],
+    )
+    return tuple(line for line in text.splitlines() if line)
 
 
 def _singly(tiles: Tiles, real: str, zero: str) -> str:
@@ -144,6 +204,6 @@ def _tile(tiles: Tiles, real: str, words: Words, column: str = "") -> str:
     ).rstrip("\n")
 
 
-def _names(function: WithProducts, given: Sequence[Argument]) -> dict[str, str]:
+def names_of(function: WithProducts, given: Sequence[Argument]) -> dict[str, str]:
     """What C calls the arrays, by the names of their ports."""
     return {a.port.name: a.name for a in given} | {port.name: name for name, port in kept(function).items()}

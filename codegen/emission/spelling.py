@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codegen.ir.operations import CONST, INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from codegen.emission.layout import Layout
+    from codegen.emission.rows import Row
     from codegen.ir.graph import Graph
     from codegen.languages import Language
 
@@ -32,6 +33,12 @@ class Spelling:
 
     def __str__(self) -> str:
         return f"names of {len(self.text)} values, {len(self.targets)} of them results, {len(self.elements)} angles'"
+
+    def without(self, rows: Iterable[Row]) -> Spelling:
+        """The same without the places of results that are stored in rows."""
+        gone = {target for row in rows for target in row.targets}
+        left = {index: [target for target in own if target not in gone] for index, own in self.targets.items()}
+        return replace(self, targets=left)
 
 
 def spelling(graph: Graph, names: Sequence[str], language: Language, layout: Layout) -> Spelling:

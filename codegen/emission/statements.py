@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from codegen.emission.blocks import EIGHT, PAIR
 from codegen.emission.layout import START, layout
 from codegen.emission.nesting import LONGEST, nested, within
+from codegen.emission.rows import in_rows
 from codegen.emission.spelling import spelling
 from codegen.ir.operations import CONST, INPUT
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from codegen.emission.layout import Layout
+    from codegen.emission.rows import Row
     from codegen.emission.spelling import Spelling
     from codegen.emission.splitting import Lengths
     from codegen.ir.graph import Graph
@@ -61,18 +63,23 @@ def statements(
     comments = comments or Comments()
     plan = layout(graph, packs, language.own_angles, lengths)
     words, stored = spelling(graph, names, language, plan), due(graph, plan)
+    rows = in_rows(graph, plan, names, stored) if packs else {}
+    words = words.without(row for own in rows.values() for row in own)
+    numbers = spread(graph, plan, words)
     inner = nested(graph, plan, stored)
     parts, firsts = [], entering(graph, plan, comments.owners)
     for number, units in enumerate(plan.parts):
-        reads = _reads(graph, plan, words, units, stored)
+        reads = _reads(graph, plan, words, units, stored, rows)
         writer = _Writer(graph, plan, words, language, firsts, comments.sections, inner, reads)
         if len(plan.parts) > 1:
             writer.say(f"Part {number + 1} of {len(plan.parts)}.")
         if number == 0:
-            writer.store(stored.get(START, ()))
+            writer.store(stored.get(START, ()), rows.get(START, ()))
+            writer.fill(numbers.get(START, ()))
         for index in units:
             writer.make(index)
-            writer.store(stored.get(index, ()))
+            writer.store(stored.get(index, ()), rows.get(index, ()))
+            writer.fill(numbers.get(index, ()))
         parts.append(_part(writer.lines, names, len(graph.inputs), whole=len(plan.parts) == 1))
     return tuple(parts), plan.workspace
 
@@ -105,14 +112,37 @@ def due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
     return stored
 
 
+def spread(graph: Graph, plan: Layout, words: Spelling) -> dict[int, list[tuple[int, list[str]]]]:
+    """By the unit after which they are stored: results that are numbers, and up to eight neighbours that become them.
+
+    They are spread over all units after which no input is left to read: a processor computes while it stores, but only
+    so many stores may wait.
+    """
+    numbers = sorted({i for result in graph.results for i in result if graph.values[i].op == CONST})
+    whole = ((index, run) for index in numbers for run in runs(words.targets[index]))
+    fills = [(index, run[k : k + EIGHT]) for index, run in whole for k in range(0, len(run), EIGHT)]
+    units = [START, *(unit for units in plan.parts for unit in units)]
+    units = units[units.index(plan.free) :]
+    found: dict[int, list[tuple[int, list[str]]]] = {}
+    for number, fill in enumerate(fills):
+        found.setdefault(units[number * len(units) // len(fills)], []).append(fill)
+    return found
+
+
 def _reads(
-    graph: Graph, plan: Layout, words: Spelling, units: Sequence[int], stored: Mapping[int, Sequence[int]]
+    graph: Graph,
+    plan: Layout,
+    words: Spelling,
+    units: Sequence[int],
+    stored: Mapping[int, Sequence[int]],
+    rows: Mapping[int, Sequence[Row]],
 ) -> Counter[int]:
     """How often the statements of one part name each unit, by its first value."""
     reads = Counter(plan.unit(arg)[0] for unit in units for k in plan.unit(unit) for arg in graph.values[k].args)
     for unit in (START, *units):
         for index in stored.get(unit, ()):
             reads[plan.unit(index)[0]] += len(words.targets[index])
+        reads.update(plan.unit(index)[0] for row in rows.get(unit, ()) for index in row.values)
     return reads
 
 
@@ -201,24 +231,31 @@ class _Writer:
             self.section = section
             self.lines.append(f"/* {section} */")
 
-    def store(self, results: Sequence[int]) -> None:
-        """Store results; inputs among them are read before the first store."""
+    def store(self, results: Sequence[int], rows: Sequence[Row]) -> None:
+        """Store results but numbers, and rows of them; inputs among them are read before the first store."""
         stores: list[str] = []
-        if results:
+        results = [index for index in results if self.words.targets[index] and not self.words.literal[index]]
+        if results or rows:
             self.say("Results, each stored as soon as it is there and no input is left to read.")
         for index in results:
             self._fetch(index)
-            text = self.language.everywhere(self._text(index), self.words.literal[index])
+            text = self._text(index)
             if self.graph.values[index].op == INPUT and index not in self.plan.copied:
                 copy = f"t{len(self.graph.values) + index}"
                 self.lines.append(f"const T {copy} = {text};")
                 text = copy
-            targets = self.words.targets[index]
-            if self.words.literal[index]:
-                stores += [self._filled(run, index) for run in runs(targets)]
-            else:
-                stores += [f"{target} = {text};" for target in targets]
+            stores += [f"{target} = {text};" for target in self.words.targets[index]]
+        for row in rows:
+            for index in row.values:
+                self._fetch(index)
+            kind = f"P{len(row.values)}"
+            listed = ", ".join(map(self._text, row.values))
+            stores.append(f"*({kind}_ANY *)&{row.targets[0]} = ({kind}){{{listed}}};")
         self.lines += stores
+
+    def fill(self, numbers: Sequence[tuple[int, Sequence[str]]]) -> None:
+        """Store numbers in the places of results."""
+        self.lines += [self._filled(run, index) for index, run in numbers]
 
     def _filled(self, run: Sequence[str], index: int) -> str:
         """Neighbours that become the same number."""

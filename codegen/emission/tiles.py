@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.ir.products import TILE
+from codegen.emission.segments import segmented
+from codegen.ir.products import TILE, MaskedMatrixProduct, MatrixProduct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from codegen.ir.products import MatrixProduct, WithProducts
+    from codegen.emission.segments import Segments
+    from codegen.ir.products import AnyProduct, WithProducts
 
     Pattern = NDArray[np.bool_]
 
@@ -78,24 +80,31 @@ class Tiles:
         return sum(step * (end - start) + sums + INSTRUCTIONS for *_, start, end in self.tiles)
 
 
-def tiled(function: WithProducts) -> tuple[Tiles, ...]:
+def tiled(function: WithProducts) -> tuple[Tiles | Segments, ...]:
     """The loops of all products, in an order in which each comes after those that it takes."""
-    known, found = function.patterns(), []
-    for products in _together(function.products):
-        left = known[products[0].left]
-        right = np.any([known[product.right] for product in products], axis=0)
-        turned = left.T if products[0].transposed else left
-        height = len(turned)
-        ways = (_tiles(products, turned, right, block) for block in BLOCKS if block <= height or block == BLOCKS[-1])
-        found.append(min(ways, key=lambda tiles: tiles.cycles))
-    return tuple(found)
+    known = function.patterns()
+    return tuple(_loops(products, known) for products in _together(function.products))
 
 
-def _together(products: Sequence[MatrixProduct]) -> Iterator[tuple[MatrixProduct, ...]]:
+def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern]) -> Tiles | Segments:
+    """The loops of products that go together."""
+    masked = tuple(product for product in products if isinstance(product, MaskedMatrixProduct))
+    if masked:
+        return segmented(masked, {name: pattern.shape for name, pattern in known.items()})
+    plain = tuple(product for product in products if isinstance(product, MatrixProduct))
+    left = known[plain[0].left]
+    right = np.any([known[product.right] for product in plain], axis=0)
+    turned = left.T if plain[0].transposed else left
+    height = len(turned)
+    ways = (_tiles(plain, turned, right, block) for block in BLOCKS if block <= height or block == BLOCKS[-1])
+    return min(ways, key=lambda tiles: tiles.cycles)
+
+
+def _together(products: Sequence[AnyProduct]) -> Iterator[tuple[AnyProduct, ...]]:
     """The products one after the other, or two at a time."""
     waiting = {product.port.name: product for product in products}
     while waiting:
-        ready = [own for own in waiting.values() if not {own.left, own.right, own.plus} & {*waiting}]
+        ready = [own for own in waiting.values() if not {*own.takes} & {*waiting}]
         first = ready[0]
         own = (first, *[other for other in ready[1:] if _alike(first, other)][:1])
         yield own
@@ -103,11 +112,13 @@ def _together(products: Sequence[MatrixProduct]) -> Iterator[tuple[MatrixProduct
             del waiting[product.port.name]
 
 
-def _alike(first: MatrixProduct, second: MatrixProduct) -> bool:
-    """Whether two products take the same numbers of one left factor in turn."""
+def _alike(first: AnyProduct, second: AnyProduct) -> bool:
+    """Whether two products take the same numbers of the same left factors in turn."""
 
-    def way(product: MatrixProduct) -> tuple[object, ...]:
-        return product.left, product.transposed, product.port.shape
+    def way(product: AnyProduct) -> tuple[object, ...]:
+        if isinstance(product, MaskedMatrixProduct):
+            return product.port.shape, *((part.left, part.transposed, part.runs) for part in product.parts)
+        return product.port.shape, product.left, product.transposed
 
     return way(first) == way(second) and not (first.symmetric or second.symmetric)
 

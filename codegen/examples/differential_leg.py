@@ -4,6 +4,10 @@ Tello drives hip, knee and ankle by differentials, two rotors each (gear ratio 6
 rest, with the least squares of torques: the optimisation keeps the loops closed by `integrate`, and takes torques from
 `rnea`, with exact derivatives of both. It is solved with the exact model, with rotors as armatures of the driven joints
 (what they feel of other links' motion is left out), and without rotors. The exact robot then follows the torques.
+
+MuJoCo is the plant of a closed loop besides: its leg has other masses and friction, and is pushed. It has no
+differentials, so its joints are tied by forces: with its inertia matrix and bias, and the loops of the oracle. The
+controller adds feedback to the torques of the plan, 1,000 times a second; they saturate.
 """
 
 import argparse
@@ -15,12 +19,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import codegen
+from codegen import ocp
+from codegen.ocp.plant import mjcf, mujoco
+from codegen.oracle.loops import closed
 from codegen.progress import doing
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--seconds", type=float, default=0.2, help="of the swing (default: %(default)s)")
 parser.add_argument("--nodes", type=int, default=25, help="steps of the plan (default: %(default)s)")
 parser.add_argument("--figure", default="differential_leg.png", help="the picture to write (default: %(default)s)")
+parser.add_argument("--film", default="differential_leg.gif", help="the film, '' for none (default: %(default)s)")
 args = parser.parse_args()
 
 tello = codegen.load("tello_humanoid")
@@ -30,6 +38,13 @@ CHAIN = ("left-hip-clamp", "left-thigh", "left-shin", "left-foot", "left-toe_con
 FAR, HIGH, SUBSTEPS = 0.2, 0.15, 8  # of the toe (m); steps of the replay in one of the plan
 OPTIONS = {"print_level": 0, "sb": "yes", "max_iter": 300}
 RANGE = np.array([1.0, 5.0, 5.0, 1.1, 1.6, 7.0, 7.0, 2.0, 1.7])  # of positions (rad), within which the loops close
+PERIOD, MASSES, LOSS = (
+    0.001,
+    0.05,
+    0.01,
+)  # of control (s); what MuJoCo's masses differ by; damping of joints (N m s/rad)
+LIMIT, KP, KD = 8.0, 20.0, 0.3  # of torques (N m); feedback of independent joints (N m/rad, N m s/rad)
+PUSH, PUSHED = (30.0, 0.0, 0.0), (0.4, 0.5)  # on the shin (N), and when, in parts of the swing
 RATIO = 6.0  # of the rotor that the hip's first joint drives; the other rotors are coordinates themselves
 
 
@@ -96,6 +111,58 @@ def replayed(tau):
     return np.array(states)
 
 
+class Plant:
+    """The leg in MuJoCo, whose joints are tied by forces; `state` is that of independent joints."""
+
+    def __init__(self):
+        self.peer, factors = mujoco(), 1 + np.random.default_rng(0).uniform(-MASSES, MASSES, len(leg.bodies))
+        text = mjcf(leg, {}, {}, masses=factors, timestep=PERIOD / 2, stick=0.02, ground=-1.0)
+        self.model = self.peer.MjModel.from_xml_string(text)
+        self.data, self.project = self.peer.MjData(self.model), codegen.build(leg, "project")
+        self.order = [self.model.joint(body.joint.name).dofadr[0] for body in leg.bodies]  # MuJoCo's, of our joints
+        self.own = [b for b, place in enumerate(leg.q_slices) if place.stop > place.start]
+        self.state = leg.neutral(), np.zeros(n)
+        self.data.qpos[self.order] = closed(leg, self.state[0]).q
+
+    def step(self, tau, push):
+        """One step of MuJoCo with torques on the independent joints and a force on the shin."""
+        (q, v), data, M = self.state, self.data, np.zeros((self.model.nv, self.model.nv))
+        loops = closed(leg, q)
+        rates = loops.G @ v
+        data.qpos[self.order], data.qvel[self.order], data.qfrc_applied[:] = loops.q, rates, 0.0
+        data.body("left-shin").xfrc_applied[:3] = push
+        self.peer.mj_forward(self.model, data)
+        self.peer.mj_fullM(self.model, *((M, data.qM) if hasattr(data, "qM") else (data, M)))  # MuJoCo 3, or 4
+        M, free = M[np.ix_(self.order, self.order)], data.qacc[self.order]  # as if no loop tied the joints
+        forces, G, g = M @ free - LOSS * rates, loops.G, loops.g(rates)
+        a = G @ np.linalg.solve(G.T @ M @ G, tau + G.T @ (forces - M @ g)) + g
+        data.qfrc_applied[self.order] = M @ (a - free)
+        self.peer.mj_step(self.model, data)
+        q, _ = self.project(data.qpos[self.order][self.own])
+        self.state = q, loops.P @ data.qvel[self.order]
+
+
+def closed_loop(x, tau, film=None):
+    """The states of MuJoCo's leg that follows a plan (N + 1, nq + n), and the torques of feedback."""
+    plant, states, more = Plant(), [], []
+    difference = codegen.build(leg, "difference")
+    picture = ocp.Film(plant.model, 0.0, args.seconds * bool(film), rate=200, distance=1.6, azimuth=120.0)
+    for k in range(round(args.seconds / PERIOD) + 1):
+        at = min(k * PERIOD / H, N - 1e-9)
+        node, part = int(at), at % 1
+        (q, v), start, end = plant.state, x[node], x[node + 1]
+        wanted = integrate(start[:nq], part * difference(start[:nq], end[:nq]))
+        more.append(KP * difference(q, wanted) + KD * ((1 - part) * start[nq:] + part * end[nq:] - v))
+        states.append(np.concatenate([q, v]))
+        push = PUSH if PUSHED[0] <= at / N < PUSHED[1] else (0.0, 0.0, 0.0)
+        for _ in range(2):
+            plant.step(np.clip(tau[node] + more[-1], -LIMIT, LIMIT), push)
+        picture.show(plant.data)
+    if film:
+        picture.save(film)
+    return np.array(states), np.array(more)
+
+
 def picture(plans, replays, exact_torques):
     """The leg under the torques of each plan, and the torques that each model misses along its own."""
     figure, axes = plt.subplots(2, 3, figsize=(12, 8), layout="constrained", height_ratios=[1.5, 1])
@@ -137,3 +204,11 @@ for name, model in models.items():
     print(f"{name:18}{iterations:11}{spent:9.2f}{numbers}{np.abs(error).max():8.3f}{1e3 * missed:13.1f} mm")
 picture(plans, replays, exact_torques)
 print(f"wrote {args.figure}")
+print(f"{'in MuJoCo':18}{'torques of feedback RMS':>24}{'most':>8}{'the toe misses':>16}")
+for name, (x, _, tau, *_) in plans.items():
+    with doing(f"closed loop: {name}"):
+        states, more = closed_loop(x, tau, args.film if name == "exact" else "")
+    missed = np.linalg.norm(np.diff([toe(s[-1][:nq], s[-1][nq:]).position[0] for s in (x, states)], axis=0))
+    print(f"- {name:16}{np.sqrt(np.mean(more**2)):24.3f}{np.abs(more).max():8.2f}{1e3 * missed:13.1f} mm")
+if args.film:
+    print(f"wrote {args.film}")

@@ -12,11 +12,11 @@ import argparse
 import time
 
 import matplotlib.pyplot as plt
-import mujoco
 import numpy as np
 
 import codegen
 from codegen import ocp
+from codegen.ocp.plant import mujoco as simulator
 from codegen.progress import doing
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -24,9 +24,10 @@ parser.add_argument("--seconds", type=float, default=4.0, help="simulated time (
 parser.add_argument("--nodes", type=int, default=12, help="steps of the horizon (default: %(default)s)")
 parser.add_argument("--solver", choices=("riccati", "fatrop", "ipopt"), default="riccati", help="default: %(default)s")
 parser.add_argument("--figure", default="mpc_arm.png", help="the picture to write (default: %(default)s)")
+parser.add_argument("--film", default="mpc_arm.gif", help="the film, '' for none (default: %(default)s)")
 args = parser.parse_args()
 
-robot = codegen.load("iiwa")
+robot, mujoco = codegen.load("iiwa"), simulator()
 inverse = codegen.build(robot, "rnea")
 n, N = robot.nv, args.nodes
 PERIOD, H, SUBSTEPS = 0.001, 0.04, 2  # of control and between nodes (s); steps of MuJoCo in a period
@@ -58,18 +59,22 @@ def mjcf():
     def row(numbers):
         return " ".join(repr(float(x)) for x in numbers)
 
-    links = ""
-    for body, friction in zip(robot.bodies, FRICTION, strict=True):
+    links = '<light dir="0.2 0.3 -1" directional="true"/><geom type="plane" size="1 1 1" rgba="0.8 0.8 0.8 1"/>'
+    for k, (body, friction) in enumerate(zip(robot.bodies, FRICTION, strict=True)):
+        end = robot.bodies[k + 1].placement.p if k + 1 < n else (0.0, 0.0, 0.05)
         R, moment = np.array(body.placement.R), np.array(body.inertia.moment)
         six = row([*np.diag(moment), moment[0, 1], moment[0, 2], moment[1, 2]])
         links += (
             f'<body name="{body.name}" pos="{row(body.placement.p)}" xyaxes="{row([*R[:, 0], *R[:, 1]])}">'
             f'<inertial mass="{body.inertia.mass}" pos="{row(body.inertia.com)}" fullinertia="{six}"/>'
             f'<joint name="{body.joint.name}" axis="{row(body.joint.axis)}" damping="{friction}"/>'
+            f'<geom type="capsule" fromto="0 0 0 {row(end)}" size="0.04" mass="0" rgba="0.5 0.5 0.6 1"/>'
         )
-    payload = f'<body pos="0 0 0.05"><geom size="0.05" mass="{PAYLOAD}"/></body>' + n * "</body>"
+    payload = f'<body pos="0 0 0.05"><geom size="0.05" mass="{PAYLOAD}" rgba="0.8 0.4 0.1 1"/></body>' + n * "</body>"
     motors = "".join(f'<motor joint="{body.joint.name}"/>' for body in robot.bodies)
     step = f'<option timestep="{PERIOD / SUBSTEPS}" gravity="{row(robot.gravity)}"/>'
+    step += '<default><geom contype="0" conaffinity="0"/></default>'  # nothing touches
+    step += '<asset><texture type="skybox" builtin="flat" rgb1="0.9 0.95 1" width="8" height="8"/></asset>'
     return f"<mujoco>{step}<worldbody>{links}{payload}</worldbody><actuator>{motors}</actuator></mujoco>"
 
 
@@ -131,6 +136,7 @@ def closed_loop(expand, compile_c):
     """A row for each solve: time, q, goal, tau that acts, and of its solve the seconds, those in functions, success."""
     controller, model = Controller(expand, compile_c), mujoco.MjModel.from_xml_string(mjcf())
     plant, hand, rows = mujoco.MjData(model), model.body(robot.bodies[-1].name).id, []
+    films.append(film := ocp.Film(model, 0.0, args.seconds * bool(args.film and not films), distance=2.0))
     plant.qpos[:], last, load, ready = START, np.zeros(n), np.zeros(n), 0
     coming = acting = controller.step(0.0, START, np.zeros(n), load)[0]
     for k in range(round(args.seconds / PERIOD)):
@@ -146,6 +152,7 @@ def closed_loop(expand, compile_c):
         plant.ctrl[:], last = acting, v
         plant.xfrc_applied[hand, :3] = PUSH if PUSHED[0] <= now < PUSHED[1] else (0.0, 0.0, 0.0)
         mujoco.mj_step(model, plant, SUBSTEPS)
+        film.show(plant)
     return [np.array(column) for column in zip(*rows, strict=True)]
 
 
@@ -199,7 +206,7 @@ def picture(runs):
     plt.close(figure)
 
 
-runs = {}
+runs, films = {}, []  # the first run is filmed
 for name, source in SOURCES.items():
     with doing(f"closed loop with {name}"):
         runs[name] = closed_loop(*source)
@@ -207,3 +214,6 @@ for name, source in SOURCES.items():
     summary(*runs[name])
 picture(runs)
 print(f"wrote {args.figure}")
+if films[0].pictures:
+    films[0].save(args.film)
+    print(f"wrote {args.film}")

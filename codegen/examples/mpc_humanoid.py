@@ -1,14 +1,16 @@
 """Whole-body MPC of a humanoid that reaches, is pushed and walks, closed loop against MuJoCo.
 
 A period has one Newton step. The unknowns of a node are increments of q, v and the wrenches of two soles, in the axes
-of these; a is the difference of velocities. The base obeys rnea(q, v, a) - J'w = 0. Torques, friction and centres of
-pressure have barriers. A sole that is held keeps its place, another one has no wrench and follows a height. MuJoCo's
-robot has other masses, friction in its joints and boxes for feet. A plan acts one period after the state that it starts
-from is measured, or later if its solve took longer. Times are of the processor.
+of these; a is the difference of velocities. The base obeys rnea(q, v, a) - J'w = 0. Torques, friction, centres of
+pressure and the distance of the soles have barriers. A sole that is held keeps its place, another one has no wrench and
+follows a height. Where a push has moved the feet, it steps on the spot. MuJoCo's robot has other masses, friction in
+its joints and boxes for feet. A plan acts one period after the state that it starts from is measured, or later if its
+solve took longer. Times are of the processor.
 """
 
 import argparse
 import gc
+from dataclasses import replace
 
 import casadi as ca
 import matplotlib.pyplot as plt
@@ -21,9 +23,7 @@ from codegen.progress import doing
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--nodes", type=int, default=30, help="steps of the horizon (default: %(default)s)")
 parser.add_argument("--step", type=float, default=0.025, help="length of one of them in s (default: %(default)s)")
-parser.add_argument(
-    "--rate", type=float, default=100.0, help="solves a second, a divisor of 1000 (default: %(default)s)"
-)
+parser.add_argument("--rate", type=float, default=100.0, help="solves a second, dividing 1000 (default: %(default)s)")
 parser.add_argument("--standing", type=int, default=10, help="pushes while it stands (default: %(default)s)")
 parser.add_argument("--walking", type=int, default=10, help="pushes while it walks (default: %(default)s)")
 parser.add_argument("--impulse", type=float, default=25.0, help="of the largest (N s, default: %(default)s)")
@@ -46,11 +46,12 @@ WEIGHT = -sum(body.inertia.mass for body in robot.bodies) * robot.gravity[2]
 KP, KD = 5.0 * LIMIT, 0.1 * LIMIT  # of the joints between two plans
 SETTLE, RETURN = 0.05, 1.0  # how soon the velocity of a held sole vanishes (s); its way back to the ground (1/s)
 SOLE, GRIP, STIFF = (0.1, 0.06, 0.02), 0.8, 0.004  # of the plant: half a foot (m), its friction, its contact (s)
+NARROW, CLOSE = 0.14, 0.03  # from sole to sole: the least, and what is close to that (m)
 HALF, MU, TURN = (0.085, 0.05), 0.5, 0.02  # of the controller: half a foot (m), friction, and about z (m)
 EVERY, PUSHED = 2.0, 0.1  # time between pushes, and of one (s)
 WALK = EVERY * (args.standing + 1)  # when it begins to walk (s)
 END = WALK + EVERY * (args.walking + 1)
-BENT = {"3": -0.45, "4": 0.9, "5": -0.45}
+LEGS = {"3": -0.45, "4": 0.9, "5": -0.45, "left_2": 0.05, "left_6": -0.05, "right_2": -0.05, "right_6": 0.05}
 ARMS = {"left_1": 0.3, "left_2": 0.3, "left_4": -1.4, "right_1": -0.3, "right_2": -0.3, "right_4": -1.4}
 POSTURE = np.array([10.0 if "leg" in name else 100.0 if "torso" in name else 1.0 for name in JOINTS])  # weights
 kinematics, inverse = codegen.build(robot, "fk", frames=FRAMES), codegen.build(robot, "rnea", external=SOLES)
@@ -63,7 +64,8 @@ def standing():
     q = robot.neutral().copy()
     for joint, part in zip(JOINTS, robot.q_slices[1:], strict=True):
         kind, _, name = joint.removesuffix("_joint").partition("_")
-        q[part] = BENT.get(name[-1], 0.0) if kind == "leg" else ARMS.get(name, 0.0) if kind == "arm" else 0.0
+        angles = {"leg": LEGS, "arm": ARMS}.get(kind, {})
+        q[part] = angles.get(name, angles.get(name[-1], 0.0))
     x, _, z = kinematics(q, np.zeros(nv)).position[0]
     q[[0, 2]] -= centre_of_mass(q, np.zeros(nv)).com[0] - x, z
     return q
@@ -80,7 +82,7 @@ def cone():
 
 REST = standing()
 CENTRE = centre_of_mass(REST, np.zeros(nv)).com - [*REST[:2], 0.0]  # from the place of the base
-HAND = kinematics(REST, np.zeros(nv)).position[2] - [*REST[:2], 0.0]
+LEFT, RIGHT, HAND = kinematics(REST, np.zeros(nv)).position - [*REST[:2], 0.0]
 FALLING = np.sqrt(CENTRE[2] / 9.81)  # time constant of a body that falls from its feet (s)
 
 
@@ -111,6 +113,8 @@ def stages():
         each.bounded(-0.5 * (1 - held[i]), cone() @ wrench, np.inf)  # without a wrench, bounds are far
         each.cost(30 * (1 - held[i]), velocity[i, 2] - node.rate[i] + 20 * (position[i, 2] - node.height[i]))
         each.cost(300 * (1 - held[i]), R[:2, 2])
+    apart = rotation[3:6, 1].T @ (position[0, :] - position[1, :]).T  # of the left sole from the right one, to the left
+    each.bounded(NARROW / CLOSE, apart / CLOSE, np.inf)
     follow(each, q, v, 1.0)
     each.cost(1000, position[2, :].T - each.parameter("hand", 3))
     each.cost(1e-3, node.a)
@@ -139,6 +143,14 @@ class Controller(ocp.Walker):
         problem = ocp.Problem(*stages(), N, known=2 * nv, compile_c=False, lanes=True)
         super().__init__(robot, problem, ocp.Riccati(problem), gait, H, REST, WEIGHT)
 
+    def place_feet(self, now, v, left, right):
+        """While it stands, step on the spot once it is calm, until soles are where they should be."""
+        off = np.abs(left - right - LEFT + RIGHT)[:2].max()
+        if now < self.gait.start and off > 0.08 and np.abs(v[:3]).max() < 0.1:
+            self.gait = replace(gait, start=now)
+        elif self.gait.start < now < WALK and off < 0.06 and self.gait.held(now + np.arange(3) * H).all():
+            self.gait = gait
+
     def more(self, times, wanted):
         """Where the hand is to be."""
         return {"hand": reach(times) + np.pad(wanted[:, :2], [(0, 0), (0, 1)])}
@@ -153,17 +165,9 @@ def talos(rng):
     """MuJoCo's robot: masses changed by up to 5 percent, boxes for feet, and a ball where the hand is to be."""
     box = f'type="box" size="{SOLE[0]} {SOLE[1]} {SOLE[2]}" pos="0 0 {SOLE[2]}"'
     ball = '<worldbody><body mocap="true"><geom size="0.04" class="seen" rgba="0.8 0.1 0.1 1"/></body></worldbody>'
-    return ocp.Plant(
-        robot,
-        dict(zip(JOINTS, LIMIT, strict=True)),
-        dict.fromkeys(SOLES, f'<geom {box} mass="0" rgba="0.8 0.4 0.1 1"/>'),
-        masses=rng.uniform(0.95, 1.05, len(robot.bodies)),
-        losses=(0.002, 0.002),
-        friction=GRIP,
-        stiffness=STIFF,
-        stick=0.05,
-        extra=ball,
-    )
+    limits, feet = dict(zip(JOINTS, LIMIT, strict=True)), f'<geom {box} mass="0" rgba="0.8 0.4 0.1 1"/>'
+    options = {"masses": rng.uniform(0.95, 1.05, len(robot.bodies)), "losses": (0.002, 0.002), "stiffness": STIFF}
+    return ocp.Plant(robot, limits, dict.fromkeys(SOLES, feet), friction=GRIP, stick=0.05, extra=ball, **options)
 
 
 def closed_loop():
@@ -182,6 +186,8 @@ def closed_loop():
     for period in range(round(END / PERIOD)):
         now, (q, v) = period * PERIOD, plant.state
         speed = args.speed * (now >= WALK)
+        frames, target = kinematics(q, v), reach(np.array([now]))[0] + [*controller.where, 0.0]
+        controller.place_feet(now, v, *frames.position[:2])
         controller.move_on(q, controller.where + np.array([speed * PERIOD, 0.0]), speed)
         solves.append(loop.update(now, q, v))
         number, since = divmod(now + 1e-9, EVERY)
@@ -190,8 +196,7 @@ def closed_loop():
             pushes.append((now, most * rng.uniform(0.3, 1.0), rng.uniform(-np.pi, np.pi)))
         _, size, angle = pushes[-1] if pushes and now < pushes[-1][0] + PUSHED - 1e-9 else (now, 0.0, 0.0)
         plant.push(TRUNK, size / PUSHED * np.array([np.cos(angle), np.sin(angle), 0.0]))
-        frames, target = kinematics(q, v), reach(np.array([now]))[0] + [*controller.where, 0.0]
-        rows.append((now, q, v, controller.where, controller.speed, gait.held(now), frames.position[:2]))
+        rows.append((now, q, v, controller.where, controller.speed, controller.gait.held(now), frames.position[:2]))
         rows[-1] += (np.linalg.norm(frames.position[2] - target),)
         plant.data.mocap_pos[0] = target
         plant.step(PERIOD, lambda *state: loop.current.torques(*state, KP, KD))

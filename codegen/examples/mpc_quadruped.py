@@ -21,21 +21,17 @@ import codegen
 from codegen import ocp
 from codegen.progress import doing
 
+ENDS = ("FR", "FL", "HR", "HL")
 ROBOTS = {  # feet (front right, left, rear right, left), their radius (m), angles (rad) and torques (N m) of a leg
     "go1": (("FR_foot", "FL_foot", "RR_foot", "RL_foot"), 0.02, (0.0, 0.8, -1.5), (23.7, 23.7, 35.5)),
     "solo12": (("FR_FOOT", "FL_FOOT", "HR_FOOT", "HL_FOOT"), 0.016, (0.0, 0.7, -1.4), (2.7, 2.7, 2.7)),
-    "mini_cheetah": (
-        ("FR_foot_contact", "FL_foot_contact", "HR_foot_contact", "HL_foot_contact"),
-        0.02,
-        (0, -0.8, 1.6),
-        (17, 17, 26),
-    ),
+    "mini_cheetah": (tuple(f"{leg}_foot_contact" for leg in ENDS), 0.02, (0.0, -0.8, 1.6), (17.0, 17.0, 26.0)),
 }
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--robot", default="go1", help=f"{', '.join(ROBOTS)} or a file (default: %(default)s)")
-parser.add_argument("--feet", nargs=4, help="of a file: frames at the front right, front left, rear right, rear left")
+parser.add_argument("--feet", nargs=4, help="of a file: front right and left, rear right and left (default: found)")
 parser.add_argument("--radius", type=float, default=0.02, help="of a file: of the feet in m (default: %(default)s)")
-parser.add_argument("--leg", nargs="+", type=float, help="of a file: angles of a leg when it stands, or of all, in rad")
+parser.add_argument("--leg", nargs="+", type=float, help="of a file: angles of a leg or of all in rad (default: found)")
 parser.add_argument(
     "--torques", nargs="+", type=float, help="of a file: limits in N m, in the same way (default: its own)"
 )
@@ -73,11 +69,17 @@ def knees_that_bend(cheetah):
 FEET, RADIUS, POSTURE, TORQUES = ROBOTS.get(
     args.robot, (args.feet and tuple(args.feet), args.radius, args.leg, args.torques)
 )
-if not (FEET and POSTURE):
-    parser.error("a robot of a file needs --feet and --leg")
-robot = codegen.load(args.robot, base="floating", convention="mujoco")
-if args.robot == "mini_cheetah":
-    robot = knees_that_bend(robot)
+try:
+    robot = codegen.load(args.robot, base="floating", convention="mujoco")
+    if args.robot == "mini_cheetah":
+        robot = knees_that_bend(robot)
+    FEET = FEET or ocp.quadruped_feet(robot)
+    if POSTURE is None:
+        POSTURE = ocp.quadruped_stance(robot, FEET)
+        print(f"feet {' '.join(FEET)}; legs {' '.join(map('{:.2f}'.format, POSTURE))} (rad)")
+    kinematics, jacobian = (codegen.build(robot, name, frames=FEET) for name in ("fk", "jacobian"))
+except codegen.RobotError as error:
+    parser.error(str(error))
 DRIVEN = {}  # rotors: the joint that each follows, and the ratio
 for loop in robot.loops:
     ratio = json.loads(loop.data)
@@ -85,6 +87,9 @@ for loop in robot.loops:
 JOINTS = [body.joint.name for body in robot.bodies[1:] if body.joint.name not in DRIVEN]
 if (robot.nq, robot.nv) != (19, 18):
     parser.error(f"{robot.name}: a floating base and four legs of three joints are needed")
+for option, given in (("--leg", args.leg), ("--torques", args.torques)):
+    if given and len(given) not in (3, 12):
+        parser.error(f"{option}: {len(given)} numbers; give 3 for all legs, or 12 in the order of the joints")
 RNEA = "rnea" if args.rotors == "exact" else "approximate_rnea"
 nq, nv, N, H, PERIOD = robot.nq, robot.nv, args.nodes, args.step, 1 / args.rate
 MASS = sum(body.inertia.mass for body in robot.bodies)
@@ -100,8 +105,7 @@ MU, GRIP = 0.5, 0.8  # friction that the controller relies on, and that there is
 DAMPING = 0.002  # of the joints in parts of the limits, of which the controller does not know (s/rad)
 START, FIRST, APART, LASTS = 2.0, 3.5, 1.5, 0.1  # when walking and pushes begin, how far these are apart, and last (s)
 SHOWN, FILMED, FILM = 9.5, (1.5, 7.0), 20  # how much of the run is in the picture and the film (s), frames a second
-states, inverse = ocp.States(robot), codegen.build(robot, RNEA)
-kinematics, jacobian = (codegen.build(robot, name, frames=FEET) for name in ("fk", "jacobian"))
+inverse = codegen.build(robot, RNEA)
 
 
 def standing():
@@ -216,7 +220,7 @@ class Quadruped(ocp.Plant):
 def closed_loop(seconds):
     """A row for each period (time, q, v, place wanted, speed wanted, held, touching), solves, pushes, falls, a film."""
     plant, controller, rng = Quadruped(), Controller(), np.random.default_rng(0)
-    film = ocp.Film(plant.model, *(FILMED if args.film else (0.0, 0.0)), rate=FILM)
+    film = ocp.Film(plant.model, *(FILMED if args.film else (0.0, 0.0)), rate=FILM, distance=5 * REST[2])
     loop = ocp.Delayed(controller.plan, PERIOD)
     gc.freeze()  # what was traced and compiled is no garbage
     loop.restart(0.0, *plant.state)

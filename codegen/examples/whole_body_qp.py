@@ -24,7 +24,7 @@ parser.add_argument("--pushes", type=int, default=20, help="one every 2 s (defau
 parser.add_argument("--impulse", type=float, default=30.0, help="of the largest push (N s, default: %(default)s)")
 parser.add_argument("--seed", type=int, default=0, help="of pushes, masses and noise (default: %(default)s)")
 parser.add_argument("--figure", default="whole_body_qp.png", help="the picture to write (default: %(default)s)")
-parser.add_argument("--film", help="an animated GIF to write")
+parser.add_argument("--film", default="whole_body_qp.gif", help="of the first 20 s, '' for none (default: %(default)s)")
 args = parser.parse_args()
 
 whole = codegen.load("talos", convention="mujoco")  # q and v as MuJoCo has them
@@ -349,6 +349,7 @@ def skeleton(axis, places, target, across):
         axis.plot([x - SOLE[across], x + SOLE[across]], [z, z], "k-", lw=4)
     axis.plot(target[across], target[2], "C3o", ms=6)
     axis.set(aspect="equal", xlim=(-0.75, 0.75), ylim=(-0.05, 1.85), xlabel="xy"[across] + " (m)")
+    axis.set_xticks((-0.5, 0.0, 0.5))
 
 
 def picture(rows, pushes, recovered, places):
@@ -368,7 +369,7 @@ def picture(rows, pushes, recovered, places):
             axis.plot(t, middle[:, across] + side, "k:", lw=1.2)
         axis.set(ylabel="xy"[across] + " (m)", xlim=(0, t[-1]))
     figure.axes[0].set_title(f"farthest from its place, {50 * worst * PERIOD:.2f} s", loc="left")
-    axis.legend(ncols=2, fontsize="small")
+    axis.legend(ncols=2, fontsize="small", loc="lower right", bbox_to_anchor=(1, 1))
     axis = figure.add_subplot(grid[2, 2])
     axis.plot(t, 1e3 * np.linalg.norm(hand - target, axis=1), "C3", lw=1.2)
     axis.set(ylabel="error of the hand (mm)", xlim=(0, t[-1]), ylim=(0, None))
@@ -420,5 +421,5 @@ compared(problems)
 picture(rows, pushes, recovered, places)
 print(f"wrote {args.figure}")
 if args.film:
-    film(places[::2], rows[5][::100])
+    film(places[:400:2], rows[5][::100])
     print(f"wrote {args.film}")

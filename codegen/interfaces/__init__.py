@@ -23,13 +23,13 @@ INTERFACES: dict[str, Callable[..., Wrapped]] = {
 
 
 def interfaces_of(
-    names: Sequence[str], dtype: str, derivatives: int, on_singular: str = "ignore"
+    names: Sequence[str], dtype: str, derivatives: int, on_singular: str = "ignore", directions: int = 1
 ) -> tuple[Interface, ...]:
     """The interfaces of these names, with derivatives up to an order; RobotError for others, or single precision.
 
-    `on_singular` is that of `to_casadi`, and concerns CasADi alone.
+    `on_singular` and `directions` are those of `to_casadi`, and concern CasADi alone.
     """
-    failing = casadi.fails(on_singular)
+    failing, several = casadi.fails(on_singular), casadi.in_lanes(directions)
     for name in names:
         if name not in INTERFACES:
             raise RobotError(f"interface {name!r}: choose one of {', '.join(INTERFACES)}")
@@ -38,5 +38,7 @@ def interfaces_of(
     order = casadi.order_of(derivatives)
     if failing and "casadi" not in names:
         raise RobotError("on_singular='fail' tells CasADi that an evaluation failed; add the interface casadi")
-    own = {"casadi": {"failing": failing}}
+    if several and "casadi" not in names:
+        raise RobotError(f"directions={directions} are for CasADi; add the interface casadi")
+    own = {"casadi": {"failing": failing, "several": several}}
     return tuple(partial(INTERFACES[name], derivatives=order, **own.get(name, {})) for name in dict.fromkeys(names))

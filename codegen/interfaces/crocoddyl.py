@@ -7,6 +7,7 @@ libraries' conventions differ, this file translates: the order of joints, and th
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 NEEDED = "3.2"
 """The version of Crocoddyl on which this was checked."""
+
+PINOCCHIO = "4.0"
+"""That of Pinocchio for which its wheels were compiled."""
 
 ROWS = {"ContactModel3D": np.eye(6)[3:].tolist(), "ContactModel6D": np.eye(6)[[3, 4, 5, 0, 1, 2]].tolist()}
 """The rows of [angular; linear] acceleration that Crocoddyl's contacts hold, in their order."""
@@ -147,8 +151,22 @@ def _verified(robot: Model, action: Any, pin: ModuleType) -> None:
         )
 
 
+def _paired() -> None:
+    """RobotError for wheels of Crocoddyl and Pinocchio that do not fit: a call would crash."""
+    try:
+        own, peer = version("libcrocoddyl"), version("libpinocchio")
+    except PackageNotFoundError:
+        return
+    if own.startswith(f"{NEEDED}.") and not peer.startswith(f"{PINOCCHIO}."):
+        raise RobotError(
+            f"Crocoddyl {own} crashes with Pinocchio {peer}; pip install rigidc[crocoddyl] brings {PINOCCHIO}, "
+            "in an environment of its own"
+        )
+
+
 def _crocoddyl() -> tuple[ModuleType, ModuleType]:
-    """The module of actions, and Pinocchio; RobotError if Crocoddyl is missing or too old."""
+    """The module of actions, and Pinocchio; RobotError if Crocoddyl is missing, too old or with another Pinocchio."""
+    _paired()
     try:
         found = import_module("crocoddyl")
         pin = import_module("pinocchio")

@@ -93,7 +93,7 @@ _TABLE = (
     _op("remainder", 2, "other", _each(_remainder)),
     _op("copysign", 2, "other", np.copysign),
     _op("lt", 2, "other", _truth(np.less)),
-    _op("le", 2, "other", _truth(np.less_equal)),
+    _op("le", 2, "other", _truth(lambda a, b: ~np.greater(a, b))),  # of no number, too: a status is made of it
     _op("eq", 2, "other", _truth(np.equal), commutes=True),
     _op("ne", 2, "other", _truth(np.not_equal), commutes=True),
     _op("not", 1, "other", _truth(np.logical_not)),

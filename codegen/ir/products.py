@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from codegen.ir.maps import GraphMap
+
+    Pattern = NDArray[np.bool_]
+
 
 TILE = 8
 """Columns of a right factor that loops take at a time."""
-
-
-FACTORS = ("left", "right", "plus")
-"""The fields of a product that name what it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,74 @@ class MatrixProduct:
         left = f"{self.left}'" if self.transposed else self.left
         return f"{self.port} = {self.plus + ' + ' if self.plus else ''}{left} @ {self.right}"
 
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """The names of what it takes."""
+        return (self.left, self.right, self.plus) if self.plus else (self.left, self.right)
+
+    def renamed(self, now: Callable[[str], str]) -> MatrixProduct:
+        """The same with other names of ports."""
+        port = replace(self.port, name=now(self.port.name))
+        return replace(self, port=port, left=now(self.left), right=now(self.right), plus=self.plus and now(self.plus))
+
+    def pattern(self, known: Mapping[str, Pattern]) -> Pattern:
+        """Where it may differ from zero."""
+        left, right = known[self.left], known[self.right]
+        found = (left.T if self.transposed else left) @ right
+        found |= known[self.plus] if self.plus else False
+        return np.triu(found) | np.triu(found).T if self.symmetric else found
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedPart:
+    """left @ right (left' if `transposed`), each by the name of its port, at some places: (row, start, stop) each."""
+
+    left: str
+    right: str
+    runs: tuple[tuple[int, int, int], ...]
+    transposed: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.left}{chr(39) if self.transposed else ''} @ {self.right} in {len(self.runs)} runs"
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedMatrixProduct:
+    """port = entry by entry the product of the part that has the entry among its runs, elsewhere zero.
+
+    Of a `symmetric` one, runs are of the upper triangle; the rest are copies.
+    """
+
+    port: Port
+    parts: tuple[MaskedPart, ...]
+    symmetric: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.port} = {' or '.join(map(str, self.parts))}"
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """The names of what it takes."""
+        return tuple(name for part in self.parts for name in (part.left, part.right))
+
+    def renamed(self, now: Callable[[str], str]) -> MaskedMatrixProduct:
+        """The same with other names of ports."""
+        parts = tuple(replace(part, left=now(part.left), right=now(part.right)) for part in self.parts)
+        return replace(self, port=replace(self.port, name=now(self.port.name)), parts=parts)
+
+    def pattern(self, known: Mapping[str, Pattern]) -> Pattern:
+        """Where it may differ from zero."""
+        found = np.zeros(self.port.shape, bool)
+        for part in self.parts:
+            left = known[part.left]
+            product = (left.T if part.transposed else left) @ known[part.right]
+            for row, start, stop in part.runs:
+                found[row, start:stop] = product[row, start:stop]
+        return found | found.T if self.symmetric else found
+
+
+AnyProduct = MatrixProduct | MaskedMatrixProduct
+
 
 @dataclass(frozen=True, slots=True)
 class Gather:
@@ -63,15 +131,16 @@ class Gather:
 
 @dataclass(frozen=True, slots=True)
 class WithProducts:
-    """`graph` makes some of the `outputs` and what the products take, these in order and then `gathers` the others."""
+    """`graph` makes some of the `outputs` and what loops take: `maps`, `products` and `gathers` make the others."""
 
     graph: Graph
-    products: tuple[MatrixProduct, ...]
+    products: tuple[AnyProduct, ...]
     outputs: tuple[Port, ...]
     gathers: tuple[Gather, ...] = ()
+    maps: tuple[GraphMap, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.graph!r}, then {', '.join(map(str, (*self.products, *self.gathers)))}"
+        return f"{self.graph!r}, then {', '.join(map(str, (*self.maps, *self.products, *self.gathers)))}"
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -80,8 +149,9 @@ class WithProducts:
 
     @property
     def kept(self) -> tuple[Port, ...]:
-        """What the graph and products make that is no output."""
-        made = (*self.graph.outputs, *(product.port for product in self.products))
+        """What the graph, maps and products make that is no output."""
+        mapped = (port for own in self.maps for port in own.ports)
+        made = (*self.graph.outputs, *mapped, *(product.port for product in self.products))
         return tuple(port for port in made if port not in self.outputs)
 
     @property
@@ -90,8 +160,8 @@ class WithProducts:
         return (*self.graph.inputs, *self.graph.outputs)
 
     def after(self, step: Callable[[Graph], Graph]) -> WithProducts:
-        """The same after a step on the graph."""
-        return replace(self, graph=step(self.graph))
+        """The same after a step on the graph, and on the kernels of maps."""
+        return replace(self, graph=step(self.graph), maps=tuple(own.after(step) for own in self.maps))
 
     def renamed(self, names: Mapping[str, str]) -> WithProducts:
         """The same with other names of ports that the graph and the products make."""
@@ -100,13 +170,11 @@ class WithProducts:
             return tuple(replace(port, name=names.get(port.name, port.name)) for port in ports)
 
         graph = replace(self.graph, outputs=now(self.graph.outputs))
-        taken = ({key: names.get(getattr(own, key), getattr(own, key)) for key in FACTORS} for own in self.products)
-        ports = now(own.port for own in self.products)
-        rows = zip(self.products, ports, taken, strict=True)
-        products = tuple(replace(own, port=port, **factors) for own, port, factors in rows)
-        return replace(self, graph=graph, products=products, outputs=now(self.outputs))
+        products = tuple(own.renamed(lambda name: names.get(name, name)) for own in self.products)
+        maps = tuple(own.renamed(lambda name: names.get(name, name)) for own in self.maps)
+        return replace(self, graph=graph, products=products, outputs=now(self.outputs), maps=maps)
 
-    def patterns(self) -> dict[str, NDArray[np.bool_]]:
+    def patterns(self) -> dict[str, Pattern]:
         """Where the matrices that the graph and the products make may differ from zero, by their ports' names."""
         graph, zero = self.graph, Value(CONST)
         known = {
@@ -114,11 +182,9 @@ class WithProducts:
             for port, result in zip(graph.outputs, graph.results, strict=True)
             if len(port.shape) == 2
         }
+        known |= {port.name: np.ones(port.shape, bool) for own in self.maps for port in own.ports}
         for product in self.products:
-            left, right = known[product.left], known[product.right]
-            found = (left.T if product.transposed else left) @ right
-            found |= known[product.plus] if product.plus else False
-            known[product.port.name] = np.triu(found) | np.triu(found).T if product.symmetric else found
+            known[product.port.name] = product.pattern(known)
         return known
 
 
@@ -134,15 +200,66 @@ def expanded(blocked: WithProducts) -> Graph:
     zero = len(values) - 1
     known = {port.name: result for port, result in zip(graph.outputs, graph.results, strict=True)}
     shapes = {port.name: port.shape for port in graph.outputs}
+    for own in blocked.maps:
+        known |= own.entries(values, known)
+        shapes |= {port.name: port.shape for port in own.ports}
+        _label(values, labels, zero, known[own.names[0]])
     for product in blocked.products:
-        known[product.port.name] = tuple(_entries(values, zero, product, known, shapes))
         shapes[product.port.name] = product.port.shape
-        if labels:  # a product is part of what its right factor is part of
-            last = max((index for index in known[product.right] if values[index] != Value(CONST)), default=zero)
-            labels += [labels[last]] * (len(values) - len(labels))
+        if isinstance(product, MaskedMatrixProduct):
+            known[product.port.name] = _masked(values, labels, zero, product, known, shapes)
+        else:
+            known[product.port.name] = tuple(_entries(values, zero, product, known, shapes))
+            _label(values, labels, zero, known[product.right])
     known |= {own.port.name: tuple(known[own.source][place] for place in own.places) for own in blocked.gathers}
     results = tuple(known[port.name] for port in blocked.outputs)
     return verify(Graph(graph.name, graph.inputs, blocked.outputs, tuple(values), results, tuple(labels)))
+
+
+def _label(values: Sequence[Value], labels: list[int], zero: int, right: Sequence[int]) -> None:
+    """What has no label yet, of a product, is part of what its right factor is part of."""
+    if labels:
+        last = max((index for index in right if values[index] != Value(CONST)), default=zero)
+        labels += [labels[last]] * (len(values) - len(labels))
+
+
+def _masked(
+    values: list[Value],
+    labels: list[int],
+    zero: int,
+    product: MaskedMatrixProduct,
+    known: Mapping[str, Sequence[int]],
+    shapes: Mapping[str, tuple[int, ...]],
+) -> tuple[int, ...]:
+    """Row by row the entries of a masked product, whose values are appended to the others, with labels."""
+    rows, columns = product.port.shape
+    entries = [zero] * product.port.size
+    for part in product.parts:
+        inner = shapes[part.right][0]
+        left, right = known[part.left], known[part.right]
+        absent = {index for index in {*left, *right} if values[index] == Value(CONST)}
+        steps = (1, rows) if part.transposed else (inner, 1)
+        for row, start, stop in part.runs:
+            factors = left[row * steps[0] :: steps[1]][:inner]
+            for column in range(start, stop):
+                pairs = zip(factors, right[column::columns], strict=True)
+                found = [(x, y) for x, y in pairs if x not in absent and y not in absent]
+                entries[row * columns + column] = _sum(values, zero, found)
+        _label(values, labels, zero, right)
+    if product.symmetric:
+        return tuple(entries[min(at) * columns + max(at)] for at in np.ndindex(rows, columns))
+    return tuple(entries)
+
+
+def _sum(values: list[Value], zero: int, pairs: Iterable[tuple[int, int]]) -> int:
+    """The sum of products of two values, appended to them."""
+    total = zero
+    for pair in pairs:
+        values.append(Value("mul", pair))
+        if total != zero:
+            values.append(Value("add", (total, len(values) - 1)))
+        total = len(values) - 1
+    return total
 
 
 def _entries(

@@ -48,7 +48,8 @@ def _nonzeros(values: Sequence[Value], port: Port, result: tuple[int, ...]) -> t
 
 def _gathered(function: WithProducts, matrices: Collection[str]) -> WithProducts:
     """The same of a function with products: what these make or take stays whole, and nonzeros are gathered from it."""
-    taken = {name for own in function.products for name in (own.left, own.right, own.plus, own.port.name)}
+    taken = {name for own in function.products for name in (*own.takes, own.port.name)}
+    taken |= {name for own in function.maps for name in own.names}
     whole = {name: f"{name}_whole" for name in (port.name for port in function.outputs) if name in taken & {*matrices}}
     graph, patterns = sparse_results(function.graph, {*matrices} - taken), function.patterns()
     made, gathers, outputs = {port.name: port for port in graph.outputs}, list[Gather](), list[Port]()

@@ -12,7 +12,7 @@ A joint moves its body's frame in the joint frame (the body's `placement`). Ever
   integrate_derivatives(dv)   by start and dv (nv x nv): how the end moves, in the velocity coordinates there
   difference_derivatives(dv)  by start and end: how the dv between them changes, at its value dv
   neutral(), random()    valid positions, in NumPy
-One that only turns about one axis, or only slides along it, does so by q.
+One that only turns about one axis, or only slides along it, does so by q; a screw does both, by formulas of q.
 The angular velocity of every joint here is S_ang v with constant S_ang, so drift is linear only.
 """
 
@@ -24,6 +24,9 @@ from codegen.joints.floating import Floating
 from codegen.joints.planar import Planar
 from codegen.joints.prismatic import Prismatic
 from codegen.joints.revolute import Revolute
+from codegen.joints.screw import SLIDE as SLIDE
+from codegen.joints.screw import TURN as TURN
+from codegen.joints.screw import Screw as Screw
 from codegen.joints.spherical import Spherical
 
 if TYPE_CHECKING:
@@ -66,6 +69,7 @@ class JointFactory(Protocol):
 JOINTS: dict[str, JointFactory] = {
     "revolute": Revolute,
     "prismatic": Prismatic,
+    "screw": Screw,
     "planar": Planar,
     "spherical": Spherical,
     "floating": Floating,

@@ -1,1 +1,1 @@
-"""Kinematic loops: formulas, constraints and their derivatives, closure, and which joints are independent."""
+"""Kinematic loops: constraints and their derivatives, closure, and which joints are independent."""

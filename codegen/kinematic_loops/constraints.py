@@ -18,8 +18,8 @@ import numpy as np
 from casadi import SX, diagcat, jacobian, jtimes, sparsify, substitute, sum1, vertcat
 
 from codegen.errors import RobotError
+from codegen.expressions.parsing import parse
 from codegen.geometry import Pose, clean, mat3, vec3
-from codegen.kinematic_loops.expressions import parse
 from codegen.spatial import Square, Transform, constant, zeros
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from codegen.lowering.base_frame import base_frame
 from codegen.lowering.build_tree import build_tree
 from codegen.lowering.canonical_frames import aligned_axes, canonical_frames
 from codegen.lowering.closed_forms import closed_forms
+from codegen.lowering.column_loops import column_loops
 from codegen.lowering.contact_rows import contact_axes, contact_rows, determined_joints, held_softly
 from codegen.lowering.length_units import length_units
 from codegen.lowering.link_axes import link_axes, own_axes
@@ -67,6 +68,7 @@ LOWERING: tuple[Step, ...] = (
     Step(regroup_inertias, own_inertias),
     Step(determined_joints, held_softly),
     Step(contact_axes, unchanged),
+    Step(column_loops, unchanged),
     Step(link_axes, own_axes),
     Step(tip_axes, unchanged),
     Step(build_tree),

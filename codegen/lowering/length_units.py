@@ -2,7 +2,8 @@
 
 Moments are then in newtons times that unit. Algorithms may be measured so whose arguments and results know nothing of
 what is between joints and contacts. A hinge changes units as it turns: what it transmits has moments across its axis
-alone, and these it multiplies anyway. Bodies that do not turn against their carrier have its unit.
+alone, and these it multiplies anyway. Bodies that do not turn against their carrier have its unit. Clusters and screws
+stay in metres, with what carries them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from casadi import SX, diag, diagcat
+from casadi import SX, diag, diagcat, horzsplit
 
 from codegen import costs
 from codegen.spatial import AxisRotation, MeasuredRotation, NodeTransform, Transform, Translation
@@ -46,8 +47,8 @@ def measured(tree: Tree, unit: Sequence[float]) -> Tree:
 def units_of_length(tree: Tree, change: int = costs.OTHER_UNIT) -> list[float]:
     """By nodes, the unit (m) in which carrying forces and inertias takes fewest operations.
 
-    It is below zero where the offset that it is of points backwards. Bodies that carry contacts, those on no way to one
-    and clusters stay in metres. `change` is what a hinge to another unit costs.
+    It is below zero where the offset that it is of points backwards. Bodies that carry contacts, those on no way to
+    one, clusters and screws stay in metres. `change` is what a hinge to another unit costs.
     """
     head = _heads(tree)
     carrier = {h: head[tree.parent[h]] if tree.parent[h] >= 0 else -1 for h in head}
@@ -77,7 +78,7 @@ def _along(tree: Tree, head: Sequence[int], offsets: Mapping[int, Sequence[float
 
 
 def _in_metres(tree: Tree, head: Sequence[int], carrier: Mapping[int, int]) -> set[int]:
-    """The heads that stay in metres: of contacts, of nodes on no way to one, of clusters and of what carries these."""
+    """The heads that stay in metres: of contacts, of nodes on no way to one, of clusters, screws and their carriers."""
     held = {contact.node for contact in tree.contacts}
     metres = {head[i] for i in tree.outwards if i in held or i not in tree.support or not _single(tree, i)}
     return metres | {carrier[i] for i in tree.outwards if not _single(tree, i)}
@@ -115,8 +116,10 @@ def _cheapest(saved: Mapping[int, dict[float, int]], carrier: Mapping[int, int],
 
 
 def _single(tree: Tree, i: int) -> bool:
-    """Whether node i is one body."""
-    return len(tree.model.nodes[i].bodies) == 1
+    """Whether node i is one body, and no screw, which would turn in one unit and slide in another."""
+    columns = horzsplit(tree.S[i].columns)
+    screw = any(not (own[:3, :].is_zero() or own[3:, :].is_zero()) for own in columns)
+    return len(tree.model.nodes[i].bodies) == 1 and not screw
 
 
 def _turns(tree: Tree, i: int) -> bool:

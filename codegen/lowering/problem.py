@@ -41,9 +41,9 @@ class Needs:
     solves the problem of constrained dynamics (`codegen.lowering.reduced_problem`), and how; `stiffened` that it holds
     rows by a stiffness mu of the bodies.
     `rotors` says what bodies are to it that loops drive. With `joint_space` it factorises the joint-space inertia
-    matrix. It may be given another frame of a floating base (`base_frame`), another link as the base (`base_link`),
-    units of length for every body (`length_units`), and rows of contacts along axes that do not move against the bodies
-    (`contact_axes`).
+    matrix, and with `by_columns` it may be loops over columns (`codegen.lowering.column_loops`). It may be given
+    another frame of a floating base (`base_frame`), another link as the base (`base_link`), units of length for every
+    body (`length_units`), and rows of contacts along axes that do not move against the bodies (`contact_axes`).
     """
 
     swept: Swept = "inertias"
@@ -57,6 +57,7 @@ class Needs:
     contact_axes: bool = False
     rotors: Rotors = "bodies"
     closes: bool = False
+    by_columns: bool = False
 
 
 class LinkAxes(NamedTuple):
@@ -110,7 +111,8 @@ class Problem:
 
     `aside` are the contacts whose rows may stay along axes of their own, None if all rows are along the axes that
     contacts name. `solved` makes accelerations and multipliers of the solution of constrained dynamics. `restores`
-    turn results, by names, into those of the robot that the user stated; the last one goes first.
+    turn results, by names, into those of the robot that the user stated; the last one goes first. With
+    `by_columns` the algorithm is to be loops over columns.
     """
 
     request: Request
@@ -123,6 +125,7 @@ class Problem:
     tree: Tree | None = None
     solved: Callable[[Any], tuple[SX, SX]] | None = None
     restores: tuple[Mapping[str, Change], ...] = ()
+    by_columns: bool = False
 
     def __str__(self) -> str:
         return f"{self.model.name}, lowered to {self.tree or self.model}"

@@ -18,7 +18,7 @@ import numpy as np
 
 from codegen.errors import RobotError
 from codegen.geometry import Inertia, Pose, Vec3
-from codegen.joints import JOINTS
+from codegen.joints import JOINTS, SLIDE, TURN, Screw
 
 if TYPE_CHECKING:
     from codegen.joints import JointType
@@ -80,6 +80,17 @@ class Joint:
     def free(self) -> bool:
         """Whether it moves in all ways."""
         return (self.turns_about, self.slides_along) == (3, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class ScrewJoint(Joint):
+    """A screw: the formulas, as texts of q, by which it turns about its axis (rad) and slides along it (m)."""
+
+    turns_by: str = TURN
+    slides_by: str = SLIDE
+
+    def kinematics(self, convention: Convention) -> JointType:
+        return Screw(self.axis, convention, self.turns_by, self.slides_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +258,7 @@ class Model:
         for frame in self.frames:
             if frame.name == name:
                 return frame
-        raise RobotError(f"{self.name}: there is no frame {name!r}; `rigidc info {self.name}` lists the frames")
+        raise RobotError(f"{self.name}: there is no frame {name!r}; `rigidc info ROBOT --frames` lists them")
 
 
 def _slices(widths: Sequence[int]) -> tuple[slice, ...]:

@@ -9,6 +9,7 @@ stages of a robot that walks, and a `Walker` is its controller.
 
 from codegen.ocp.gait import GAITS, Gait
 from codegen.ocp.horizon import Delayed, Horizon, Plan, Spent
+from codegen.ocp.legs import quadruped_feet, quadruped_stance
 from codegen.ocp.nonlinear import Nonlinear
 from codegen.ocp.piqp import Piqp, Solution
 from codegen.ocp.plant import Film, Plant
@@ -44,4 +45,6 @@ __all__ = [
     "draw_solves",
     "of_solves",
     "print_table",
+    "quadruped_feet",
+    "quadruped_stance",
 ]

@@ -40,14 +40,15 @@ def mjcf(
     stiffness: float = 0.02,
     timestep: float = 0.001,
     stick: float = 0.03,
+    ground: float = 0.0,
     extra: str = "",
 ) -> str:
     """MJCF of a robot on a plane, with motors and losses at the joints that have limits of torques (N m).
 
     `parts` are elements in the axes of bodies and frames, by name, and `extra` ones of the file. `masses` are factors
     of all bodies or of each, `losses` damping (s/rad) and friction of joints in parts of the limits. Contacts with the
-    plane have this friction, and `stiffness` (s) is MuJoCo's time constant of them. Links are drawn as sticks of this
-    radius (m).
+    plane, at the height `ground` (m), have this friction, and `stiffness` (s) is MuJoCo's time constant of them. Links
+    are drawn as sticks of this radius (m).
     """
     factors = np.broadcast_to(np.asarray(masses, dtype=np.float64), len(robot.bodies))
 
@@ -56,7 +57,9 @@ def mjcf(
         joint, limit = own.joint, limits.get(own.joint.name)
         damping, loss = (part * limit for part in losses) if limit else (0.0, 0.0)
         hinge = f'<joint name="{joint.name}" axis="{_row(joint.axis)}" damping="{damping}" frictionloss="{loss}"/>'
-        inside = _inertial(own.inertia, factors[i]) + (hinge if i else f'<freejoint name="{joint.name}"/>')
+        inside = _inertial(own.inertia, factors[i]) + (
+            f'<freejoint name="{joint.name}"/>' if joint.type == "floating" else hinge
+        )
         frames = [frame for frame in robot.frames if frame.body == i and frame.name in parts and frame.name != own.name]
         ends = [robot.bodies[j].placement.p for j in children] + [frame.placement.p for frame in frames]
         inside += "".join(_stick(end, stick) for end in ends if np.any(end)) + parts.get(own.name, "")
@@ -81,9 +84,9 @@ def mjcf(
     </asset>
     <worldbody>
       <light dir="0.2 0.3 -1" directional="true" castshadow="false" diffuse="0.9 0.9 0.9"/>
-      <geom name="ground" type="plane" size="40 40 1" friction="{friction} 0.01 0.001" solref="{stiffness} 1"
-       priority="1" material="tiles"/>
-      {body(0)}
+      <geom name="ground" type="plane" pos="0 0 {ground}" size="40 40 1" friction="{friction} 0.01 0.001"
+       solref="{stiffness} 1" priority="1" material="tiles"/>
+      {"".join(body(i) for i, own in enumerate(robot.bodies) if own.parent < 0)}
     </worldbody>
     <actuator>{motors}</actuator>{extra}</mujoco>"""
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from codegen.ocp.problem import Problem
     from codegen.ocp.stage import Stage
 
+LARGE = 1e30
+"""What of more fatrop is not told."""
+
 AXES = ("rows", "columns")
 Called = tuple[list[MX], list[MX]]
 """Results of a function at all nodes, and at the last one."""
@@ -70,6 +73,11 @@ class Derivatives:
         found.append(("hessian", weights, chain.evaluated("hessian", both)))
         given = [at, *inputs.values()]
         return cls(*(chain.whole(Function(f"{name}_{key}", given + more, results)) for key, more, results in found))
+
+
+def limited(results: list[MX]) -> list[MX]:
+    """The nonzeros within LARGE, and -LARGE for what is no number: fatrop 1.1 does not end where it is given others."""
+    return [MX(x.sparsity(), casadi.fmin(casadi.fmax(x.nz[:], -LARGE), LARGE)) if x.nnz() else x for x in results]
 
 
 class Program:
@@ -131,7 +139,8 @@ class Program:
             "nlp_hess_l": (weighed, [slope, hessian] if whole else [casadi.triu(hessian)]),
             "nlp_grad": (weighed, [self.f, self.g, MX(*self.x.shape), MX(*self.p.shape)]),  # multipliers of bounds
         }
-        functions = {name: Function(name, *parts) for name, parts in found.items()}
+        end = limited if whole else list
+        functions = {name: Function(name, given, end(results)) for name, (given, results) in found.items()}
         if self.libraries is None:
             return functions
         return {name: compiled(function, self.libraries) for name, function in functions.items()}

@@ -119,7 +119,8 @@ def _check_independent(model: Model, at: Equations) -> None:
 def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Array, ...]]:
     """An entry of `codegen.oracle.ORACLE`: `held`, `soft`, `W`, `Winv`, or an inverse `applied` to a vector.
 
-    Optional inputs (`codegen.algorithms.OPTIONAL`, `BEHIND`) are given by name among the `parameters`.
+    `consistent` is Winv and Winv J M^-1. Optional inputs (`codegen.algorithms.OPTIONAL`, `BEHIND`) are given by name
+    among the `parameters`.
     """
 
     def evaluate(
@@ -154,7 +155,10 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
             return weighed(at, np.asarray(tau, float), k, lam0, weight)
         if kind == "soft":
             return softened(at, np.asarray(tau, float), k, R)
-        return delassus(at) if kind == "W" else damped(at, mu)
+        if kind == "W":
+            return delassus(at)
+        inverse = damped(at, mu)
+        return inverse if kind == "Winv" else (inverse, inverse @ np.linalg.solve(at.M, at.J.T).T)
 
     return evaluate
 
@@ -173,6 +177,7 @@ ENTRIES: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
     **DYNAMICS,
     **dict.fromkeys(("aba_osim", "ltl_osim", "kjr", "pv_osim", "pv_osimr"), entry("W")),
     "caba_osim": entry("Winv"),
+    "kkt_inverse": entry("consistent"),
     "caba_osimf": entry("applied"),
     "caba_osim_swept": entry("applied"),
     "pv_osimf": entry("applied", undamped=True),

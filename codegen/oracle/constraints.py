@@ -150,7 +150,7 @@ def _moved(model: Model, b: int, q: Array, R: Array, p: Array) -> tuple[Array, A
 
 def rates(joint: Joint, convention: str, q: Array, v: Array) -> Array:
     """How fast the coordinates of a joint change at its velocity v."""
-    if joint.type in ("revolute", "prismatic"):
+    if joint.type in ("revolute", "prismatic", "screw"):
         return v
     if joint.type == "spherical":
         return _turning(q, v, convention)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.errors import RobotError
+from codegen.model import ScrewJoint
+from codegen.oracle import texts
 from codegen.oracle.batches import apply
 from codegen.oracle.rotations import about, cross, cross_matrix, matrix, scalar_last
 
@@ -94,6 +96,8 @@ def relative(joint: Joint, convention: str, q: Array, v: Array) -> Relative:
         return Relative(about(axis.ravel(), q[..., 0]), still, 0.0 * axis, axis, still)
     if joint.type == "prismatic":
         return Relative(fixed, q[..., :1] * axis[:, 0], axis, 0.0 * axis, still)
+    if isinstance(joint, ScrewJoint):
+        return _screw(joint, axis, q, v)
     if joint.type == "spherical":
         R = matrix(scalar_last(q, convention))
         return Relative(R, still, np.zeros((3, 3)), R, still)
@@ -109,6 +113,27 @@ def relative(joint: Joint, convention: str, q: Array, v: Array) -> Relative:
         drift = cross(apply(R, v[..., 3:]), apply(columns, v)) if moving_axes else still
         return Relative(R, q[..., :3], columns, R @ np.eye(3, 6, 3), drift)
     raise RobotError(f"joint {joint.name!r}: the oracle has no formula for the type {joint.type!r}; add it here")
+
+
+STEP, WEIGHTS = 0.01, (4 / 5, -1 / 5, 4 / 105, -1 / 280)  # of central differences of the eighth order
+
+
+def _screw(joint: ScrewJoint, axis: Array, q: Array, v: Array) -> Relative:
+    """A screw: slopes of its formulas by the complex step, of these slopes by differences."""
+
+    def at(text: str, q: Array) -> tuple[Array, Array]:
+        value = texts.value(text, {"q": np.asarray(q + 1e-30j, complex)}) + 0.0 * q
+        return np.asarray(np.real(value)), np.asarray(np.imag(value) / 1e-30)
+
+    x = q[..., 0]
+    (angle, turning), (place, sliding) = at(joint.turns_by, x), at(joint.slides_by, x)
+    bend = sum(
+        weight * (at(joint.slides_by, x + n * STEP)[1] - at(joint.slides_by, x - n * STEP)[1]) / STEP
+        for n, weight in enumerate(WEIGHTS, 1)
+    )
+    linear, angular = (axis * slope[..., None, None] for slope in (sliding, turning))
+    drift = axis[:, 0] * (bend * v[..., 0] ** 2)[..., None]
+    return Relative(about(axis.ravel(), angle), place[..., None] * axis[:, 0], linear, angular, drift)
 
 
 def motions(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> list[Motion]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from casadi import DM, SX, Function, Sparsity, sparsify
+from casadi import DM, SX, Function, Sparsity, project, sparsify, triu
 
+from codegen.recursions.panels import Map, Panel, mapped
 from codegen.spatial import mirrored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+Matrix = TypeVar("Matrix", SX, DM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +24,9 @@ class Product:
     Of a `symmetric` one, only the upper triangle is computed.
     """
 
-    left: SX | Product
-    right: SX | Product
-    plus: SX | Product | None = None
+    left: Result
+    right: Result
+    plus: Result | None = None
     transposed: bool = False
     symmetric: bool = False
 
@@ -38,18 +41,89 @@ class Product:
         return (self.left.shape[1 if self.transposed else 0], self.right.shape[1])
 
     @property
-    def factors(self) -> tuple[SX | Product, ...]:
+    def factors(self) -> tuple[Result, ...]:
         """The matrices that it takes: left, right and what is added, if anything is."""
         return (self.left, self.right) if self.plus is None else (self.left, self.right, self.plus)
 
+    def of(self, factors: Sequence[Result]) -> Product:
+        """The same of other matrices."""
+        left, right, *plus = factors
+        return replace(self, left=left, right=right, plus=next(iter(plus), None))
 
-Result = SX | Product
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """left @ right (left' if `transposed`) where a mask has entries."""
+
+    left: Result
+    right: Result
+    mask: Sparsity
+    transposed: bool = False
+
+    @property
+    def T(self) -> Masked:
+        """The transpose."""
+        right = self.left if self.transposed else transposed(self.left)
+        return Masked(self.right, right, self.mask.T, transposed=True)
+
+    def columns(self, places: list[int]) -> Masked:
+        """These columns."""
+        mask, _ = self.mask.sub(list(range(self.mask.size1())), places)
+        return replace(self, right=some_columns(self.right, places), mask=mask)
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedProduct:
+    """Entry by entry the product of the part whose mask has it, or zero: in GraphBLAS' terms, C<M> = A B for each part.
+
+    Masks have no entry in common. Those of a `symmetric` result are of the upper triangle.
+    """
+
+    parts: tuple[Masked, ...]
+    symmetric: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.shape[0]} x {self.shape[1]}, {sum(part.mask.nnz() for part in self.parts)} entries of products"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the result."""
+        return self.parts[0].mask.shape
+
+    @property
+    def factors(self) -> tuple[Result, ...]:
+        """The matrices that it takes: left and right of every part."""
+        return tuple(factor for part in self.parts for factor in (part.left, part.right))
+
+    def of(self, factors: Sequence[Result]) -> MaskedProduct:
+        """The same of other matrices."""
+        pairs = zip(self.parts, factors[::2], factors[1::2], strict=True)
+        return replace(self, parts=tuple(replace(part, left=left, right=right) for part, left, right in pairs))
+
+    @property
+    def T(self) -> MaskedProduct:
+        """The transpose."""
+        return self if self.symmetric else replace(self, parts=tuple(part.T for part in self.parts))
+
+    def both_triangles(self) -> MaskedProduct:
+        """The same without copies."""
+        if not self.symmetric:
+            return self
+        below = [part.T for part in self.parts]
+        below = [replace(part, mask=triu(part.mask.T, False).T) for part in below]
+        return MaskedProduct((*self.parts, *below))
+
+
+Result = SX | Product | MaskedProduct | Panel
+Made = Product | MaskedProduct | Panel
 
 
 def times(matrix: Result, right: SX) -> Result:
     """A result times a matrix, which goes to the factors on the right."""
     if isinstance(matrix, SX):
         return matrix @ right
+    if isinstance(matrix, MaskedProduct | Panel):
+        return Product(matrix, right)
     plus = None if matrix.plus is None else times(matrix.plus, right)
     return replace(matrix, right=times(matrix.right, right), plus=plus, symmetric=False)
 
@@ -73,39 +147,69 @@ def pulled(J: Result, B: SX, known: dict[tuple[int, int, bool], Result]) -> Pull
 
 def transposed(matrix: Result) -> Result:
     """The transpose of a result, of the same factors."""
-    if isinstance(matrix, SX):
+    if isinstance(matrix, SX | MaskedProduct):
         return matrix.T
+    if isinstance(matrix, Panel):
+        return Product(matrix, SX.eye(matrix.shape[0]), transposed=True)
     right = matrix.left if matrix.transposed else transposed(matrix.left)
     plus = None if matrix.plus is None else transposed(matrix.plus)
     return Product(matrix.right, right, plus, transposed=True, symmetric=matrix.symmetric)
+
+
+def negated(matrix: Result) -> Result:
+    """The negative of a matrix, in a product by that of its left factors."""
+    if isinstance(matrix, SX):
+        return -matrix
+    if isinstance(matrix, Panel):
+        return mapped(negative, matrix)[0]
+    if isinstance(matrix, Product):
+        plus = None if matrix.plus is None else negated(matrix.plus)
+        return replace(matrix, left=negated(matrix.left), plus=plus)
+    lefts = {key: negated(left) for key, left in {id(part.left): part.left for part in matrix.parts}.items()}
+    return replace(matrix, parts=tuple(replace(part, left=lefts[id(part.left)]) for part in matrix.parts))
+
+
+def negative(x: SX) -> tuple[SX, ...]:
+    """A column with the other sign."""
+    return (-x,)
 
 
 def some_columns(matrix: Result, places: list[int]) -> Result:
     """These columns of a result."""
     if isinstance(matrix, SX):
         return matrix[:, places]
+    if isinstance(matrix, MaskedProduct):
+        return MaskedProduct(tuple(part.columns(places) for part in matrix.both_triangles().parts))
+    if isinstance(matrix, Panel):
+        return Product(matrix, SX.eye(matrix.shape[1])[:, places])
     plus = None if matrix.plus is None else some_columns(matrix.plus, places)
     return replace(matrix, right=some_columns(matrix.right, places), plus=plus, symmetric=False)
 
 
 def substituted(results: tuple[Result, ...], old: Sequence[SX], new: Sequence[SX]) -> tuple[Result, ...]:
     """The results with expressions in the place of symbols, all at once."""
-    parts = [*results, *(factor for own in products_in(results) for factor in own.factors)]
+    made = made_in(results)
+    parts = [*results, *(factor for own in made for factor in own.factors)]
     plain = {id(part): part for part in parts if isinstance(part, SX)}
     moved = Function("moved", [*old], [*plain.values()]).call([*new], True, False)
     known: dict[int, Result] = dict(zip(plain, moved, strict=True))
-    for own in products_in(results):
-        left, right, *plus = (known[id(factor)] for factor in own.factors)
-        known[id(own)] = replace(own, left=left, right=right, plus=next(iter(plus), None))
+    maps: dict[int, Map] = {}
+    for own in made:
+        factors = [known[id(factor)] for factor in own.factors]
+        if isinstance(own, Panel):
+            taken = [x for x in factors if isinstance(x, SX | Panel)]
+            known[id(own)] = Panel(maps.setdefault(id(own.map), own.map.of(taken)), own.number)
+        else:
+            known[id(own)] = own.of(factors)
     return tuple(known[id(result)] for result in results)
 
 
-def products_in(results: tuple[Result, ...]) -> list[Product]:
-    """The products among results and those that these take, each once and after what it takes."""
-    found: dict[int, Product] = {}
+def made_in(results: tuple[Result, ...]) -> list[Made]:
+    """The products and panels among results and those that these take, each once and after what it takes."""
+    found: dict[int, Made] = {}
 
     def visit(matrix: Result) -> None:
-        if isinstance(matrix, Product) and id(matrix) not in found:
+        if not isinstance(matrix, SX) and id(matrix) not in found:
             for factor in matrix.factors:
                 visit(factor)
             found[id(matrix)] = matrix
@@ -115,47 +219,82 @@ def products_in(results: tuple[Result, ...]) -> list[Product]:
     return list(found.values())
 
 
+def products_in(results: tuple[Result, ...]) -> list[Product | MaskedProduct]:
+    """The products among results and those that these take, each once and after what it takes."""
+    return [own for own in made_in(results) if not isinstance(own, Panel)]
+
+
 def multiplications(results: tuple[Result, ...]) -> int:
     """Products of two numbers that the products of matrices among results and within these take, without zeros."""
     known: dict[int, Sparsity] = {}
-    total = 0
-    for own in products_in(results):
-        left, right = (_pattern(factor, known) for factor in own.factors[:2])
-        left = left.T if own.transposed else left
-        terms = left @ right
+    total = 0.0
+    for own in made_in(results):
+        if isinstance(own, Panel):
+            known[id(own)] = Sparsity.dense(*own.shape)
+            continue
+        terms = _terms(own, known)
+        total += sum(terms.nonzeros()) / (2 if isinstance(own, Product) and own.symmetric else 1)
         known[id(own)] = terms.sparsity()
-        if own.plus is not None:
+        if own.symmetric:
+            known[id(own)] = known[id(own)] + known[id(own)].T
+        if isinstance(own, Product) and own.plus is not None:
             known[id(own)] = known[id(own)] + _pattern(own.plus, known).sparsity()
-        total += int(sum(terms.nonzeros())) // (2 if own.symmetric else 1)
-    return total
+    return int(total)
+
+
+def _terms(own: Product | MaskedProduct, known: dict[int, Sparsity]) -> DM:
+    """How many products of two numbers each entry of a result takes."""
+    if isinstance(own, MaskedProduct):
+        terms = [_terms(Product(part.left, part.right, transposed=part.transposed), known) for part in own.parts]
+        return sum((masked(count, part.mask) for count, part in zip(terms, own.parts, strict=True)), DM(*own.shape))
+    left, right = (_pattern(factor, known) for factor in (own.left, own.right))
+    return (left.T if own.transposed else left) @ right
+
+
+def masked(matrix: Matrix, mask: Sparsity) -> Matrix:
+    """A matrix without entries that a mask has not."""
+    return project(matrix, matrix.sparsity() * mask)
 
 
 def _pattern(matrix: Result, known: dict[int, Sparsity]) -> DM:
     """Ones where a matrix may differ from zero."""
-    return DM(known[id(matrix)] if isinstance(matrix, Product) else sparsify(matrix).sparsity(), 1)
+    return DM(sparsify(matrix).sparsity() if isinstance(matrix, SX) else known[id(matrix)], 1)
 
 
 def unrolled(results: tuple[Result, ...], least: float = math.inf) -> tuple[Result, ...]:
     """The results, with products of fewer than `least` columns entry by entry, if they take no wider ones."""
     known: dict[int, Result] = {}
+    maps: dict[int, tuple[SX, ...]] = {}
 
     def now(matrix: Result) -> Result:
-        return known[id(matrix)] if isinstance(matrix, Product) else matrix
+        return matrix if isinstance(matrix, SX) else known[id(matrix)]
 
-    for own in products_in(results):
+    for own in made_in(results):
         factors = tuple(map(now, own.factors))
         plain = [factor for factor in factors if isinstance(factor, SX)]
-        if own.shape[1] < least and len(plain) == len(factors):
-            known[id(own)] = _multiplied(own, *plain)
+        narrow = own.shape[1] < least and len(plain) == len(factors)
+        if isinstance(own, Panel):
+            if narrow and id(own.map) not in maps:
+                maps[id(own.map)] = own.map.entries(plain)
+            known[id(own)] = maps[id(own.map)][own.number] if narrow else own
         else:
-            known[id(own)] = replace(own, left=factors[0], right=factors[1], plus=next(iter(factors[2:]), None))
+            known[id(own)] = _multiplied(own, plain) if narrow else own.of(factors)
     return tuple(map(now, results))
 
 
-def _multiplied(own: Product, left: SX, right: SX, *plus: SX) -> SX:
+def _multiplied(own: Product | MaskedProduct, factors: Sequence[SX]) -> SX:
     """A product of these matrices, entry by entry."""
-    made = sum(plus, sparsify(left.T if own.transposed else left) @ sparsify(right))
+    if isinstance(own, MaskedProduct):
+        parts = zip(own.parts, factors[::2], factors[1::2], strict=True)
+        made = sum((masked(_times(x, y, part.transposed), part.mask) for part, x, y in parts), SX(*own.shape))
+    else:
+        left, right, *plus = factors
+        made = sum(plus, _times(left, right, own.transposed))
     return mirrored(made) if own.symmetric else made
+
+
+def _times(left: SX, right: SX, transposed: bool) -> SX:
+    return sparsify(left.T if transposed else left) @ sparsify(right)
 
 
 def entries(results: tuple[Result, ...]) -> tuple[SX, ...]:

@@ -1,13 +1,15 @@
 """Rates of all joints along axes that stand still in their bodies, from joint velocities, and how these change with q.
 
 v_s = H v and a_s = H a + h. Loops make H of their G (`codegen.kinematic_loops.constraints`); a joint whose axes turn
-against its body, as a floating base of MuJoCo's convention does, adds the turn between them. Gravity plays no part.
+against its body, as a floating base of MuJoCo's convention does, adds the turn between them. A screw of changing pitch
+has two axes, and the rates of both from its one velocity. Gravity plays no part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from casadi import SX, cross, diagcat, horzcat, is_equal, jacobian, substitute, vertcat
 
@@ -100,7 +102,7 @@ def spanning_tree(tree: Tree) -> Tree:
 
 def node_rates(tree: Tree, v: SX) -> list[NodeRates]:
     """Of every node, at joint velocity v."""
-    ends = [sum(part.joint.nv for part in tree.parts[: b + 1]) for b in range(len(tree.parts))]
+    ends = list(accumulate(_width(part) for part in tree.parts))
     found = []
     for i, (node, own, v_i) in enumerate(zip(tree.model.nodes, tree.spanning, tree.split(v), strict=True)):
         parts = [tree.parts[b] for b in node.bodies]
@@ -108,7 +110,7 @@ def node_rates(tree: Tree, v: SX) -> list[NodeRates]:
         x, Tx = own.constraints.x, own.constraints.T @ own.Gx
         if not node.loops:
             x, Tx = parts[0].q, rate_map(parts[0].joint, parts[0].q)
-        places = [place for b in node.bodies for place in range(ends[b] - tree.parts[b].joint.nv, ends[b])]
+        places = [place for b in node.bodies for place in range(ends[b] - _width(tree.parts[b]), ends[b])]
         found.append(NodeRates(places, x, Tx, T @ own.G, T @ own.g(v_i) + _turning(parts, r), v_i))
         assert len(places) == T.size1(), i
     return found
@@ -116,7 +118,7 @@ def node_rates(tree: Tree, v: SX) -> list[NodeRates]:
 
 def spanning_motion(tree: Tree, nodes: Sequence[NodeRates], a: SX) -> SpanningMotion:
     """The motion of all joints at joint acceleration a."""
-    n, nv = sum(part.joint.nv for part in tree.parts), tree.nv
+    n, nv = sum(map(_width, tree.parts)), tree.nv
     H, v_s, a_s, v_q, a_q, a_v = zeros(n, nv), zeros(n), zeros(n), zeros(n, nv), zeros(n, nv), zeros(n, nv)
     # node by node
     for own, dofs, a_own in zip(nodes, tree.dofs, tree.split(a), strict=True):
@@ -142,6 +144,11 @@ def _axes(part: Part) -> tuple[SX, SX]:
     return SX.eye(6)[:, rows], part.S[rows, :]
 
 
+def _width(part: Part) -> int:
+    """How many axes of a joint stand still in its body: its degrees of freedom, and two of a screw."""
+    return int(_axes(part)[0].size2())
+
+
 def _turning(parts: Sequence[Part], rates: SX) -> SX:
     """Accelerations along axes that stand still in the bodies where joint velocities are constant."""
     found, at = [], 0
@@ -152,5 +159,5 @@ def _turning(parts: Sequence[Part], rates: SX) -> SX:
         turning = cross(vJ[:3], vJ[3:])
         still = part.S.is_constant() or is_equal(drift, turning, SAME)
         rows = [r for r in range(6) if not part.S[r, :].is_zero()]
-        found.append(zeros(part.joint.nv) if still else vertcat(zeros(3), drift - turning)[rows])
+        found.append(zeros(_width(part)) if still else vertcat(zeros(3), drift - turning)[rows])
     return vertcat(*found)

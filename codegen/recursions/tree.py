@@ -28,6 +28,7 @@ from codegen.spatial import (
     diagonal,
     placement_steps,
     skew3,
+    unit_axes,
     zeros,
 )
 
@@ -298,21 +299,21 @@ class Tree:
         S, node = self.parts[b].S, self.parts[b].node
         first, own = self.model.nodes[node].bodies[0] == b, self.rates_of(b)
         along = sum(not S[r, :].is_zero() for r in range(6))
-        return first and own.is_eye() and along == S.size2() and not self.armature[node].nnz()
+        return first and own.is_eye() and along == S.size2() and unit_axes(S) and not self.armature[node].nnz()
 
     def rates_of(self, b: int) -> SX:
         """The rows of G for body b: its joint velocity from those of its node."""
         node = self.model.nodes[self.parts[b].node]
-        at = sum(self.parts[other].joint.nv for other in node.bodies[: node.bodies.index(b)])
-        return self.S[self.parts[b].node].G[at : at + self.parts[b].joint.nv, :]
+        at = sum(self.parts[other].S.size2() for other in node.bodies[: node.bodies.index(b)])
+        return self.S[self.parts[b].node].G[at : at + self.parts[b].S.size2(), :]
 
     def _by_bodies(self, spanning: Sequence[SX]) -> tuple[SX, ...]:
         split: dict[int, SX] = {}
         for node, values in zip(self.model.nodes, spanning, strict=True):
             at = 0
             for b in node.bodies:
-                split[b] = values[at : at + self.parts[b].joint.nv]
-                at += self.parts[b].joint.nv
+                split[b] = values[at : at + self.parts[b].S.size2()]
+                at += self.parts[b].S.size2()
         return tuple(split[b] for b in range(len(self.parts)))
 
     def stack(self, by_body: Sequence[SX]) -> list[SX]:

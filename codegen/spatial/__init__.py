@@ -4,7 +4,7 @@ Spatial vectors are [angular; linear]. Matrices whose columns are spatial vector
 are kept structural wherever they are known.
 """
 
-from codegen.spatial.articulated_joint import ArticulatedJoint, articulated_joint, own_axes
+from codegen.spatial.articulated_joint import ArticulatedJoint, articulated_joint, own_axes, unit_axes
 from codegen.spatial.axes import constant, cross3, diagonal, others, skew3, unit_axis, units, without_rows, zeros
 from codegen.spatial.branched import LTDL, ltdl
 from codegen.spatial.coriolis import Coriolis
@@ -70,6 +70,7 @@ __all__ = [
     "so3_jacobian",
     "so3_jacobian_inverse",
     "so3_log",
+    "unit_axes",
     "unit_axis",
     "units",
     "without_rows",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from casadi import SX, diag, is_equal
+from casadi import SX, diag, horzsplit, is_equal, sum1, vertsplit
 
 from codegen.spatial.axes import without_rows, zeros
 from codegen.spatial.node import NodeInertia, Subspace
@@ -61,6 +61,12 @@ def articulated_joint(IA: NodeInertia, S: Subspace, armature: SX) -> Articulated
     U = IA @ S
     D = ldl(S.T @ U + armature)
     return ArticulatedJoint(S, U, D, own_axes(S.columns) if is_equal(D.A, S.T @ U, 1) else ())
+
+
+def unit_axes(S: SX) -> bool:
+    """Whether columns of S along one axis are along it by one; others are those of rotations."""
+    single = (own for own in horzsplit(S) if sum(not x.is_zero() for x in vertsplit(own)) == 1)
+    return all(own.is_constant() and abs(float(sum1(own))) == 1.0 for own in single)
 
 
 def own_axes(S: SX) -> tuple[int, ...]:

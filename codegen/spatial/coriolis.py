@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from casadi import SX, trace, vertcat
+from casadi import SX, reshape, trace, vec, vertcat
 
 from codegen.spatial.axes import cross3, skew3
 from codegen.spatial.inertia import RigidInertia, turned_general
@@ -28,6 +28,16 @@ class Coriolis:
     def none(cls) -> Coriolis:
         """Of no body: where sums over children begin."""
         return cls(SX(3, 3), SX(3, 1))
+
+    @classmethod
+    def unstacked(cls, numbers: SX) -> Coriolis:
+        """Of these twelve numbers (`stacked`)."""
+        return cls(reshape(numbers[:9], 3, 3), numbers[9:])
+
+    @property
+    def stacked(self) -> SX:
+        """Its twelve numbers in a column: P column by column, and p."""
+        return vertcat(vec(self.P), self.p)
 
     @classmethod
     def of(cls, inertia: RigidInertia, v: SX) -> Coriolis:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import overload
 
-from casadi import SX, horzcat, is_equal, trace, vertcat
+from casadi import SX, horzcat, is_equal, trace, vertcat, vertsplit
 
 from codegen.spatial.axes import cross3, others, skew3
 from codegen.spatial.solve import LDL, mirrored
@@ -68,6 +68,17 @@ class RigidInertia:
         half, diagonal = trace(I) / 2, [I[k, k] for k in range(3)]
         flat = [d for d in diagonal if I.is_constant() and abs(float(half - d)) <= ROUNDING * abs(float(half))]
         return cls(m, h, I, flat[0] if flat else half)
+
+    @classmethod
+    def unstacked(cls, numbers: SX) -> RigidInertia:
+        """The inertia of these eleven numbers (`stacked`)."""
+        m, h, half, xx, xy, xz, yy, yz, zz = vertsplit(numbers, [0, 1, *range(4, 12)])
+        return cls(m, h, vertcat(horzcat(xx, xy, xz), horzcat(xy, yy, yz), horzcat(xz, yz, zz)), half)
+
+    @property
+    def stacked(self) -> SX:
+        """Its eleven numbers in a column: m, h, half the trace of I, and the upper triangle of I row by row."""
+        return vertcat(self.m, self.h, self.half, *[self.I[r, c] for r in range(3) for c in range(r, 3)])
 
     @classmethod
     def of(cls, A: SX) -> RigidInertia | None:

@@ -16,7 +16,7 @@ from codegen.tracing.phases import REST, ROBOT, STATUS, TRANSFORMS
 from codegen.tracing.products import with_products
 from codegen.tracing.provenance import Origin, Record, recorded
 from codegen.tracing.status import with_status
-from codegen.tracing.task import expression, results_or_products, symbols_of
+from codegen.tracing.task import expression, results_or_products, symbols_of, with_loops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,18 +32,17 @@ def trace_labelled(task: Task) -> tuple[Graph | WithProducts, tuple[Origin, ...]
     with recorded() as record:
         inputs, outputs = task.signature
         symbols = symbols_of(inputs)
-        made, ports, products = with_products(results_or_products(task, symbols), outputs)
+        kept = with_products(results_or_products(task, symbols, loops=True), outputs)
     noted = _known_by(symbols, vertcat(SX(0, 1), *[vec(result) for result in record.results]))
-    function = expression(task, symbols, [*made, noted.T])
-    graph = from_casadi(function, inputs, (*ports, Port("noted", (noted.size1(),))), task.algorithm)
+    function = expression(task, symbols, [*kept.matrices, noted.T])
+    graph = from_casadi(function, inputs, (*kept.ports, Port("noted", (noted.size1(),))), task.algorithm)
     places = [graph.results[-1][row] for row in noted.sparsity().row()]
     numbers = [label for result, label in zip(record.results, record.labels, strict=True) for _ in range(result.nnz())]
     known = dict[int, int]()
     for place, number in zip(places, numbers, strict=True):
         known.setdefault(place, number)
-    whole, origins = _labelled(replace(graph, outputs=ports, results=graph.results[:-1]), known, record)
-    status = whole.outputs[len(ports) :]
-    return WithProducts(whole, products, (*outputs, *status)) if products else whole, origins
+    whole, origins = _labelled(replace(graph, outputs=kept.ports, results=graph.results[:-1]), known, record)
+    return with_loops(whole, kept, outputs), origins
 
 
 def _known_by(symbols: Sequence[SX], noted: SX) -> SX:

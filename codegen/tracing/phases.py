@@ -65,11 +65,11 @@ MODULES = _by_name(
     {
         KINEMATICS: "fk jacobian integrate difference poses spanning_rates",
         DELASSUS: "ltl_osim aba_osim kjr efpa pv_osim pv_osimr pv_osimf caba_osim caba_osimf caba_osim_swept "
-        "projected_osim delassus parent_side_osim plain_branching force_propagators bundling reduced",
+        "kkt_inverse projected_osim delassus parent_side_osim plain_branching force_propagators bundling reduced",
         DERIVATIVES: "rnea_derivatives aba_derivatives constrained_derivatives by_arguments dual",
         FACTORS: "tree_kkt",
         MULTIPLIERS: "early_elimination",
-        LOOPS: "project projected_rnea projection_fd lagrange_fd closure constraints expressions states",
+        LOOPS: "project projected_rnea projection_fd lagrange_fd closure constraints parsing states",
     }
 )
 SYMBOLS = _by_name(

@@ -14,8 +14,8 @@ from codegen.ir.counting import Count, count
 from codegen.ir.graph import STATUS, Graph, Port, Value, from_casadi, verify
 from codegen.ir.operations import CONST
 from codegen.ir.pattern import Pattern
-from codegen.ir.products import Gather, MatrixProduct, WithProducts, straight_line
-from codegen.recursions.products import Product, Result, products_in, some_columns, transposed
+from codegen.ir.products import AnyProduct, Gather, WithProducts, straight_line
+from codegen.recursions.products import Result, products_in, some_columns, transposed
 from codegen.tracing.blocks import Block, plain, unrolled
 from codegen.tracing.products import with_products
 from codegen.tracing.status import with_status
@@ -113,7 +113,7 @@ class _Kept:
 
     matrices: tuple[SX, ...]
     ports: tuple[Port, ...]
-    products: tuple[MatrixProduct, ...]
+    products: tuple[AnyProduct, ...]
     sources: dict[str, _Source]
 
 
@@ -122,7 +122,7 @@ def _kept(blocks: Mapping[str, Block]) -> _Kept:
 
     A matrix is computed by its columns, as its nonzeros are stored, unless something takes it or its transpose, too.
     """
-    wanted = {key: block for key, block in blocks.items() if isinstance(block.matrix, Product)}
+    wanted = {key: block for key, block in blocks.items() if not isinstance(block.matrix, SX)}
     taken = {id(x) for own in products_in(tuple(block.matrix for block in wanted.values())) for x in own.factors}
     taken |= {id(block.matrix) for block in wanted.values() if block.transposed}
     results, sources = dict[int, Result](), dict[str, _Source]()
@@ -137,8 +137,8 @@ def _kept(blocks: Mapping[str, Block]) -> _Kept:
         results[id(matrix)] = matrix
         sources[key] = _Source(f"whole{[*results].index(id(matrix))}", places)
     ports = [Port(f"whole{number}", x.shape) for number, x in enumerate(results.values())]
-    matrices, own, products = with_products(tuple(results.values()), ports, LOOPED_NONZEROS)
-    return _Kept(matrices, own, products, sources) if products else _Kept((), (), (), {})
+    own = with_products(tuple(results.values()), ports, LOOPED_NONZEROS)
+    return _Kept(own.matrices, own.ports, own.products, sources) if own.products else _Kept((), (), (), {})
 
 
 def _row_by_row(shape: tuple[int, int]) -> NDArray[np.int_]:

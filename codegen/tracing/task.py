@@ -26,7 +26,7 @@ from codegen.recursions.products import Result, entries
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.form import Form
-from codegen.tracing.products import with_products
+from codegen.tracing.products import Kept, with_products
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
@@ -242,10 +242,14 @@ def trace_products(task: Task) -> Graph | WithProducts:
     """The same, with large products of matrices kept as such."""
     inputs, outputs = task.signature
     symbols = symbols_of(inputs)
-    made, ports, products = with_products(results_or_products(task, symbols), outputs)
-    graph = read(task, symbols, inputs, made, ports)
-    status = graph.outputs[len(ports) :]
-    return WithProducts(graph, products, (*outputs, *status)) if products else graph
+    kept = with_products(results_or_products(task, symbols, loops=True), outputs)
+    return with_loops(read(task, symbols, inputs, kept.matrices, kept.ports), kept, outputs)
+
+
+def with_loops(graph: Graph, kept: Kept, outputs: tuple[Port, ...]) -> Graph | WithProducts:
+    """The graph of what is kept, with its status, and the loops behind it that make the other outputs."""
+    status = graph.outputs[len(kept.ports) :]
+    return WithProducts(graph, kept.products, (*outputs, *status), maps=kept.maps) if kept.products else graph
 
 
 def symbols_of(ports: Sequence[Port]) -> list[SX]:
@@ -319,16 +323,16 @@ def _weightless(task: Task) -> list[str]:
     return [name for name, part in parts if light & {*range(part.start, part.stop)}]
 
 
-def results_or_products(task: Task, symbols: list[SX]) -> tuple[Result, ...]:
-    """What the algorithm makes of these symbols, with its iterations unrolled."""
-    results = _run(task, symbols)
+def results_or_products(task: Task, symbols: list[SX], *, loops: bool = False) -> tuple[Result, ...]:
+    """What the algorithm makes of these symbols, with its iterations unrolled; by `loops` over columns if they pay."""
+    results = _run(task, symbols, loops=loops and not task.form.sparse)
     if isinstance(results, Iteration):
         results = results.unrolled(task.iterations or 1)
     return results if isinstance(results, tuple) else (results,)
 
 
-def _run(task: Task, symbols: list[SX]) -> Any:
-    """What the algorithm returns on these symbols."""
+def _run(task: Task, symbols: list[SX], *, loops: bool = False) -> Any:
+    """What the algorithm returns on these symbols, by `loops` over columns if that is worth it."""
     entry, (ports, outputs) = task.entry, task.signature
     if task.tier == "published":
         problem = lowered(stated(task, Needs(rotors=entry.declares.rotors), ports, symbols), checked([ALL]))
@@ -336,9 +340,11 @@ def _run(task: Task, symbols: list[SX]) -> Any:
         return restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
     if isinstance(entry.run, Composition):
         return composed(task, symbols, called)
-    problem, columns = problem_of(task, symbols), {port.name: x for port, x in zip(ports, symbols, strict=True)}
+    columns = {port.name: x for port, x in zip(ports, symbols, strict=True)}
     by = {"by": [columns[parameter_name(spec)] for spec in task.form.wrt]} if task.form.wrt else {}
-    results = entry.run(problem.built, *(problem.arguments[name] for name in entry.takes), **by)
+    problem = problem_of(task, symbols, loops=loops and not by)
+    run = (problem.by_columns and entry.by_columns) or entry.run
+    results = run(problem.built, *(problem.arguments[name] for name in entry.takes), **by)
     return restored(problem, [port.name for port in outputs], results)
 
 
@@ -369,9 +375,10 @@ def called(task: Task, name: str, given: Mapping[str, SX]) -> Called:
     return call
 
 
-def problem_of(task: Task, symbols: list[SX]) -> Problem:
-    """The problem that the algorithm runs on, lowered, for these symbols of its arguments."""
+def problem_of(task: Task, symbols: list[SX], *, loops: bool = False) -> Problem:
+    """The problem that the algorithm runs on, lowered, for these symbols of its arguments; for `loops` over columns."""
     needs = task.entry.needs(task.parameters)
+    needs = needs if loops else replace(needs, by_columns=False)
     return lowered(stated(task, needs, task.signature[0], symbols), task.without)
 
 

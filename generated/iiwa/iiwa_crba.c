@@ -21,11 +21,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t7 = c0[3];
     const T t8 = s0[4];
     const T t9 = c0[4];
-    /* Results, each stored as soon as it is there and no input is left to read. */
     M[48] = iiwa_all(0.001);
-    M[41] = iiwa_all(0.0);
-    M[47] = iiwa_all(0.0);
-    M[40] = iiwa_all(0.008760948000000001);
     /* First use of the coordinates of lbr_iiwa_joint_6. */
     const T t10 = t0*(-0.004460948000000001);
     const T t11 = t1*0.025104;
@@ -45,6 +41,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t25 = t5*t22;
     const T t27 = t10*t1 + t20;
     const T t28 = t1*(-4.32e-07);
+    /* Results, each stored as soon as it is there and no input is left to read. */
     M[33] = t28;
     M[39] = t28;
     const T t30 = t23 - t5*(-0.034980000000000004);
@@ -75,6 +72,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t58 = t2*t53;
     const T t59 = t36 + t54;
     M[24] = t59;
+    M[41] = iiwa_all(0.0);
     const T t60 = t44 + t57;
     const T t61 = t51 + 0.002499999999999998;
     const T t62 = 0.006150600000000001 + t56;
@@ -120,6 +118,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t106 = t3*t88;
     const T t108 = t90 - t2*t28;
     const T t109 = t2*t12;
+    M[47] = iiwa_all(0.0);
     const T t110 = t4*t33;
     const T t112 = t91 - t38*t2;
     const T t113 = t8*t97;
@@ -166,6 +165,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t157 = t134 - 0.009912;
     const T t158 = t79 + 5.04e-05;
     const T t159 = 7.079999999999999e-05 + t136;
+    M[40] = iiwa_all(0.008760948000000001);
     const T t160 = t8*t123;
     const T t161 = t8*t127;
     const T t162 = t8*t131;

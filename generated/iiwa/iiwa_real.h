@@ -39,6 +39,12 @@ typedef R P2 __attribute__((vector_size(2*sizeof(R))));
 typedef R P4 __attribute__((vector_size(4*sizeof(R))));
 typedef R P2_ANY __attribute__((vector_size(2*sizeof(R)), aligned(sizeof(R)), may_alias));
 typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), may_alias));
+#if defined(__clang__) || __GNUC__ >= 12
+#define P4_PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+typedef long long P4_PLACES __attribute__((vector_size(4*sizeof(R))));
+#define P4_PICK(a, b, ...) __builtin_shuffle(a, b, (P4_PLACES){__VA_ARGS__})
+#endif
 #if defined(__clang__)
 #define IIWA_SINGLY(x) (*(const volatile T *)&(x))
 #else
@@ -46,6 +52,30 @@ typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), ma
 #endif
 #else
 #define IIWA_PACKS 0
+#endif
+
+/* Where an array is read or written by this pointer only. */
+#if defined(__GNUC__)
+#define IIWA_RESTRICT __restrict
+#else
+#define IIWA_RESTRICT
+#endif
+
+/* Loops over columns of matrices take so many at a time; columns are read and written anywhere in memory, and tables of
+ * constants, which have one number for all states, too.
+ */
+#if IIWA_PACKS
+#define IIWA_ACROSS 4
+typedef P4 COLUMNS;
+#define IIWA_READ(x) (*(const P4_ANY *)&(x))
+#define IIWA_WRITE(x) (*(P4_ANY *)&(x))
+#define IIWA_TABLE(x) IIWA_READ(x)
+#else
+#define IIWA_ACROSS 1
+typedef T COLUMNS;
+#define IIWA_READ(x) (x)
+#define IIWA_WRITE(x) (x)
+#define IIWA_TABLE(x) iiwa_all(x)
 #endif
 
 #if IIWA_WIDTH > 1
@@ -121,6 +151,35 @@ IIWA_INLINE void iiwa_fill(T *to, int n, R x)
 #pragma GCC unroll 64
 #endif
     for (int k = 0; k < n; ++k) to[k] = iiwa_all(x);
+}
+
+/* Below the diagonal of an n x n matrix, what is above it, by squares of four where there are small vectors. */
+IIWA_SPARE void iiwa_mirror(T *to, int n)
+{
+    int first = 0;
+#if IIWA_PACKS
+    for (; first + 8 <= n; first += 4) {
+        for (int i = 1; i < 4; ++i) {
+            for (int j = 0; j < i; ++j) to[(first + i)*n + first + j] = to[(first + j)*n + first + i];
+        }
+        for (int next = first + 4; next < n; next += 4) {
+            const int column = next < n - 4 ? next : n - 4;
+            const T *from = to + first*n + column;
+            T *below = to + column*n + first;
+            const P4 a = *(const P4_ANY *)from, b = *(const P4_ANY *)(from + n);
+            const P4 c = *(const P4_ANY *)(from + 2*n), d = *(const P4_ANY *)(from + 3*n);
+            const P4 e = P4_PICK(a, b, 0, 4, 2, 6), f = P4_PICK(a, b, 1, 5, 3, 7);
+            const P4 g = P4_PICK(c, d, 0, 4, 2, 6), h = P4_PICK(c, d, 1, 5, 3, 7);
+            *(P4_ANY *)below = P4_PICK(e, g, 0, 1, 4, 5);
+            *(P4_ANY *)(below + n) = P4_PICK(f, h, 0, 1, 4, 5);
+            *(P4_ANY *)(below + 2*n) = P4_PICK(e, g, 2, 3, 6, 7);
+            *(P4_ANY *)(below + 3*n) = P4_PICK(f, h, 2, 3, 6, 7);
+        }
+    }
+#endif
+    for (int i = first + 1; i < n; ++i) {
+        for (int j = first; j < i; ++j) to[i*n + j] = to[j*n + i];
+    }
 }
 
 /* GCC calls a function of math.h lane by lane as long as it might set errno. */

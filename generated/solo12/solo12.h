@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 77598bf3c4e24a4ebdfc2ff6702c27f0dc33b72c557001a171914c895e5b3f6b (SHA-256 of the sources)
+ * Content: 2e44c0756fbe14facd89db3caec6dd70dfb5866d8a346adf8e5fc7343c47acc5 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -41,7 +41,7 @@ extern "C" {
 #define SOLO12_NV 18
 #define SOLO12_ABI 1
 #define SOLO12_MODEL "21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc"
-#define SOLO12_CONTENT "77598bf3c4e24a4ebdfc2ff6702c27f0dc33b72c557001a171914c895e5b3f6b"
+#define SOLO12_CONTENT "2e44c0756fbe14facd89db3caec6dd70dfb5866d8a346adf8e5fc7343c47acc5"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int solo12_abi(void);
@@ -65,7 +65,7 @@ void solo12_rnea(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *
  */
 void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
 /* Bytes of stack that a call takes at most by GCC or clang at -O2, estimated from what is alive at once. */
-#define SOLO12_CRBA_STACK 3136
+#define SOLO12_CRBA_STACK 3264
 
 /* aba: forward dynamics, O(n)
  *   in  q[19] (19): configuration

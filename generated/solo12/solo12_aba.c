@@ -1535,24 +1535,11 @@ SOLO12_FUNCTION(solo12_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t891 = q[3]*t881;
     const T t892 = q[6]*t872;
     /* Results, each stored as soon as it is there and no input is left to read. */
-    a[5] = t763;
-    a[4] = t769;
-    a[3] = t776;
-    a[8] = t862[0];
-    a[11] = t862[1];
-    a[14] = t862[2];
-    a[17] = t862[3];
-    a[7] = t864[0];
-    a[10] = t864[1];
-    a[13] = t864[2];
-    a[16] = t864[3];
-    a[6] = t865[0];
-    a[9] = t865[1];
-    a[12] = t865[2];
-    a[15] = t865[3];
-    a[2] = t877;
-    a[1] = t887;
+    *(P2_ANY *)&a[16] = (P2){t864[3], t862[3]};
+    *(P4_ANY *)&a[12] = (P4){t865[2], t864[2], t862[2], t865[3]};
+    *(P4_ANY *)&a[8] = (P4){t862[0], t865[1], t864[1], t862[1]};
+    *(P4_ANY *)&a[4] = (P4){t769, t763, t865[0], t864[0]};
     const T t896 = t817 + (t890 - 9.81*(t891 - t892));
-    a[0] = t896;
+    *(P4_ANY *)&a[0] = (P4){t896, t887, t877, t776};
 }
 #endif

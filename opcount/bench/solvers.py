@@ -2,7 +2,8 @@
 
 Both are the operations as emitted. The peer is what a user of CasADi has: the Jacobian, and the Hessian of a weighted
 sum, of an SX function by algorithmic differentiation; in CasADi's virtual machine, and as C that CasADi generates,
-built by the same compiler. All are called through CasADi at the same random states, in turns, and must agree.
+built by the same compiler. Where Pinocchio's headers are, so are its own expressions of `rnea` and `aba` over SX. All
+are called through CasADi at the same random states, in turns, and must agree. Times are of the processor.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ import numpy as np
 
 import codegen
 from codegen.cli.table import Cell, Table
+from codegen.compilation.storage import PEERS, secured
 from codegen.errors import BuildError, RobotError
 from codegen.ocp.compiled import compiled
 from codegen.progress import each, note, shown
+from opcount.bench.build_dir import Absent, BuildDir, compilers
 from opcount.bench.contact_scenarios import SCENARIOS
+from opcount.bench.pinocchio_casadi import expressions
 from opcount.bench.race import Contestant, disagreement, pinned, spread, timed
 
 if TYPE_CHECKING:
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
     import casadi
     from numpy.typing import NDArray
 
+    from codegen.model import Model
+
     Array = NDArray[np.float64]
 
 ROWS = ("iiwa aba 2", "go1 aba 2", "go1 rnea 2", "go1 F3^4 pv 1", "talos rnea 1")
@@ -40,7 +46,14 @@ ROWS = ("iiwa aba 2", "go1 aba 2", "go1 rnea 2", "go1 F3^4 pv 1", "talos rnea 1"
 
 STATES = 16
 NEAR = 1e-7  # relative to the largest entry
-HEADER = ("function", "gives", "rigidc us", "CasADi C us", "times", "virtual machine us", "times ")
+LONGEST = 60_000  # instructions of Pinocchio's that are compiled: more take many minutes
+CALLED = ("CasADi C", "virtual machine", "Pinocchio C", "its machine")
+HEADER = (
+    "function",
+    "gives",
+    "rigidc us",
+    *(f"{word}{' ' * n}" for n, p in enumerate(CALLED) for word in (f"{p} us", "times")),
+)
 BUILDS = ("function", "rigidc s", "CasADi C s", "rigidc kB", "CasADi C kB")
 GIVES = ("value", "Jacobian", "Hessian")
 
@@ -50,7 +63,7 @@ class Made:
     """A function and its derivatives up to some order, the seconds that their build took, and the bytes of their C."""
 
     label: str
-    functions: tuple[casadi.Function, ...]
+    functions: tuple[casadi.Function | None, ...]
     seconds: float
     size: int
 
@@ -72,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             name = row.rpartition(" ")[0]
             sizes = (f"{peer.size / 1e3:.0f}" for peer in peers[:2])
             built.append((name, *(f"{peer.seconds:.1f}" for peer in peers[:2]), *sizes))
-            for gives, functions in zip(GIVES, zip(*(peer.functions for peer in peers), strict=True), strict=False):
+            for gives, *functions in zip(GIVES, *(peer.functions for peer in peers), strict=False):
                 times, apart = race(functions, args.seconds)
                 raced.append((name, gives, *times))
                 wrong += [f"{gives} of {name}: results differ by {apart:.1g}"] * (apart > NEAR)
@@ -80,12 +93,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         note(f"bench: {error}")
         return 2
     print(f"{Table(HEADER, tuple(raced)).text()}\n{Table(BUILDS, tuple(built)).text()}")
-    print("\n".join([f"medians at {STATES} random states, called through CasADi", *wrong]))
+    print("\n".join([f"medians of the processor's time at {STATES} random states, called through CasADi", *wrong]))
     return 1 if wrong else 0
 
 
-def made(row: str) -> tuple[Made, Made, Made]:
-    """Our functions, CasADi's as C, and CasADi's as they are; ValueError for a row that is none."""
+def made(row: str) -> tuple[Made, ...]:
+    """Our functions, and those of CALLED (None where one takes no part); ValueError for a row that is none."""
     what, _, order = row.rpartition(" ")
     robot, _, algorithm = what.rpartition(" ")
     if not robot or order not in ("0", "1", "2"):
@@ -100,7 +113,21 @@ def made(row: str) -> tuple[Made, Made, Made]:
         begun = time.perf_counter()
         plain = chain(codegen.to_casadi(model, algorithm, contacts=contacts, expand=True), int(order))
         second = Made("C", tuple(map(compiled, plain)), time.perf_counter() - begun, written(folder))
-    return first, second, Made("virtual machine", plain, 0.0, 0)
+    return first, second, Made("virtual machine", plain, 0.0, 0), *through_pinocchio(model, algorithm, int(order))
+
+
+def through_pinocchio(model: Model, algorithm: str, order: int) -> tuple[Made, Made]:
+    """Pinocchio's expressions and CasADi's derivatives of them, as C where they are not too long, and as they are."""
+    try:
+        value = expressions(model, algorithm, compilers()[-1], BuildDir(secured() / PEERS))
+    except Absent as sentence:
+        note(f"bench: without Pinocchio through CasADi ({sentence})")
+        none = Made("none", (None,) * (order + 1), 0.0, 0)
+        return none, none
+    plain = chain(value, order)
+    with fresh():
+        short = tuple(compiled(one) if one.n_nodes() <= LONGEST else None for one in plain)
+    return Made("Pinocchio C", short, 0.0, 0), Made("its machine", plain, 0.0, 0)
 
 
 @contextmanager
@@ -131,18 +158,24 @@ def chain(function: casadi.Function, order: int) -> tuple[casadi.Function, ...]:
     return tuple(found)
 
 
-def race(functions: Sequence[casadi.Function], seconds: float) -> tuple[tuple[Cell, ...], float]:
-    """Microseconds and ratios of functions that are equal, and by how much their results differ."""
-    rng = np.random.default_rng(0)
-    given = [rng.standard_normal((STATES, functions[0].numel_in(n))) for n in range(functions[0].n_in())]
-    contestants = [contestant(function, given) for function in functions]
+def race(functions: Sequence[casadi.Function | None], seconds: float) -> tuple[tuple[Cell, ...], float]:
+    """Microseconds and ratios of functions that are equal (empty for None), and by how much their results differ."""
+    rng, first = np.random.default_rng(0), next(filter(None, functions))
+    given = [rng.standard_normal((STATES, first.numel_in(n))) for n in range(first.n_in())]
+    contestants = {n: contestant(function, given) for n, function in enumerate(functions) if function is not None}
     with pinned():
-        readings = timed(contestants, seconds)
-    ours, *times = (spread(column).median / 1e3 for column in readings.T)
-    cells = [f"{ours:.3g}"]
-    for column, peer in zip(readings.T[1:], times, strict=True):
-        cells += [f"{peer:.3g}", f"{spread(column / readings[:, 0]).median:.1f}"]
-    return tuple(cells), max(disagreement(peer, contestants[0]) for peer in contestants[1:])
+        readings = timed([*contestants.values()], seconds)
+    columns = dict(zip(contestants, readings.T, strict=True))
+    cells = [f"{spread(columns[0]).median / 1e3:.3g}"]
+    for n in range(1, len(functions)):
+        column = columns.get(n)
+        cells += (
+            ["", ""]
+            if column is None
+            else [f"{spread(column).median / 1e3:.3g}", f"{spread(column / columns[0]).median:.1f}"]
+        )
+    ours, *peers = contestants.values()
+    return tuple(cells), max(disagreement(peer, ours) for peer in peers)
 
 
 def contestant(function: casadi.Function, given: Sequence[Array]) -> Contestant:
@@ -162,10 +195,10 @@ def contestant(function: casadi.Function, given: Sequence[Array]) -> Contestant:
 
     def run(rounds: int, _alive: Any = (mapped, buffer, kept, results)) -> float:  # CasADi knows their addresses alone
         call()
-        begun = time.perf_counter_ns()
+        begun = time.process_time_ns()
         for _ in range(rounds):
             call()
-        return float(time.perf_counter_ns() - begun)
+        return float(time.process_time_ns() - begun)
 
     return Contestant(function.name(), run, STATES, np.hstack(whole))
 

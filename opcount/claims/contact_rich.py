@@ -62,5 +62,6 @@ CLAIMS: tuple[Claim, ...] = (
         "VII, Fig. 3",
         "We present preliminary results demonstrating the computational efficiency of the C-ABA compared to two "
         "state-of-the-art algorithms for computing forward dynamics.",
+        study="loop_growth_timings",
     ),
 )

@@ -146,18 +146,13 @@ def least_squares_missed(algorithm: str, tier: Tier) -> float:
     return float(at.residual(a).max())
 
 
-def kkt_block_apart(tier: Tier) -> float:
-    """The first block of the inverse of [[-mu, J], [J', M]] against -(J M^-1 J' + mu)^-1, dense, of its largest entry.
-
-    The same at every tier, as the statement is about matrices.
-    """
-    at, mu = drawn(GO1, FEW), 1e-3
-    blocks, inverses = [], []
-    for e in at.at:
-        m = len(e.J)
-        blocks.append(np.linalg.inv(np.block([[-mu * np.eye(m), e.J], [e.J.T, e.M]]))[:m, :m])
-        inverses.append(-np.linalg.inv(constrained.delassus(e) + mu * np.eye(m)))
-    return apart(np.array(blocks), np.array(inverses))
+def by_products_apart(tier: Tier) -> float:
+    """Blocks by `kkt_inverse` against the dense inverse of [[-1/mu, J], [J', M]], of their largest entries."""
+    at, mu = drawn(GO1, FEW), 1e3
+    first, second, *_ = interpret(graph(at, "kkt_inverse", tier, "mu"), at.q, np.full(len(at.q), mu))
+    m = at.k.shape[1]
+    dense = np.array([np.linalg.inv(np.block([[-np.eye(m) / mu, e.J], [e.J.T, e.M]])) for e in at.at])
+    return max(apart(first, -dense[:, :m, :m]), apart(second, dense[:, :m, m:]))
 
 
 def freedoms_missed(tier: Tier) -> float:

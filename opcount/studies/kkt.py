@@ -2,8 +2,8 @@
 
 The matrix [[-1/mu, J], [J', M]] of order n + m, M and J given: without fill-in along the branches of the tree; as a
 dense matrix; and by way of the Delassus matrix, M sparsely, W = J M^-1 J', W densely. The last one are the same
-operations as the first. The figures of the talk show times. Cassie's linkages are clusters of the tree here, and
-constraints there.
+operations as the first. The figures of the talk show times; `kkt_timings` has those of dynamics. Cassie's linkages are
+clusters of the tree here, and constraints there.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from opcount.studies.measured import Held
 from opcount.studies.study import Study
 
 LENGTHS = (2, 4, 8, 12, 16, 20, 24)
+ALGORITHMS = ("aba", "projection_fd", "lagrange_fd", "approximate_aba", "efpa", "projected_osim")
 
 
 def geared(links: int) -> Held:
@@ -28,7 +29,7 @@ STUDY = Study(
     "Chignoli et al. 2023, Figs. 11, 13",
     Grown(
         {"geared chain": Mechanism(geared, LENGTHS, ours=24), "belt chain": Mechanism(belted, LENGTHS, ours=24)},
-        ("aba", "projection_fd", "lagrange_fd", "approximate_aba", "efpa", "projected_osim"),
+        ALGORITHMS,
     ),
     Growth("links"),
 )

@@ -29,14 +29,12 @@ PLACES: tuple[Place, ...] = (
     Place(OSIMR, "Fig. 5", ("delassus",)),
     Place(OSIMR, "Fig. 6", ("hands",)),
     Place(OSIMR, "programs", ("direct", "chains")),
-    Place(
-        LOOPS, "Tables II to IV, Figs. 9, 10, 12", ("loops",), "operations, with the paper's percents of time beside"
-    ),
-    Place(LOOPS, "Figs. 11, 13", ("loop_growth",), "operations in the place of times"),
+    Place(LOOPS, "Tables II to IV, Figs. 9, 10, 12", ("loops", "loop_timings")),
+    Place(LOOPS, "Figs. 11, 13", ("loop_growth", "loop_growth_timings"), "times of up to 16 links, not 24"),
     Place(LOOPS, "Fig. 14", ("torques", "torque_errors")),
-    Place("contact-rich simulation 2023", "Fig. 3", ("loop_growth",), "operations in the place of times"),
+    Place("contact-rich simulation 2023", "Fig. 3", ("loop_growth", "loop_growth_timings"), "times of up to 16 links"),
     Place("proximal slides", "Cholesky decomposition timings", ("kkt",), "operations in the place of times"),
-    Place("proximal slides", "constrained dynamics timings", ("timings",), "other quadrupeds, no iCub"),
+    Place("proximal slides", "constrained dynamics timings", ("kkt_timings",), "no Cassie"),
 )
 """All of them that show numbers; the others are drawings."""
 

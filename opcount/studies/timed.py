@@ -82,13 +82,15 @@ def compiler() -> Compiler:
 
 
 @cache
-def machine() -> str:
-    """What the times are of: processor, compiler, Pinocchio's version."""
+def machine(peer: bool = True) -> str:
+    """What the times are of: processor and compiler, and Pinocchio's version where it takes part."""
+    if not peer:
+        return f"{processor_name()}, {compiler()}"
     try:
-        peer = f"Pinocchio {version('pin')}"
+        beside = f"Pinocchio {version('pin')}"
     except PackageNotFoundError:
-        peer = "Pinocchio is not installed"
-    return f"{processor_name()}, {compiler()}, {peer}"
+        beside = "Pinocchio is not installed"
+    return f"{processor_name()}, {compiler()}, {beside}"
 
 
 def compiled(work: Sequence[Timing]) -> dict[Timing, Compiled]:

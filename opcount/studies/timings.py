@@ -7,7 +7,7 @@ third step take is shown apart, as in the figure. The paper's times stand beside
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codegen.cli.table import Cell, Table
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from concurrent.futures import Executor
 
-    from opcount.studies.timed import Compiled, Times
+    from opcount.studies.timed import Times
 
 FEET = PAPER["atlas F6^2"].contacts
 SOLO = tuple(f"{leg}_FOOT:3" for leg in ("FL", "HR", "FR", "HL"))
@@ -60,23 +60,29 @@ THEIRS: dict[str, tuple[float, float, float, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Raced:
-    """Robots with contacts by names; makes the table of times. Quick is the first robot alone."""
+    """Robots with contacts by names, algorithms with Pinocchio's words; makes the table of times.
+
+    Quick is the first robot alone.
+    """
 
     robots: Mapping[str, Held]
+    algorithms: Mapping[str, str] = field(default_factory=lambda: ALGORITHMS)
 
     def __call__(self, quick: bool = False, executor: Executor | None = None) -> Table:
         """One row per robot and algorithm: microseconds; `steps` are those of the second and third step."""
         robots = dict([*self.robots.items()][: 1 if quick else None])
-        cases = (Case(held, algorithm, ("emitted",)) for held in robots.values() for algorithm in ALGORITHMS)
+        cases = (Case(held, algorithm, ("emitted",)) for held in robots.values() for algorithm in self.algorithms)
         counts = measure(cases, executor)
         short = {
-            held: [name for name in ALGORITHMS if counts[held, name]["emitted"] <= LONGEST] for held in robots.values()
+            held: [name for name in self.algorithms if counts[held, name]["emitted"] <= LONGEST]
+            for held in robots.values()
         }
         ours = {name: own(held, short[held]) for name, held in robots.items()}
         made = compiled([one for timings in ours.values() for one in timings.values()])
         rows: list[tuple[Cell, ...]] = []
         for name, held in robots.items():
-            rows += _rows(name, held, ours[name], made)
+            times, paper = run(ours[name], made, peers(held)), dict(zip(ALGORITHMS, THEIRS.get(name, ()), strict=False))
+            rows += (_row(name, held, times, pair, paper.get(pair[0])) for pair in self.algorithms.items())
         steps = (f"{side}, steps" for side in (OURS, PINOCCHIO))
         return Table(("robot", "algorithm", OURS, PINOCCHIO, *steps, RATIO, PAPERS, "machine"), tuple(rows))
 
@@ -91,14 +97,11 @@ def peers(held: Held) -> dict[str, Timing]:
     return {str(one.steps): Timing(one, "constrained_aba") for one in (once(held), held)}
 
 
-def _rows(name: str, held: Held, ours: Mapping[str, Timing], made: Mapping[Timing, Compiled]) -> list[tuple[Cell, ...]]:
-    times, rows = run(ours, made, peers(held)), list[tuple[Cell, ...]]()
-    for (algorithm, peer), paper in zip(ALGORITHMS.items(), THEIRS[name], strict=True):
-        mine, theirs = (_pair(times, held.steps, label) for label in (algorithm, peer))
-        ratio = theirs[0] / mine[0] if mine[0] and theirs[0] else None
-        both = (rounded(mine[0]), rounded(theirs[0]), rounded(mine[1]), rounded(theirs[1]), rounded(ratio))
-        rows.append((name, algorithm, *both, paper, machine()))
-    return rows
+def _row(name: str, held: Held, times: Times, pair: tuple[str, str], paper: float | None) -> tuple[Cell, ...]:
+    mine, theirs = (_pair(times, held.steps, label) for label in pair)
+    ratio = theirs[0] / mine[0] if mine[0] and theirs[0] else None
+    both = (rounded(mine[0]), rounded(theirs[0]), rounded(mine[1]), rounded(theirs[1]), rounded(ratio))
+    return (name, pair[0], *both, paper, machine())
 
 
 def _pair(times: Times, steps: int, label: str) -> tuple[float | None, float | None]:

@@ -93,6 +93,20 @@ def test_damped_inverse(scenario):
             assert worst(applied, np.einsum("nij,nj->ni", expected, b)) < tolerance
 
 
+@pytest.mark.parametrize("tier", ["published", "written"])
+@pytest.mark.parametrize("scenario", [*CASES, FINGERED_CASE], ids=str)
+def test_by_products_of_kkt_factors(scenario, tier):
+    """The damped inverse, and what it makes of J M^-1: blocks of the dense inverse of the KKT matrix."""
+    given, mu = of(scenario), 1e3
+    graph = given.graph("kkt_inverse", parameters=("mu",), tier=tier)
+    inverse, consistent, *_ = interpret(graph, given.q, np.full(len(given.q), mu))
+    damped = np.eye(given.rows) / mu
+    dense = np.array([np.linalg.inv(np.block([[-damped, at.J], [at.J.T, at.M]])) for at in given.at])
+    assert worst(inverse, -dense[:, : given.rows, : given.rows]) < 1e-9
+    assert worst(consistent, dense[:, : given.rows, given.rows :]) < 1e-9
+    assert np.array_equal(inverse, np.swapaxes(inverse, 1, 2))
+
+
 @pytest.mark.parametrize("scenario", besides(SOON, [PAPER[3], PAPER[8], PAPER[9], PAPER[11], LOOPED[0]]), ids=str)
 def test_inverses_applied_to_a_vector(scenario):
     given = of(scenario)

@@ -12,9 +12,9 @@ import pytest
 import sympy
 
 import codegen
-from codegen.description.texts import text_of
 from codegen.errors import RobotError
-from codegen.kinematic_loops.expressions import names, parse
+from codegen.expressions.parsing import names, parse
+from codegen.expressions.texts import text_of
 from codegen.oracle import ORACLE
 from codegen.oracle.texts import value
 

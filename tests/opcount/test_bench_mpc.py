@@ -13,6 +13,8 @@ import pytest
 import codegen
 from codegen.oracle import ORACLE
 from opcount.bench import balance, balance_ours, mpc
+from opcount.bench.build_dir import Absent, BuildDir, compilers
+from opcount.bench.pinocchio_casadi import expressions
 
 ROOT = Path(mpc.__file__).parents[2]
 
@@ -56,6 +58,28 @@ def test_rollouts_with_the_peers_that_are_here():
         root = module.partition(".")[0]
         here = importlib.util.find_spec(root) and importlib.util.find_spec(module)
         assert bool(here) != (f"without {label} (" in done.stdout)
+
+
+def test_pinocchio_through_casadi_knows_what_it_has(tmp_path):
+    with pytest.raises(Absent, match="rnea and aba alone are taken"):
+        expressions(codegen.load("iiwa"), "crba", compilers()[0], BuildDir(tmp_path))
+
+
+@installed("pinocchio")
+@pytest.mark.thorough
+def test_pinocchios_expressions_are_ours(tmp_path):
+    """Values and Jacobians, at quaternions of any norm, too."""
+    for name in ("iiwa", "solo12"):
+        robot = codegen.load(name)
+        rng = np.random.default_rng(0)
+        for algorithm in ("rnea", "aba"):
+            theirs = expressions(robot, algorithm, compilers()[-1], BuildDir(tmp_path))
+            ours = codegen.to_casadi(robot, algorithm, expand=True)
+            given = [rng.standard_normal(ours.numel_in(k)) for k in range(3)]
+            np.testing.assert_allclose(theirs(*given), ours(*given), rtol=1e-9, atol=1e-9)
+            found, expected = (f.jacobian()(*given, 0) for f in (theirs, ours))
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-7 * max(1.0, np.abs(other).max()))
 
 
 @installed("crocoddyl")

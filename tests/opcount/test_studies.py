@@ -33,6 +33,8 @@ from opcount.studies import (
     growth_timings,
     kkt,
     links,
+    loop_growth_timings,
+    loop_timings,
     loops,
     pareto,
     timings,
@@ -229,10 +231,10 @@ def uncounted(monkeypatch):
     """Studies count, compute, compile and time nothing."""
     for module in (compared, crossovers, cheapest, damped, grown, loops, pareto, timings):
         monkeypatch.setattr(module, "measure", counts_of)
-    for module in (timings, damped_timings, growth_timings, pareto):
+    for module in (timings, damped_timings, growth_timings, loop_growth_timings, loop_timings, pareto):
         monkeypatch.setattr(module, "compiled", lambda work: {})
         monkeypatch.setattr(module, "run", times_of)
-        monkeypatch.setattr(module, "machine", lambda: "a machine")
+        monkeypatch.setattr(module, "machine", lambda **_: "a machine")
     for module in (torques, torque_errors):
         monkeypatch.setattr(module, "swung", forces_of)
     monkeypatch.setattr(kkt, "factored", lambda system: {kkt.SPARSE: 10, kkt.DENSE: 30})
@@ -250,7 +252,10 @@ def forces_of(robot, leg, tier="emitted"):
     return {name: {joint: n + np.sin(np.arange(TIMES)) for joint in "ab"} for n, name in enumerate(SWUNG)}
 
 
-TIMED = ("timings", "damped_timings", "growth_timings", "pareto", "torques", "torque_errors", "kkt")
+TIMED = (
+    *("timings", "damped_timings", "growth_timings", "kkt_timings", "loop_timings", "loop_growth_timings", "pareto"),
+    *("torques", "torque_errors", "kkt"),
+)
 COUNTED = [name for name in STUDIES if name not in ("accuracy", "builds", "ablation", "convergence", *TIMED)]
 RESIDUALS = Table(
     ("algorithm", "steps", *(f"residual p{q}" for q in (5, 25, 50, 75, 95))),

@@ -13,6 +13,10 @@ from opcount.studies.damped_timings import Inverted
 from opcount.studies.drawing import records
 from opcount.studies.grown import Mechanism
 from opcount.studies.growth_timings import Scaled
+from opcount.studies.loop_growth import geared
+from opcount.studies.loop_growth_timings import TimedChains
+from opcount.studies.loop_timings import TimedBeside
+from opcount.studies.loops import EXACT, FEET
 from opcount.studies.measured import PAPER, Held
 from opcount.studies.pareto import Weighed, beats
 from opcount.studies.timed import Timing, compiled, rounded, run
@@ -67,6 +71,19 @@ def test_times_against_size() -> None:
     assert {row["links"] for row in found if row["rigidc"] and row["algorithm"] == "prox_ltl"} == {2, 3}
     assert {row["links"] for row in found if row["rigidc exponent"]} == {3, 4}
     assert all(row["rigidc"] > 0 for row in found if row["algorithm"] in ("constrained_aba", "prox_pv"))
+
+
+@pytest.mark.thorough
+def test_times_with_loops() -> None:
+    """Of listings and of ours, beside the paper's; and against the lengths of chains."""
+    found = records(TimedBeside({"mini_cheetah": FEET["mini_cheetah"]})())
+    assert [row["algorithm"] for row in found] == [name for exact, others in EXACT.items() for name in (exact, *others)]
+    assert all(row["published"] > 0 and row["emitted"] > 0 for row in found)
+    assert {row["algorithm"] for row in found if row["emitted %"] is None} == {*EXACT}
+    assert [row["the paper's time %"] for row in found][:2] == [None, -41.0]
+    table = TimedChains({"geared chain": geared}, (2, 3), ("aba", "lagrange_fd"))()
+    assert {row["links"] for row in records(table) if row["published exponent"]} == {3}
+    assert STUDIES["loop_growth_timings"].figure(table).axes
 
 
 @pytest.mark.thorough

@@ -15,6 +15,7 @@ from codegen.algorithms.published.constrained_aba import constrained_aba
 from codegen.algorithms.published.crba import crba
 from codegen.algorithms.published.efpa import efpa
 from codegen.algorithms.published.kjr import kjr
+from codegen.algorithms.published.kkt_inverse import kkt_inverse
 from codegen.algorithms.published.lagrange_fd import lagrange_fd
 from codegen.algorithms.published.ltl import ltl
 from codegen.algorithms.published.ltl_osim import ltl_osim
@@ -56,6 +57,7 @@ PUBLISHED: dict[str, Callable[..., Any]] = {
     "pv_osimf": pv_osimf,
     "caba_osim": caba_osim,
     "caba_osimf": caba_osimf,
+    "kkt_inverse": kkt_inverse,
     "projected_rnea": projected_rnea,
     "projection_fd": projection_fd,
     "lagrange_fd": lagrange_fd,

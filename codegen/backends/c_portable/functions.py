@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from codegen.backends.c_portable.statements import statements
 from codegen.emission.functions import Call, Function
 from codegen.emission.kernels import Emitted, Variant, arguments, symbol
+from codegen.emission.maps import MapWords, map_steps
 from codegen.emission.products import factors_call, kept, scalar, steps
 from codegen.emission.spec import ITERATIONS, LEFT, LoopKernel, ProductKernel
 from codegen.emission.text import render
 from codegen.ir.graph import STATUS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from codegen.backends.c_portable.spelling import Words
     from codegen.emission.functions import Argument
     from codegen.emission.kernels import AnyKernel
@@ -82,13 +85,26 @@ def _products(
     own, workspace = _functions(
         header, function.graph, f"{name}_factors", f"static void {name}_factors", words, lengths
     )
-    then = steps(name, function, given, partial(scalar, real=words.real))
+    spelled = _map_words(words)
+    then = (
+        *map_steps(name, function, given, lambda _: spelled),
+        *steps(name, function, given, partial(scalar, real=words.real)),
+    )
     loops = [Function(f"static void {step.call.name}({step.head(words.real)})", step.lines) for step in then]
     arrays = [f"{words.real} {array}[{port.size}];" for array, port in kept(function).items()]
     calls = [str(call) for call in (factors_call(name, function, given), *then)]
     public = f"{head}({', '.join(_declared(a, words) for a in given)})"
     size = sum(port.size for port in function.kept)
     return [*own, *loops, Function(public, (*arrays, *calls))], workspace + size
+
+
+def _map_words(words: Words) -> MapWords:
+    """How numbers of maps are spelled: one column or row at a time."""
+
+    def spell(op: str, operands: Sequence[str], literals: Sequence[bool]) -> str:
+        return words.expression(op, operands, [False] * len(literals))
+
+    return MapWords(words.real, words.real, "1", "{}", "{}", "{}", "{}", "", words.literal, spell)
 
 
 def _loop(

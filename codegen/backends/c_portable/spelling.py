@@ -28,7 +28,7 @@ _SPELLING = {
     "inv": "{one} / {0}",
     "sign": "({0} > {zero}) ? {one} : (({0} < {zero}) ? -{one} : {0})",
     "lt": "({0} < {1}) ? {one} : {zero}",
-    "le": "({0} <= {1}) ? {one} : {zero}",
+    "le": "({0} > {1}) ? {zero} : {one}",
     "eq": "({0} == {1}) ? {one} : {zero}",
     "ne": "({0} != {1}) ? {one} : {zero}",
     "not": "{true0} ? {zero} : {one}",

@@ -1,4 +1,4 @@
-"""Constraint texts as SX: a parser for plain arithmetic, which never evaluates anything as code.
+"""Formulas as texts: a parser for plain arithmetic, over CasADi's SX or SymPy, which evaluates nothing as code.
 
 sum = product {("+" | "-") product};  product = sign {("*" | "/") sign};  sign = ["+" | "-"] sign | power
 power = atom ["^" sign];  atom = number | variable | "pi" | function "(" sum {"," sum} ")" | "(" sum ")"
@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import casadi
 from casadi import SX
@@ -17,22 +18,41 @@ from casadi import SX
 from codegen.errors import RobotError, shown
 from codegen.limits import DEEPEST_FORMULA, LONGEST_FORMULA
 
-FUNCTIONS: dict[str, tuple[int, Callable[..., SX]]] = {
-    "sin": (1, casadi.sin),
-    "cos": (1, casadi.cos),
-    "tan": (1, casadi.tan),
-    "sqrt": (1, casadi.sqrt),
-    "exp": (1, casadi.exp),
-    "atan2": (2, casadi.atan2),
-}
+FUNCTIONS = {"sin": 1, "cos": 1, "tan": 1, "sqrt": 1, "exp": 1, "atan2": 2}
+"""How many arguments each function takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Algebra:
+    """What texts are read as: numbers made of their digits, functions, powers, pi; and whether a value is a number."""
+
+    number: Callable[[str], Any]
+    functions: Mapping[str, Callable[..., Any]]
+    power: Callable[[Any, Any], Any]
+    pi: Any
+    constant: Callable[[Any], bool]
+
+
+CASADI = Algebra(
+    lambda digits: SX(float(digits)),
+    {name: getattr(casadi, name) for name in FUNCTIONS},
+    pow,
+    SX(casadi.pi),
+    lambda value: bool(value.is_constant()),
+)
 _TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|([-+*/^(),]))")
 
 
 def parse(text: str, variables: Mapping[str, SX]) -> SX:
     """The value of a text in terms of its variables; RobotError says where the text cannot be read."""
+    return SX(read(text, variables, CASADI))
+
+
+def read(text: str, variables: Mapping[str, Any], algebra: Algebra) -> Any:
+    """The same in an algebra."""
     if len(text) > LONGEST_FORMULA:
         raise RobotError(f"the expression {shown(text)} is longer than {LONGEST_FORMULA} characters")
-    value, end = _sum(_Reader(text, variables), 0, 0)
+    value, end = _sum(_Reader(text, variables, algebra), 0, 0)
     if text[end:].strip():
         raise RobotError(f"the expression {shown(text)} cannot be read from place {end} on")
     return value
@@ -57,7 +77,8 @@ def substituted(text: str, values: Mapping[str, float]) -> str:
 @dataclass(frozen=True, slots=True)
 class _Reader:
     text: str
-    variables: Mapping[str, SX]
+    variables: Mapping[str, Any]
+    algebra: Algebra
 
     def token(self, at: int) -> tuple[str, str, int]:
         """The kind and text of the token at a place, and where it ends; kind "" at the end."""
@@ -78,14 +99,22 @@ class _Reader:
             raise RobotError(f"the expression {shown(self.text)} lacks a {mark!r} at place {at}")
         return end
 
-    def finite(self, value: SX, at: int) -> SX:
+    def finite(self, value: Any, at: int) -> Any:
         """The value; RobotError if it is a constant that is no finite number."""
-        if value.is_constant() and not math.isfinite(float(value)):
+        if self.algebra.constant(value) and not _real(value):
             raise RobotError(f"the expression {shown(self.text)} has no finite value up to place {at}")
         return value
 
 
-def _sum(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
+def _real(value: Any) -> bool:
+    """Whether a constant is a finite real number."""
+    try:
+        return math.isfinite(float(value))
+    except (TypeError, OverflowError):  # SymPy's complex infinity, and numbers that are not real or too large
+        return False
+
+
+def _sum(reader: _Reader, at: int, depth: int) -> tuple[Any, int]:
     if depth > DEEPEST_FORMULA:
         raise RobotError(f"the expression {shown(reader.text)} is nested more than {DEEPEST_FORMULA} deep")
     value, at = _product(reader, at, depth)
@@ -97,19 +126,19 @@ def _sum(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
         value = value + other if mark == "+" else value - other
 
 
-def _product(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
+def _product(reader: _Reader, at: int, depth: int) -> tuple[Any, int]:
     value, at = _sign(reader, at, depth)
     while True:
         mark, end = reader.mark(at, "*/")
         if not mark:
             return value, at
         other, at = _sign(reader, end, depth)
-        if mark == "/" and other.is_zero():
+        if mark == "/" and reader.algebra.constant(other) and other == 0:
             raise RobotError(f"the expression {shown(reader.text)} divides by zero at place {end}")
         value = reader.finite(value * other if mark == "*" else value / other, at)
 
 
-def _sign(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
+def _sign(reader: _Reader, at: int, depth: int) -> tuple[Any, int]:
     mark, end = reader.mark(at, "+-")
     if not mark:
         return _power(reader, at, depth)
@@ -119,25 +148,25 @@ def _sign(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
     return (value if mark == "+" else -value), at
 
 
-def _power(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
+def _power(reader: _Reader, at: int, depth: int) -> tuple[Any, int]:
     base, at = _atom(reader, at, depth)
     mark, end = reader.mark(at, "^")
     if not mark:
         return base, at
     exponent, at = _sign(reader, end, depth + 1)
-    return reader.finite(base**exponent, at), at
+    return reader.finite(reader.algebra.power(base, exponent), at), at
 
 
-def _atom(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
+def _atom(reader: _Reader, at: int, depth: int) -> tuple[Any, int]:
     kind, text, end = reader.token(at)
     if kind == "number":
-        return reader.finite(SX(float(text)), end), end
+        return reader.finite(reader.algebra.number(text), end), end
     if kind == "name" and text in FUNCTIONS:
         return _call(reader, text, reader.expect(end, "("), depth)
     if kind == "name" and text in reader.variables:
         return reader.variables[text], end
     if kind == "name" and text == "pi":
-        return SX(casadi.pi), end
+        return reader.algebra.pi, end
     if kind == "name":
         raise RobotError(
             f"the expression {shown(reader.text)} uses {shown(text)}, which is no variable and no function"
@@ -148,10 +177,9 @@ def _atom(reader: _Reader, at: int, depth: int) -> tuple[SX, int]:
     raise RobotError(f"the expression {shown(reader.text)} cannot be read from place {at} on")
 
 
-def _call(reader: _Reader, name: str, at: int, depth: int) -> tuple[SX, int]:
-    arity, function = FUNCTIONS[name]
+def _call(reader: _Reader, name: str, at: int, depth: int) -> tuple[Any, int]:
     arguments = []
-    for k in range(arity):
+    for k in range(FUNCTIONS[name]):
         value, at = _sum(reader, reader.expect(at, ",") if k else at, depth + 1)
         arguments.append(value)
-    return reader.finite(function(*arguments), at), reader.expect(at, ")")
+    return reader.finite(reader.algebra.functions[name](*arguments), at), reader.expect(at, ")")

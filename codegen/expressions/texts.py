@@ -1,4 +1,4 @@
-"""Formulas of SymPy and CasADi as constraint texts (`codegen.kinematic_loops.expressions`), as a model keeps them.
+"""Formulas of SymPy and CasADi as texts (`codegen.expressions.parsing`), as a model keeps them.
 
 A text reads back to the same formula: numbers are exact, and what the texts cannot say is refused.
 """
@@ -9,13 +9,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from codegen.errors import RobotError
-from codegen.kinematic_loops.expressions import FUNCTIONS
+from codegen.expressions.parsing import FUNCTIONS
 from codegen.limits import LONGEST_FORMULA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 INVERSE = {"asin": "atan2({0}, sqrt(1 - {0}^2))", "acos": "atan2(sqrt(1 - {0}^2), {0})", "atan": "atan2({0}, 1)"}
+LONGEST_NUMBER = 1000  # bits of a numerator or denominator: a double has room for 1023
 _WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -63,6 +64,8 @@ def _sympy(formula: Any, words: Mapping[str, str]) -> str:
     if formula.is_Symbol:
         return words.get(formula.name, str(formula.name))
     if formula.is_Integer:
+        return f"({float(formula)!r})"
+    if formula.is_Rational and max(abs(formula.p), formula.q).bit_length() > LONGEST_NUMBER:
         return f"({float(formula)!r})"
     if formula.is_Rational:
         return f"({float(formula.p)!r}/{float(formula.q)!r})"

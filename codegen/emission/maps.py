@@ -1,0 +1,114 @@
+"""Maps as C functions: a loop whose body is the kernel, several columns at a time where there are small vectors.
+
+The last columns overlap those before where their number does not divide: they are computed twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codegen.emission.functions import Call
+from codegen.emission.products import Step, names_of
+from codegen.emission.text import render
+from codegen.ir.operations import CONST, INPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from codegen.emission.functions import Argument
+    from codegen.ir.maps import GraphMap
+    from codegen.ir.products import WithProducts
+    from codegen.languages import Language
+
+
+@dataclass(frozen=True, slots=True)
+class MapWords:
+    """How C spells a kernel's numbers: a `type` of numbers in so many columns, how elements of arrays and of tables are
+    read and written, a literal in every column, and a qualifier of pointers.
+
+    `spell` makes an expression of an operation, its operands, and which of them are literals.
+    """
+
+    real: str
+    type: str
+    across: str
+    read: str
+    write: str
+    table: str
+    everywhere: str
+    restrict: str
+    literal: Callable[[float], str]
+    spell: Callable[[str, Sequence[str], Sequence[bool]], str]
+
+    def __str__(self) -> str:
+        return f"columns as {self.type}"
+
+
+def words_of(language: Language) -> Callable[[GraphMap], MapWords]:
+    """The words of C with small vectors, where the compiler has them, for columns; rows go one at a time.
+
+    Of rows nothing is promised to compilers, which would make vectors of them by gathering single numbers.
+    """
+    macro = language.prefix.upper()
+    columns = ("COLUMNS", f"{macro}_ACROSS", f"{macro}_READ({{}})", f"{macro}_WRITE({{}})", f"{macro}_TABLE({{}})")
+
+    def words(own: GraphMap) -> MapWords:
+        form = ("T", "1", "{}", "{}", f"{language.prefix}_all({{}})") if own.by_rows else columns
+        kind, across, read, write, table = form
+        everywhere, restrict = f"({kind}){{{{0}}}} + {{}}", "" if own.by_rows else f"{macro}_RESTRICT"
+        literal, spell = language.scalar.literal, language.spell
+        return MapWords("R", kind, across, read, write, table, everywhere, restrict, literal, spell)
+
+    return words
+
+
+def map_steps(
+    name: str, function: WithProducts, given: Sequence[Argument], words: Callable[[GraphMap], MapWords]
+) -> tuple[Step, ...]:
+    """The maps of a function as C functions, in order."""
+    names, found = names_of(function, given), list[Step]()
+    for number, own in enumerate(function.maps):
+        taken = {f"x{k}": names[x] for k, x in enumerate(own.takes) if isinstance(x, str)}
+        made = {f"y{k}": names[port.name] for k, port in enumerate(own.ports)}
+        call = Call(f"{name}_map_{number}", (*taken.values(), *made.values()))
+        spelled = words(own)
+        found.append(Step(map_lines(own, spelled), tuple(taken), tuple(made), call, spelled.restrict))
+    return tuple(found)
+
+
+def map_lines(own: GraphMap, words: MapWords) -> tuple[str, ...]:
+    """The lines of a map's C function; its arguments are x0, x1, ... and then y0, y1, ..."""
+    values, literal = own.kernel.values, [value.op == CONST for value in own.kernel.values]
+    text: list[str] = []
+    body: list[str] = []
+    targets = _targets(own)
+    for index, value in enumerate(values):
+        if value.op == CONST:
+            text.append(words.literal(value.constant))
+        elif value.op == INPUT:
+            taken, size = own.takes[value.port], own.kernel.inputs[value.port].size
+            form = words.read if isinstance(taken, str) else words.table
+            text.append(form.format(f"x{value.port}[{_place(own, size, value.element)}]"))
+        else:
+            text.append(f"t{index}")
+            operands, numbers = [text[arg] for arg in value.args], [literal[arg] for arg in value.args]
+            body.append(f"const {words.type} t{index} = {words.spell(value.op, operands, numbers)};")
+        result = words.everywhere.format(text[index]) if literal[index] else text[index]
+        body += [f"{words.write.format(target)} = {result};" for target in targets.get(index, ())]
+    tables = {k: map(words.literal, x) for k, x in enumerate(own.takes) if not isinstance(x, str)}
+    text_of = render("map.jinja", own=own, words=words, body=body, tables={k: ", ".join(x) for k, x in tables.items()})
+    return tuple(line for line in text_of.splitlines() if line)
+
+
+def _targets(own: GraphMap) -> dict[int, list[str]]:
+    """By values: where they are stored."""
+    found: dict[int, list[str]] = {}
+    for port, result in enumerate(own.kernel.results):
+        for element, index in enumerate(result):
+            found.setdefault(index, []).append(f"y{port}[{_place(own, len(result), element)}]")
+    return found
+
+
+def _place(own: GraphMap, size: int, element: int) -> str:
+    return f"{size}*at + {element}" if own.by_rows else f"{element * own.count} + at"

@@ -1,0 +1,123 @@
+"""Panels: matrices with a column for each degree of freedom, which loops make from others, by columns or by rows.
+
+A function of columns, at every column, is short code, and so is a function of rows at every row, such as sums along the
+tree, whatever the number of joints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from casadi import SX, Function, densify, horzcat, vertcat, vertsplit
+
+from codegen.recursions.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A function of dense columns at every column of what it `takes`, or with `by_rows`, of rows at every row."""
+
+    function: Function
+    takes: tuple[SX | Panel, ...]
+    by_rows: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.function.name()} at {self.count} {'rows' if self.by_rows else 'columns'}"
+
+    @property
+    def count(self) -> int:
+        """How many columns or rows there are."""
+        return self.takes[0].shape[0 if self.by_rows else 1]
+
+    def shape(self, number: int) -> tuple[int, int]:
+        """That of a panel which it makes."""
+        size = self.function.size1_out(number)
+        return (self.count, size) if self.by_rows else (size, self.count)
+
+    def of(self, matrices: Sequence[SX | Panel]) -> Map:
+        """The same of other matrices."""
+        return replace(self, takes=tuple(matrices))
+
+    def entries(self, panels: Sequence[SX]) -> tuple[SX, ...]:
+        """What it makes of these panels, entry by entry."""
+        across = [densify(x.T if self.by_rows else x) for x in panels]
+        lines = [self.function.call([x[:, k] for x in across]) for k in range(self.count)]
+        made = (horzcat(*columns) for columns in zip(*lines, strict=True))
+        return tuple(x.T if self.by_rows else x for x in made)
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One of the matrices that a map makes, by number."""
+
+    map: Map
+    number: int
+
+    def __str__(self) -> str:
+        return f"panel {self.number} ({self.shape[0]} x {self.shape[1]}) of {self.map}"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.map.shape(self.number)
+
+    @property
+    def factors(self) -> tuple[SX | Panel, ...]:
+        """The matrices that its map takes."""
+        return self.map.takes
+
+
+def mapped(function: Callable[..., tuple[SX, ...]], *panels: SX | Panel) -> tuple[Panel, ...]:
+    """The panels that a function of columns (r x 1 each) makes of columns of these (r x n each).
+
+    It is traced once, with structural zeros for the rows that are zero in all columns.
+    """
+    columns, symbols, taken = list[SX](), list[SX](), list[SX | Panel]()
+    for panel in panels:
+        rows = [*range(panel.shape[0])] if isinstance(panel, Panel) else sorted({*panel.sparsity().row()})
+        own = SX.sym(f"x{len(columns)}", len(rows))
+        column = SX(panel.shape[0], 1)
+        column[rows] = own
+        columns.append(column)
+        if rows:
+            symbols.append(own)
+            taken.append(panel if isinstance(panel, Panel) or len(rows) == panel.shape[0] else panel[rows, :])
+    return _panels(Map(_function(function.__name__, symbols, function(*columns)), tuple(taken)))
+
+
+def outwards(tree: Tree, panel: SX | Panel, start: SX) -> tuple[Panel, ...]:
+    """Sums of columns (r x nv) over each joint and all that carry it, from `start` (r) on; then without its own.
+
+    The columns of one joint are alike.
+    """
+    row, first = SX.sym("row", tree.nv), SX.sym("start")
+    beyond, carriers = list[SX](), list[SX]()
+    for x, carrier in zip(tree.split(row), tree.parent, strict=True):
+        carriers.append(beyond[carrier] if carrier >= 0 else first)
+        beyond.append(sum(vertsplit(x), carriers[-1]))
+    made = [_by_columns(tree, sums) for sums in (beyond, carriers)]
+    return _panels(Map(_function("outwards", [row, first], made), (panel, densify(start)), by_rows=True))
+
+
+def inwards(tree: Tree, panel: SX | Panel) -> Panel:
+    """Sums of columns (r x nv) over each joint and all that it carries. The columns of one joint are alike."""
+    row = SX.sym("row", tree.nv)
+    sums = [sum(vertsplit(x)[1:], x[0]) for x in tree.split(row)]
+    for i in tree.inwards:
+        if tree.parent[i] >= 0:
+            sums[tree.parent[i]] += sums[i]
+    (made,) = _panels(Map(_function("inwards", [row], [_by_columns(tree, sums)]), (panel,), by_rows=True))
+    return made
+
+
+def _by_columns(tree: Tree, by_joints: Sequence[SX]) -> SX:
+    return vertcat(*[x for x, S in zip(by_joints, tree.S, strict=True) for _ in range(S.size)])
+
+
+def _function(name: str, given: Sequence[SX], made: Sequence[SX]) -> Function:
+    return Function(name, [*given], [densify(x) for x in made], {"live_variables": False})
+
+
+def _panels(made: Map) -> tuple[Panel, ...]:
+    return tuple(Panel(made, number) for number in range(made.function.n_out()))

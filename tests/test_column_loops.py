@@ -1,0 +1,113 @@
+"""Derivatives of inverse dynamics by loops over columns: those of the recursion, for robots that they suit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from casadi import SX, Function, densify
+from mechanisms_cases import ALL_TYPES, mechanism
+from thorough import besides
+
+import codegen
+from codegen.algorithms.rnea_derivatives import rnea_derivatives
+from codegen.algorithms.rnea_derivatives_by_columns import rnea_derivatives_by_columns
+from codegen.api import task
+from codegen.ir.interpreter import interpret
+from codegen.ir.products import WithProducts, straight_line
+from codegen.recursions.products import entries
+from codegen.tracing.casadi_operators import direct_operators
+from codegen.tracing.task import problem_of, symbols_of, trace_products
+
+if TYPE_CHECKING:
+    from codegen.model import Model
+    from codegen.tracing.task import Task
+
+INVERSE = "rnea_derivatives"
+FEET = ("l_foot:6", "r_foot:6")
+LEGS = ("FL_FOOT:3", "FR_FOOT:3", "HL_FOOT:3", "HR_FOOT:3")
+
+
+def robot(name: str) -> Model:
+    """A bundled robot, or a random mechanism with every type of joint and armatures, on a base of this name."""
+    if name in ("fixed", "floating"):
+        return mechanism(ALL_TYPES, 5, base=name, armature=True)
+    return codegen.load(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    besides(["iiwa", "fixed", "floating"], ["iiwa", "fixed", "floating", "solo12", "icub", "talos", "atlas_shadow"]),
+)
+@direct_operators()
+def test_they_are_those_of_the_recursion(name: str) -> None:
+    """Under wrenches and contacts' forces, too."""
+    model = robot(name)
+    tips = model.tips[:2]
+    asked = task(model, "pv_derivatives", contacts=[f"{tip}:6" for tip in tips], external=tips)
+    symbols = symbols_of(asked.signature[0])
+    problem = problem_of(asked, symbols)
+    tree, a, lam = problem.built, SX.sym("a", model.nv), SX.sym("lam", 12)
+    v, f_ext = (problem.arguments[key] for key in ("v", "f_ext"))
+    found = entries(rnea_derivatives_by_columns(tree, v, a, f_ext, lam))
+    exact = rnea_derivatives(tree, v, a, f_ext, lam)
+    function = Function("f", [*symbols, a, lam], [densify(x) for x in (*found, *exact)])
+    rng = np.random.default_rng(3)
+    q, v, _ = model.random(rng)
+    given = [q, v, *(rng.standard_normal(symbol.numel()) for symbol in symbols[2:])]
+    made = [np.array(x) for x in function(*given, rng.standard_normal(model.nv), rng.standard_normal(12))]
+    for mine, theirs in zip(made[:3], made[3:], strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-13 * np.abs(theirs).max())
+
+
+def loops(asked: Task) -> WithProducts | None:
+    """The function if it has loops over columns."""
+    found = trace_products(asked)
+    return found if isinstance(found, WithProducts) and found.maps else None
+
+
+def test_robots_with_many_joints_have_them() -> None:
+    """Straight-line code is a tenth, and results are the same."""
+    asked = task(codegen.load("atlas_one_hand"), INVERSE)
+    found = loops(asked)
+    assert found is not None
+    plain = trace_products(replace(asked, without=("column_loops",)))
+    assert not isinstance(plain, WithProducts)
+    assert len(found.graph.values) < len(plain.values) / 10
+    rng = np.random.default_rng(1)
+    q, v, _ = asked.model.random(rng)
+    a = rng.standard_normal(asked.model.nv)
+    for mine, theirs in zip(interpret(straight_line(found), q, v, a), interpret(plain, q, v, a), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-13 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    besides(["pv_derivatives"], ["aba_derivatives", "pv_derivatives", "prox_pv_derivatives", "pv_soft_derivatives"]),
+)
+def test_so_has_what_is_made_of_them(algorithm: str) -> None:
+    contacts = None if algorithm == "aba_derivatives" else FEET
+    assert loops(task(codegen.load("atlas_one_hand"), algorithm, contacts=contacts)) is not None
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        task(codegen.load("talos"), INVERSE),
+        task(codegen.load("jvrc1"), INVERSE),
+        task(codegen.load("atlas_one_hand"), INVERSE, sparse=True),
+        task(codegen.load("atlas_one_hand"), INVERSE, wrt=("gravity",)),
+        task(codegen.load("atlas_one_hand", convention="mujoco"), INVERSE),
+    ],
+    ids=["few joints", "loops", "sparse", "by gravity", "axes that turn"],
+)
+def test_others_have_the_recursion(asked: Task) -> None:
+    assert loops(asked) is None
+
+
+def test_rows_that_turn_against_their_bodies_keep_the_recursion() -> None:
+    turning = task(codegen.load("atlas_one_hand"), "pv_derivatives", contacts=[f"{foot}:in=world" for foot in FEET])
+    assert turning.entry.by_columns is not None
+    assert not problem_of(turning, symbols_of(turning.signature[0]), loops=True).by_columns

@@ -1,0 +1,212 @@
+"""Panels: functions at every column or row, in mathematics, as straight-line code, and in C."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from casadi import DM, SX, Function, Sparsity, triu, vec
+from compilers import COMPILERS, WARNINGS, compiled, output, written
+from graph_cases import header
+from thorough import diagonal
+
+import codegen
+from codegen.backends import BACKENDS
+from codegen.emission.emit import Style, emit_folder
+from codegen.emission.kernels import emit_kernel
+from codegen.emission.spec import ProductKernel
+from codegen.ir.counting import count
+from codegen.ir.graph import Port, from_casadi
+from codegen.ir.interpreter import interpret
+from codegen.ir.products import WithProducts, straight_line
+from codegen.ir.sparse import sparse
+from codegen.passes import run
+from codegen.recursions.panels import Panel, inwards, mapped, outwards
+from codegen.recursions.products import (
+    Masked,
+    MaskedProduct,
+    Product,
+    entries,
+    negated,
+    some_columns,
+    times,
+    transposed,
+)
+from codegen.recursions.tree import Tree
+from codegen.tracing.products import with_products
+from codegen.tracing.task import Task, problem_of, symbols_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Array = np.ndarray
+
+GIVEN = 30
+TABLE = np.array([[0.5 * (k + 1) for k in range(18)], [0.0] * 18, [(-1.0) ** k for k in range(18)]])
+
+
+@cache
+def tree() -> Tree:
+    """Of a quadruped: six columns of its base, then three of each leg."""
+    task = Task(codegen.load("solo12"), "rnea")
+    return problem_of(task, symbols_of(task.signature[0])).built
+
+
+def turned(x: SX, table: SX, y: SX) -> tuple[SX, ...]:
+    """Two columns of three, and a constant."""
+    return table * x + y, x * y[0] - 2.0 * table[[2, 1, 0]], SX(1.5)
+
+
+@cache
+def results() -> tuple[SX, tuple[MaskedProduct | Product, ...]]:
+    """Symbols, and products of panels, of which one is cut out of by a mask."""
+    x, n = SX.sym("x", GIVEN), tree().nv
+    given = [SX(3, n) for _ in range(2)]
+    for number, matrix in enumerate(given):
+        for row in range(3):
+            for column in range(n):
+                matrix[row, column] = x[(7 * number + 5 * row + column) % GIVEN]
+    first, second, constant = mapped(turned, given[0], SX(DM(TABLE)), given[1])
+    beyond, before = outwards(tree(), first, x[:3])
+    carried = inwards(tree(), second)
+    mask = Sparsity.upper(n)
+    masked = MaskedProduct((Masked(beyond, carried, mask, True), Masked(first, before, triu(mask, False).T, True)))
+    left = SX(DM(np.linspace(-1.0, 1.0, 27).reshape(9, 3)))
+    return x, (masked, Product(left, carried), Product(masked, masked), Product(constant, constant, transposed=True))
+
+
+def exact(x: Array) -> list[Array]:
+    """What the results should be, by dense matrices of NumPy's."""
+    a, b = (np.array([[x[(7 * k + 5 * r + c) % GIVEN] for c in range(18)] for r in range(3)]) for k in range(2))
+    first, second = TABLE * a + b, a * b[0] - 2.0 * TABLE[::-1]
+    legs = [range(start, start + 3) for start in (6, 9, 12, 15)]
+    on_way = np.zeros((18, 18))  # which columns carry a joint, its own among them, by its columns
+    on_way[:6, :] = 1.0
+    for leg in legs:
+        for k in leg:
+            on_way[k, k : leg.stop] = 1.0
+    own = np.eye(18)
+    own[:6, :6] = 1.0
+    beyond = x[:3, None] + first @ on_way
+    before = beyond - first @ own
+    carried = second @ on_way.T
+    masked = np.triu(beyond.T @ carried) + np.tril(first.T @ before, -1)
+    left = np.linspace(-1.0, 1.0, 27).reshape(9, 3)
+    return [masked, left @ carried, masked @ masked, np.full((18, 18), 2.25)]
+
+
+@cache
+def traced() -> WithProducts:
+    """The function, as tracing makes it of large products, after the passes."""
+    x, made = results()
+    outputs = [Port(f"y{k}", own.shape) for k, own in enumerate(made)]
+    kept = with_products(made, outputs, 0)
+    function = Function("f", [x], [vec(matrix.T) for matrix in kept.matrices], {"live_variables": False})
+    graph = from_casadi(function, (Port("x", (GIVEN,)),), kept.ports, "multiply")
+    return WithProducts(graph, kept.products, tuple(outputs), maps=kept.maps).after(run)
+
+
+NUMBERS = np.random.default_rng(0).uniform(-1, 1, GIVEN)
+
+
+def test_entries_are_those_of_all_columns_and_rows() -> None:
+    x, made = results()
+    for mine, wanted in zip(Function("f", [x], list(entries(made)))(NUMBERS), exact(NUMBERS), strict=True):
+        np.testing.assert_allclose(np.array(mine), wanted, rtol=1e-13, atol=1e-13)
+
+
+def test_they_say_what_they_are() -> None:
+    _, (masked, *_) = results()
+    assert isinstance(masked, MaskedProduct)
+    panels = [part.right for part in masked.parts]
+    assert [str(panel) for panel in panels] == [
+        "panel 0 (3 x 18) of inwards at 3 rows",
+        "panel 1 (3 x 18) of outwards at 3 rows",
+    ]
+    assert [str(own) for own in traced().maps] == ["turned at 18 columns", "outwards at 3 rows", "inwards at 3 rows"]
+
+
+def test_panels_can_be_transposed_cut_multiplied_and_negated() -> None:
+    x, (masked, *_) = results()
+    assert isinstance(masked, MaskedProduct)
+    panel = masked.parts[0].right
+    assert isinstance(panel, Panel)
+    places, constant = [3, 0, 7], np.random.default_rng(1).uniform(size=(18, 4))
+    found = [panel, transposed(panel), some_columns(panel, places), times(panel, SX(DM(constant))), negated(panel)]
+    own, *others = (np.array(y) for y in Function("f", [x], list(entries(tuple(found))))(NUMBERS))
+    for mine, wanted in zip(others, [own.T, own[:, places], own @ constant, -own], strict=True):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-13, atol=1e-13)
+    both = Function("f", [x], list(entries((masked, negated(masked)))))(NUMBERS)
+    np.testing.assert_allclose(np.array(both[0]), -np.array(both[1]), rtol=1e-13, atol=1e-13)
+
+
+def test_straight_line_code_says_what_they_mean() -> None:
+    for mine, wanted in zip(interpret(straight_line(traced()), NUMBERS), exact(NUMBERS), strict=True):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-13, atol=1e-13)
+
+
+def test_operations_are_the_kernels_times_columns_or_rows() -> None:
+    function = traced()
+    without = WithProducts(
+        function.graph, (), tuple(port for own in function.maps for port in own.ports), maps=function.maps
+    )
+    kernels = sum(count(own.kernel).total * own.count for own in function.maps)
+    assert count(straight_line(without)).total == count(function.graph).total + kernels
+
+
+def test_nonzeros_are_gathered() -> None:
+    found = sparse(traced(), {port.name for port in traced().outputs})
+    results = interpret(straight_line(found), NUMBERS)
+    for port, mine, wanted in zip(found.outputs, results, exact(NUMBERS), strict=True):
+        assert port.pattern is not None
+        np.testing.assert_allclose(port.pattern.dense(mine), wanted, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize(("compiler", "flags"), diagonal(COMPILERS, [("-march=native",), ("-DARM_PLAIN",), ()]))
+def test_loops_compute_them(tmp_path: Path, compiler: str, flags: tuple[str, ...]) -> None:
+    check(emit_folder(header(), (ProductKernel(traced()),), Style()), "arm_multiply.c", tmp_path, compiler, flags)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_so_do_those_of_plain_c(tmp_path: Path, compiler: str) -> None:
+    writer = BACKENDS["c_portable"]
+    files = writer.folder(header(), (ProductKernel(traced()),), writer.style(Style()), {})
+    check(files, "arm.c", tmp_path, compiler, ())
+
+
+def check(files: dict[str, str], source: str, folder: Path, compiler: str, flags: tuple[str, ...]) -> None:
+    wanted = exact(NUMBERS)
+    arrays = [f"static double y{k}[{own.size}];" for k, own in enumerate(wanted)]
+    prints = [f'for (int k = 0; k < {own.size}; ++k) printf("%.17g\\n", y{n}[k]);' for n, own in enumerate(wanted)]
+    names = ", ".join(f"y{k}" for k in range(len(wanted)))
+    numbers = ", ".join(map(repr, NUMBERS.tolist()))
+    main = ["#include <stdio.h>", '#include "arm.h"', *arrays, "int main(void) {", f"double x[] = {{{numbers}}};"]
+    written({**files, "main.c": "\n".join([*main, f"arm_multiply(x, {names});", *prints, "return 0; }\n"])}, folder)
+    sanitize = ["-g", "-O2", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    compiled(compiler, folder, "-std=c99", *WARNINGS, *flags, *sanitize, "main.c", source, "-lm", "-o", "main")
+    got = np.array([float(line) for line in output(folder / "main").split()])
+    np.testing.assert_allclose(got, np.concatenate([own.ravel() for own in wanted]), rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize(("compiler", "dtype"), diagonal(COMPILERS, ["float64", "float32"]))
+def test_many_states_in_lanes(tmp_path: Path, compiler: str, dtype: str) -> None:
+    made, style = ProductKernel(traced()), Style(dtype, lanes=4)
+    room = emit_kernel(header(), made, style).work(4)
+    written(emit_folder(header(), (made,), style), tmp_path)
+    flags = ["-std=c99", "-O2", *WARNINGS, "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"]
+    sources = ["arm_multiply.c", "arm_multiply_lanes.c"]
+    compiled(compiler, tmp_path, *flags, "-shared", "-fPIC", *sources, "-lm", "-o", "arm.so")
+    states = np.random.default_rng(5).uniform(-1, 1, (7, GIVEN))
+    given, work = states.astype(dtype), np.empty(room, dtype)
+    out = [np.empty((7, *port.shape), dtype) for port in made.outputs]
+    pairs = [(ctypes.c_void_p(x.ctypes.data), ctypes.c_ssize_t(x[0].size)) for x in (given, *out)]
+    library = ctypes.CDLL(str(tmp_path / "arm.so"))
+    arguments = [word for pair in pairs for word in pair]
+    library.arm_multiply_aos(ctypes.c_size_t(7), *arguments, ctypes.c_void_p(work.ctypes.data))
+    for state, *found in zip(states, *out, strict=True):
+        for mine, wanted in zip(found, exact(state), strict=True):
+            largest = float(np.abs(wanted).max())
+            np.testing.assert_allclose(mine, wanted, rtol=0, atol=largest * (1e-14 if dtype == "float64" else 1e-5))

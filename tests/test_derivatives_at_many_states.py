@@ -17,6 +17,8 @@ from codegen.ir.interpreter import interpret
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE
 from codegen.oracle.derivatives import differences
+from codegen.tracing.directional import traced
+from codegen.tracing.form import Form
 from codegen.tracing.task import Task, trace
 
 STATES, AT_ONCE, LOOPED = 1000, 50, 20
@@ -100,6 +102,25 @@ def test_loops(robot, algorithm):
         worst = max(worst, *(np.abs(x[n] - y).max() / scale for x, y in zip(found, expected, strict=False)))
     assert worst < LIMIT
     assert len(left) < LOOPED / 5, f"almost singular: {left}"
+
+
+@pytest.mark.parametrize("robot", besides([], ["four_bar", "six_bar", "mini_cheetah"]))
+def test_loops_against_the_projected_equations(robot):
+    """Forward AD of the dense projection of the open tree's equations, whose recursions are others."""
+    model = loaded(robot)
+    states, n = drawn(model, STATES), model.nv
+    found, J = evaluated(Task(model, "rnea_derivatives"), states), Task(model, "projected_rnea", form=Form("jvp"))
+    along, worst = traced(J), np.zeros(STATES)
+    scale = np.max([np.abs(x).max(axis=(1, 2)) for x in found[:3]], axis=0)
+    for d in range(3 * n):
+        k, column = divmod(d, n)
+        directions = [np.zeros_like(states[1]) for _ in range(3)]
+        directions[k][:, column] = 1.0
+        theirs = interpret(along, *states, *directions)[0]
+        worst = np.maximum(worst, np.abs(found[k][:, :, column] - theirs).max(axis=1) / scale)
+    singular = np.flatnonzero(worst > NEAR)
+    assert len(singular) < STATES / 100, f"almost singular: {singular}"
+    assert np.median(worst) < 1e-12
 
 
 class Held:

@@ -183,9 +183,10 @@ def generate(
     derivatives of every algorithm (`jvp`, ...), `wrt` concerns those that give derivatives; with `sparse` the header
     holds the patterns of matrices; with `sections` comments say where the phases of an algorithm begin. `single_header`
     writes one header in place of the folder, with all definitions behind the macro PREFIX_IMPLEMENTATION.
-    `interfaces` are solvers that shall call the functions too (`casadi`, `acados`, `crocoddyl`, `fatrop`): that adds
-    sources with derivatives up to the `derivative_order` (0 to 2). `on_singular="fail"` makes CasADi's functions fail
-    where a status is not 0, and `directions=4` adds products of derivatives by four directions at once to them.
+    `interfaces` are what shall call the functions too (`casadi`, `acados`, `crocoddyl`, `fatrop`; with lanes `jax` and
+    `torch`): that adds sources with derivatives up to the `derivative_order` (0 to 2). `on_singular="fail"` makes
+    CasADi's functions fail where a status is not 0, and `directions=4` adds products of derivatives by four directions
+    at once to them.
     `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
     is compiled to lib/TARGET too, as a shared or (`static`) a static library, for the processor `cpu` by zig's name
     (default: any of the target's). BuildError if zig is not installed (`pip install rigidc[zig]`), or for other names.
@@ -206,7 +207,8 @@ def generate(
         by = wrt_of(name, chosen, names_of("wrt", wrt))
         kinds = ("", *names_of("derivatives", derivatives))
         tasks += [task_of(robot, name, *given, kind, sparse, by) for kind in kinds]
-    adding = interfaces_of(names_of("interfaces", interfaces), dtype, derivative_order, on_singular, directions)
+    others = names_of("interfaces", interfaces)
+    adding = interfaces_of(others, dtype, derivative_order, on_singular, directions, style.lanes)
     return pipeline.folder_of(
         robot, tasks, out, prefix or robot.name, style, writer, wanted, adding, sections, single_header
     )

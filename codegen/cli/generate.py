@@ -68,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="add what a solver calls, with exact derivatives: casadi, for casadi.external; acados, its explicit and "
         "implicit ODEs and discrete dynamics; crocoddyl, a differential action in C++; fatrop, dynamics and "
-        "constraints of its stages; repeatable",
+        "constraints of its stages; jax and torch, functions of batches, which need --lanes; repeatable",
     )
     parser.add_argument(
         "--on-singular",

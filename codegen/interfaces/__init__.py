@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codegen.errors import RobotError
-from codegen.interfaces import acados, casadi, crocoddyl_header, fatrop
+from codegen.interfaces import acados, casadi, crocoddyl_header, fatrop, jax, torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,16 +18,28 @@ INTERFACES: dict[str, Callable[..., Wrapped]] = {
     "casadi": casadi.interface,
     "crocoddyl": crocoddyl_header.interface,
     "fatrop": fatrop.interface,
+    "jax": jax.folder,
+    "torch": torch.folder,
 }
 """By name: functions of a header, a task, and the highest order of `derivatives`."""
 
 
+BATCHED = ("jax", "torch")
+"""Those that take many states in a call."""
+
+
 def interfaces_of(
-    names: Sequence[str], dtype: str, derivatives: int, on_singular: str = "ignore", directions: int = 1
+    names: Sequence[str],
+    dtype: str,
+    derivatives: int,
+    on_singular: str = "ignore",
+    directions: int = 1,
+    lanes: int = 1,
 ) -> tuple[Interface, ...]:
     """The interfaces of these names, with derivatives up to an order; RobotError for others, or single precision.
 
-    `on_singular` and `directions` are those of `to_casadi`, and concern CasADi alone.
+    Those of batches go through states in so many SIMD `lanes`, and are refused without. `on_singular` and `directions`
+    are those of `to_casadi`, and concern CasADi alone.
     """
     failing, several = casadi.fails(on_singular), casadi.in_lanes(directions)
     for name in names:
@@ -35,6 +47,8 @@ def interfaces_of(
             raise RobotError(f"interface {name!r}: choose one of {', '.join(INTERFACES)}")
         if dtype != "float64":
             raise RobotError(f"interface {name}: solvers compute in double precision; leave dtype {dtype} out")
+        if name in BATCHED and lanes == 1:
+            raise RobotError(f"interface {name}: it goes through batches of states in SIMD lanes; add lanes=8")
     order = casadi.order_of(derivatives)
     if failing and "casadi" not in names:
         raise RobotError("on_singular='fail' tells CasADi that an evaluation failed; add the interface casadi")

@@ -80,6 +80,15 @@ def interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
     return _written(top, task, value_and_adjoint(task, "JAX"), facts)
 
 
+def folder(top: Header, task: Task, *, derivatives: int) -> Wrapped:
+    """What a folder has for JAX: handlers of the value, and with derivatives of adjoint and directional products."""
+    if task.iterations is None:
+        raise RobotError(f"{task.algorithm}: for JAX the number of iterations is fixed; leave it out, or give a number")
+    value, adjoint = value_and_adjoint(task, "JAX")
+    products = (adjoint, forward(task, "JAX")) if derivatives else ()
+    return _written(top, task, (value, *products), {})
+
+
 def forward_interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
     """The kernel of the directional product, and the C++ of its handler."""
     return _written(top, task, (forward(task, "JAX"),), facts)

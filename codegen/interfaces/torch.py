@@ -67,7 +67,18 @@ def interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
     """Kernels of the value and the adjoint, and the C that PyTorch calls; `facts` learn what Python has to know."""
     if task.iterations is None:
         raise RobotError(f"{task.algorithm}: for PyTorch the number of iterations is fixed; give a number of them")
-    kernels = value_and_adjoint(task, "PyTorch")
+    return _written(top, task, value_and_adjoint(task, "PyTorch"), facts)
+
+
+def folder(top: Header, task: Task, *, derivatives: int) -> Wrapped:
+    """What a folder has for PyTorch: functions of the value, and with derivatives of the adjoint product."""
+    if task.iterations is None:
+        raise RobotError(f"{task.algorithm}: for PyTorch the number of iterations is fixed; give a number of them")
+    value, adjoint = value_and_adjoint(task, "PyTorch")
+    return _written(top, task, (value, adjoint) if derivatives else (value,), {})
+
+
+def _written(top: Header, task: Task, kernels: tuple[Kernel, ...], facts: dict[str, Any]) -> Wrapped:
     name = f"{top.c_prefix}_{identifier(task.algorithm)}_torch"
     facts |= facts_of(task, name)
     text = render(

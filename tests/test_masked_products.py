@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from casadi import DM, SX, Function, Sparsity, vec
-from compilers import COMPILERS, WARNINGS, compiled, output, written
+from compilers import COMPILERS
 from graph_cases import header
+from multiply_in_c import of_many_states, of_one_state
 from thorough import diagonal
 
 from codegen.backends import BACKENDS
 from codegen.emission.emit import Style, emit_folder
-from codegen.emission.kernels import emit_kernel
 from codegen.emission.segments import Segments
 from codegen.emission.spec import ProductKernel
 from codegen.emission.tiles import tiled
@@ -259,24 +258,7 @@ def test_so_do_those_of_plain_c(tmp_path: Path, compiler: str, name: str) -> Non
 
 def check(files: dict[str, str], source: str, folder: Path, compiler: str, flags: tuple[str, ...], name: str) -> None:
     exact = CASES[name].exact(NUMBERS)
-    names = [f"y{k}" for k in range(len(exact))]
-    files["main.c"] = "\n".join(
-        [
-            '#include <stdio.h>\n#include <stdlib.h>\n#include "arm.h"\nint main(void) {',
-            f"double x[] = {{{', '.join(map(repr, NUMBERS.tolist()))}}};",
-            *(f"double *{y} = malloc({own.size}*sizeof(double));" for y, own in zip(names, exact, strict=True)),
-            f"arm_multiply(x, {', '.join(names)});",
-            *(
-                f'for (int k = 0; k < {own.size}; ++k) printf("%.17g\\n", {y}[k]);\nfree({y});'
-                for y, own in zip(names, exact, strict=True)
-            ),
-            "return 0; }\n",
-        ]
-    )
-    written(files, folder)
-    sanitize = ["-g", "-O2", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    compiled(compiler, folder, "-std=c99", *WARNINGS, *flags, *sanitize, "main.c", source, "-lm", "-o", "main")
-    got = np.array([float(line) for line in output(folder / "main").split()])
+    got = of_one_state(files, source, folder, compiler, flags, NUMBERS, [own.size for own in exact])
     np.testing.assert_allclose(got, np.concatenate([own.ravel() for own in exact]), rtol=1e-13, atol=1e-13)
 
 
@@ -284,22 +266,8 @@ def check(files: dict[str, str], source: str, folder: Path, compiler: str, flags
     ("compiler", "dtype", "name"), diagonal(COMPILERS, ["float32", "float64"], ["symmetric", "pairs", "anything"])
 )
 def test_many_states_in_lanes(tmp_path: Path, compiler: str, dtype: str, name: str) -> None:
-    made, style = ProductKernel(traced(name)), Style(dtype, lanes=4)
-    room = emit_kernel(header(), made, style).work(4)
-    written(emit_folder(header(), (made,), style), tmp_path)
-    flags = ["-std=c99", "-O2", *WARNINGS, "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"]
-    sources = ["arm_multiply.c", "arm_multiply_lanes.c"]
-    compiled(compiler, tmp_path, *flags, "-shared", "-fPIC", *sources, "-lm", "-o", "arm.so")
     states = np.random.default_rng(5).uniform(-1, 1, (7, GIVEN))
-    given, work = states.astype(dtype), np.empty(room, dtype)
-    out = [np.empty((7, *port.shape), dtype) for port in made.outputs]
-    arguments = [
-        word
-        for array in (given, *out)
-        for word in (ctypes.c_void_p(array.ctypes.data), ctypes.c_ssize_t(array[0].size))
-    ]
-    library = ctypes.CDLL(str(tmp_path / "arm.so"))
-    library.arm_multiply_aos(ctypes.c_size_t(7), *arguments, ctypes.c_void_p(work.ctypes.data))
+    out = of_many_states(ProductKernel(traced(name)), tmp_path, compiler, dtype, states)
     for state, *found in zip(states, *out, strict=True):
         for mine, exact in zip(found, CASES[name].exact(state), strict=True):
             np.testing.assert_allclose(mine, exact, rtol=0, atol=1e-12 if dtype == "float64" else 1e-4)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from casadi import DM, SX, Function, Sparsity, triu, vec
-from compilers import COMPILERS, WARNINGS, compiled, output, written
+from compilers import COMPILERS
 from graph_cases import header
+from multiply_in_c import of_many_states, of_one_state
 from thorough import diagonal
 
 import codegen
 from codegen.backends import BACKENDS
 from codegen.emission.emit import Style, emit_folder
-from codegen.emission.kernels import emit_kernel
 from codegen.emission.spec import ProductKernel
 from codegen.ir.counting import count
 from codegen.ir.graph import Port, from_casadi
@@ -179,33 +178,14 @@ def test_so_do_those_of_plain_c(tmp_path: Path, compiler: str) -> None:
 
 def check(files: dict[str, str], source: str, folder: Path, compiler: str, flags: tuple[str, ...]) -> None:
     wanted = exact(NUMBERS)
-    arrays = [f"static double y{k}[{own.size}];" for k, own in enumerate(wanted)]
-    prints = [f'for (int k = 0; k < {own.size}; ++k) printf("%.17g\\n", y{n}[k]);' for n, own in enumerate(wanted)]
-    names = ", ".join(f"y{k}" for k in range(len(wanted)))
-    numbers = ", ".join(map(repr, NUMBERS.tolist()))
-    main = ["#include <stdio.h>", '#include "arm.h"', *arrays, "int main(void) {", f"double x[] = {{{numbers}}};"]
-    written({**files, "main.c": "\n".join([*main, f"arm_multiply(x, {names});", *prints, "return 0; }\n"])}, folder)
-    sanitize = ["-g", "-O2", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    compiled(compiler, folder, "-std=c99", *WARNINGS, *flags, *sanitize, "main.c", source, "-lm", "-o", "main")
-    got = np.array([float(line) for line in output(folder / "main").split()])
+    got = of_one_state(files, source, folder, compiler, flags, NUMBERS, [own.size for own in wanted])
     np.testing.assert_allclose(got, np.concatenate([own.ravel() for own in wanted]), rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.parametrize(("compiler", "dtype"), diagonal(COMPILERS, ["float64", "float32"]))
 def test_many_states_in_lanes(tmp_path: Path, compiler: str, dtype: str) -> None:
-    made, style = ProductKernel(traced()), Style(dtype, lanes=4)
-    room = emit_kernel(header(), made, style).work(4)
-    written(emit_folder(header(), (made,), style), tmp_path)
-    flags = ["-std=c99", "-O2", *WARNINGS, "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"]
-    sources = ["arm_multiply.c", "arm_multiply_lanes.c"]
-    compiled(compiler, tmp_path, *flags, "-shared", "-fPIC", *sources, "-lm", "-o", "arm.so")
     states = np.random.default_rng(5).uniform(-1, 1, (7, GIVEN))
-    given, work = states.astype(dtype), np.empty(room, dtype)
-    out = [np.empty((7, *port.shape), dtype) for port in made.outputs]
-    pairs = [(ctypes.c_void_p(x.ctypes.data), ctypes.c_ssize_t(x[0].size)) for x in (given, *out)]
-    library = ctypes.CDLL(str(tmp_path / "arm.so"))
-    arguments = [word for pair in pairs for word in pair]
-    library.arm_multiply_aos(ctypes.c_size_t(7), *arguments, ctypes.c_void_p(work.ctypes.data))
+    out = of_many_states(ProductKernel(traced()), tmp_path, compiler, dtype, states)
     for state, *found in zip(states, *out, strict=True):
         for mine, wanted in zip(found, exact(state), strict=True):
             largest = float(np.abs(wanted).max())

@@ -94,9 +94,13 @@ def tiled(function: WithProducts) -> tuple[Tiles | Segments, ...]:
 
 
 def unread(function: WithProducts) -> dict[str, Pattern]:
-    """Where matrices that the graph makes for products only have elements that no loop reads, by their ports' names."""
-    kept = {port.name for port in function.kept} - {name for own in function.maps for name in own.names}
-    found = {port.name: np.ones(port.shape, bool) for port in function.graph.outputs if port.name in kept}
+    """Where matrices that the graph makes for products only have zeros that no loop reads, by their ports' names.
+
+    Other elements stay, as the statements that compute them would have no use.
+    """
+    known, kept = function.patterns(), {port.name for port in function.kept}
+    kept -= {name for own in function.maps for name in own.names}
+    found = {port.name: ~known[port.name] for port in function.graph.outputs if port.name in kept}
     for loops in tiled(function):
         for name, rows, columns in loops.reads():
             if name in found:

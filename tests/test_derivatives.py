@@ -216,3 +216,26 @@ def test_compiled():
 )
 def test_operations(robot, most):
     assert opcount.count(robot, INVERSE).total <= most
+
+
+@pytest.mark.parametrize("robot", besides(["iiwa", "four_bar"], ["iiwa", "four_bar", "solo12", "mini_cheetah"]))
+def test_factors_of_M(robot):
+    """L has the zeros of branches, and with the derivatives it gives those of forward dynamics."""
+    model, rng = codegen.load(robot), np.random.default_rng(4)
+    q, v, tau = model.random(rng)
+    a = ORACLE["aba"](model, q, v, tau)
+    Q, V, L, D, *_ = interpret(graph(model, "rnea_derivatives_ltl"), q, v, a)
+    M = ORACLE["crba"](model, q)
+    np.testing.assert_allclose(L.T @ np.diag(D) @ L, M, rtol=0, atol=1e-12 * np.abs(M).max())
+    assert np.array_equal(L, np.tril(L))
+    assert np.array_equal(np.diag(L), np.ones(model.nv))
+    by_q, by_v, _ = ORACLE["aba_derivatives"](model, q, v, tau)
+    for mine, theirs in ((np.linalg.solve(M, -Q), by_q), (np.linalg.solve(M, -V), by_v)):
+        assert worst([mine], [theirs]) < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("robot", "most"), besides([("iiwa", 2080)], [("iiwa", 2080), ("go1", 6220), ("talos", 41500)])
+)
+def test_operations_with_factors(robot, most):
+    assert opcount.count(robot, "rnea_derivatives_ltl").total <= most

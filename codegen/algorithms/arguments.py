@@ -37,6 +37,8 @@ QUANTITIES: dict[str, Quantity] = {
     "R": Quantity(("contacts",), "softness of the contacts' rows, above zero"),
     "lam": Quantity(("contacts",), "multipliers: forces of the contacts on the robot, along their rows"),
     "M": Quantity(("nv", "nv"), "joint-space inertia matrix"),
+    "L": Quantity(("nv", "nv"), "unit lower triangular factor of the joint-space inertia matrix L' diag(D) L"),
+    "D": Quantity(("nv",), "its diagonal factor"),
     "b": Quantity(("contacts",), "right-hand side over the rows of all contacts"),
     "x": Quantity(("contacts",), "solution over the rows of all contacts"),
     "Winv": Quantity(("contacts", "contacts"), "inverse of the damped Delassus matrix W + 1/mu"),

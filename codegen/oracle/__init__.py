@@ -99,6 +99,13 @@ def _derivatives(of: str) -> Callable[..., Outputs]:
     return evaluate
 
 
+def _with_factors(model: Model, *inputs: ArrayLike, **options: Any) -> Outputs:
+    """The derivatives of inverse dynamics by q and v, and the factors of M."""
+    Q, V, _ = _derivatives("rnea")(model, *inputs, **options)
+    moved = with_parameters(model, options.get("parameters") or {})
+    return Q, V, *dynamics.factors(np.asarray(ORACLE["crba"](moved, inputs[0])))
+
+
 def _step(of: str, integrator: str, derived: bool) -> Callable[..., Outputs]:
     """A step of time by the dynamics of this name, or its derivatives; options are those of the dynamics."""
 
@@ -140,6 +147,7 @@ ORACLE: dict[str, Callable[..., Outputs]] = {
     "difference": _entry(manifold.difference, loops.difference),
     **{name: _entry(getattr(quantities, name), takes=takes) for name, takes in quantities.ENTRIES.items()},
     "rnea_derivatives": _derivatives("rnea"),
+    "rnea_derivatives_ltl": _with_factors,
     "aba_derivatives": _derivatives("aba"),
     "integrate_derivatives": _entry(steps.integrate_derivatives),
     "difference_derivatives": _entry(steps.difference_derivatives),

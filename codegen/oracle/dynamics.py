@@ -91,3 +91,10 @@ def aba(
     """The accelerations (nv) that the joint forces tau (nv) produce."""
     M, bias = equations(model, q, v, f_ext, external)
     return solved(M, np.asarray(tau, float) - bias)
+
+
+def factors(M: Array) -> tuple[Array, Array]:
+    """L and D of M = L' diag(D) L (n x n, or many), L unit lower: a Cholesky factor, from the last row to the first."""
+    upper = np.linalg.cholesky(M[..., ::-1, ::-1])[..., ::-1, ::-1]  # M = upper upper'
+    pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    return np.swapaxes(upper / pivots[..., None, :], -1, -2), pivots**2

@@ -12,6 +12,7 @@ from mechanisms_cases import ALL_TYPES, mechanism
 from thorough import besides
 
 import codegen
+import opcount
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.algorithms.rnea_derivatives_by_columns import rnea_derivatives_by_columns
 from codegen.api import task
@@ -81,6 +82,12 @@ def test_robots_with_many_joints_have_them() -> None:
     a = rng.standard_normal(asked.model.nv)
     for mine, theirs in zip(interpret(straight_line(found), q, v, a), interpret(plain, q, v, a), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-13 * np.abs(theirs).max())
+
+
+def test_their_operations_are_for_derivatives() -> None:
+    found = opcount.breakdown("atlas_one_hand", INVERSE, "phase", tier="written")
+    share = {row[3]: row[-2] for row in found.rows}
+    assert share["derivatives"] > 0.99 * sum(share.values())
 
 
 @pytest.mark.parametrize(

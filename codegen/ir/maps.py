@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 class GraphMap:
     """ports = kernel at every column, or with `by_rows` every row, of what it `takes`.
 
-    That are matrices by the names of their ports, and tables of constants row by row.
+    That are matrices by the names of their ports, and tables of constants row by row. Behind a graph with labels, its
+    operations have this `label`.
     """
 
     kernel: Graph
     takes: tuple[str | tuple[float, ...], ...]
     ports: tuple[Port, ...]
     by_rows: bool = False
+    label: int = 0
 
     def __str__(self) -> str:
         return f"{self.kernel.name} at {self.count} {'rows' if self.by_rows else 'columns'}"

@@ -203,7 +203,7 @@ def expanded(blocked: WithProducts) -> Graph:
     for own in blocked.maps:
         known |= own.entries(values, known)
         shapes |= {port.name: port.shape for port in own.ports}
-        _label(values, labels, zero, known[own.names[0]])
+        labels += [own.label] * (len(values) - len(labels)) if labels else []
     for product in blocked.products:
         shapes[product.port.name] = product.port.shape
         if isinstance(product, MaskedMatrixProduct):

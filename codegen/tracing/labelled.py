@@ -12,7 +12,7 @@ from codegen.ir.operations import CONST, INPUT
 from codegen.ir.products import WithProducts
 from codegen.passes.dead import drop_dead
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.phases import REST, ROBOT, STATUS, TRANSFORMS
+from codegen.tracing.phases import DERIVATIVES, REST, ROBOT, STATUS, TRANSFORMS
 from codegen.tracing.products import with_products
 from codegen.tracing.provenance import Origin, Record, recorded
 from codegen.tracing.status import with_status
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from codegen.tracing.task import Task
 
-UNKNOWN, FALLIBLE = Origin(REST, ROBOT), Origin(STATUS, ROBOT)
+UNKNOWN, FALLIBLE, MAPPED = Origin(REST, ROBOT), Origin(STATUS, ROBOT), Origin(DERIVATIVES, ROBOT)
 
 
 @direct_operators()
@@ -42,7 +42,18 @@ def trace_labelled(task: Task) -> tuple[Graph | WithProducts, tuple[Origin, ...]
     for place, number in zip(places, numbers, strict=True):
         known.setdefault(place, number)
     whole, origins = _labelled(replace(graph, outputs=kept.ports, results=graph.results[:-1]), known, record)
-    return with_loops(whole, kept, outputs), origins
+    return _with_maps(with_loops(whole, kept, outputs), origins)
+
+
+def _with_maps(
+    function: Graph | WithProducts, origins: tuple[Origin, ...]
+) -> tuple[Graph | WithProducts, tuple[Origin, ...]]:
+    """The function with labels of its maps, which are all for derivatives, and what labels stand for then."""
+    if not isinstance(function, WithProducts) or not function.maps:
+        return function, origins
+    known = tuple(dict.fromkeys((*origins, MAPPED)))
+    maps = tuple(replace(own, label=known.index(MAPPED)) for own in function.maps)
+    return replace(function, maps=maps), known
 
 
 def _known_by(symbols: Sequence[SX], noted: SX) -> SX:

@@ -350,5 +350,7 @@ def _functions(
     ]
     calls = tuple(Call(f"{name}_part_{k}", part.names) for k, part in enumerate(parts))
     inner = [Function(*pair, many=True) for pair in zip(heads, bodies, strict=True)]
-    outer = Function(public, (f"T w[{workspace}] {macro}_ALIGNED;", *map(str, calls)))
+    taken = {name for part in parts for name in part.names}
+    unused = [f"(void){name};" for name in names if name not in taken]
+    outer = Function(public, (*unused, f"T w[{workspace}] {macro}_ALIGNED;", *map(str, calls)))
     return Body((*inner, outer), calls, workspace)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from codegen.ir.graph import Graph
     from codegen.languages import Language
 
+STORES = "Results, each stored as soon as it is there and no input is left to read."
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -81,7 +83,7 @@ def statements(
             writer.make(index)
             writer.store(stored.get(index, ()), rows.get(index, ()))
             writer.fill(numbers.get(index, ()))
-        parts.append(_part(writer.lines, names, len(graph.inputs), whole=len(plan.parts) == 1))
+        parts.append(_part(writer.lines, names, whole=len(plan.parts) == 1))
     return tuple(parts), plan.workspace
 
 
@@ -131,9 +133,9 @@ def spread(graph: Graph, plan: Layout, words: Spelling) -> dict[int, list[tuple[
 
 
 def _stored_alone(plan: Layout, words: Spelling, stored: Mapping[int, Sequence[int]]) -> frozenset[int]:
-    """Single results that have one place and are stored there, with no others, as soon as they are made."""
+    """Single results that are stored, with no others, as soon as they are made."""
     whole = (unit for unit, results in stored.items() if list(results) == [unit] and unit not in plan.pack)
-    return frozenset(unit for unit in whole if len(words.targets[unit]) == 1)
+    return frozenset(unit for unit in whole if words.targets[unit])
 
 
 def _reads(
@@ -153,12 +155,12 @@ def _reads(
     return reads
 
 
-def _part(lines: Sequence[str], names: Sequence[str], inputs: int, *, whole: bool) -> Part:
-    """A part takes all inputs, the outputs that it stores, the workspace if it is not the only one."""
+def _part(lines: Sequence[str], names: Sequence[str], *, whole: bool) -> Part:
+    """A part takes what it mentions, of the workspace, too; if it is the only one, all arguments."""
     text = "\n".join(line for line in lines if not line.startswith("/*"))
     mentioned = {name for name in (*names, "w") if f"{name}[" in text and re.search(rf"\b{name}\[", text)}
-    taken = [*names[:inputs], *(name for name in names[inputs:] if whole or name in mentioned), *["w"] * (not whole)]
-    return Part(tuple(lines), tuple(taken), tuple(name for name in taken if name not in mentioned))
+    taken = tuple(name for name in (*names, "w") if name in mentioned or (whole and name != "w"))
+    return Part(tuple(lines), taken, tuple(name for name in taken if name not in mentioned))
 
 
 def _row(elements: Sequence[str]) -> str:
@@ -166,7 +168,7 @@ def _row(elements: Sequence[str]) -> str:
     array, _, at = elements[0].rstrip("]").partition("[")
     neighbours = [f"{array}[{int(at) + k}]" for k in range(len(elements))]
     if neighbours == list(elements):
-        return f"*(const P{len(elements)}_ANY *)&{elements[0]}"
+        return f"P{len(elements)}_OF({elements[0]})"
     return f"(P{len(elements)}){{{', '.join(elements)}}}"
 
 
@@ -185,8 +187,8 @@ def runs(targets: Sequence[str]) -> list[list[str]]:
 class _Writer:
     """Writes the lines of one part; `known` is what they have named so far, by numbers that begin anew in every part.
 
-    `waiting` are the operators and expressions of units that go into the statements of others (`inner`), results that
-    go to their place at once (`alone`) and have no other use (`reads`), and places of the workspace that are read once.
+    `waiting` are the operators and expressions of units that go into the statements of others (`inner`), and places of
+    the workspace that are read once (`reads`). Some results go to their places at once, `alone`.
     """
 
     def __init__(
@@ -228,14 +230,20 @@ class _Writer:
             expression = self._expression(index)
             if index in self.inner and len(expression) <= LONGEST:
                 self.waiting[index] = self.graph.values[index].op, expression
-            elif index in self.plan.slots and not self.reads[index]:
-                self.lines.append(f"{self._place(index)} = {expression};")
-            elif index in self.plan.slots:
-                self._name(index, f"{self._place(index)} = {expression}")
-            elif index in self.alone and self.reads[index] == 1:
-                self.waiting[index] = "", expression
             else:
-                self._name(index, expression)
+                self._keep(index, expression)
+
+    def _keep(self, index: int, expression: str) -> None:
+        """A unit goes to its places, and becomes a variable if it is read besides."""
+        results = self.words.targets[index] if index in self.alone else []
+        if results:
+            self.say(STORES)
+        places = ([self._place(index)] if index in self.plan.slots else []) + results
+        text = " = ".join([*places, expression])
+        if places and self.reads[index] == len(results):
+            self.lines.append(f"{text};")
+        else:
+            self._name(index, text)
 
     def _enter(self, index: int) -> None:
         """A comment where another section begins."""
@@ -248,8 +256,9 @@ class _Writer:
         """Store results but numbers, and rows of them; inputs among them are read before the first store."""
         stores: list[str] = []
         results = [index for index in results if self.words.targets[index] and not self.words.literal[index]]
+        results = [index for index in results if index not in self.alone]
         if results or rows:
-            self.say("Results, each stored as soon as it is there and no input is left to read.")
+            self.say(STORES)
         for index in results:
             self._fetch(index)
             text = self._text(index)
@@ -263,7 +272,7 @@ class _Writer:
                 self._fetch(index)
             kind = f"P{len(row.values)}"
             listed = ", ".join(map(self._text, row.values))
-            stores.append(f"*({kind}_ANY *)&{row.targets[0]} = ({kind}){{{listed}}};")
+            stores.append(f"{kind}_AT({row.targets[0]}) = ({kind}){{{listed}}};")
         self.lines += stores
 
     def fill(self, numbers: Sequence[tuple[int, Sequence[str]]]) -> None:
@@ -304,7 +313,7 @@ class _Writer:
     def _place(self, index: int) -> str:
         """Where a unit is in the workspace."""
         slot, width = self.plan.slots[index], len(self.plan.unit(index))
-        return f"w[{slot}]" if width == 1 else f"*(P{width}_ANY *)&w[{slot}]"
+        return f"w[{slot}]" if width == 1 else f"P{width}_AT(w[{slot}])"
 
     def _expression(self, index: int) -> str:
         pack, op, words = self.plan.unit(index), self.graph.values[index].op, self.words

@@ -425,16 +425,14 @@ IIWA_FUNCTION(iiwa_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t405 = tau[0] + t1*t401;
     const T t406 = 0.042656000000000006 + t400;
     const T t407 = t1*t404;
-    const T t408 = (t405 - t0*t402)/(t406 - t1*(t407 + t398*t403));
     /* Results, each stored as soon as it is there and no input is left to read. */
-    a[0] = t408;
+    const T t408 = a[0] = (t405 - t0*t402)/(t406 - t1*(t407 + t398*t403));
     const T t409 = t0*t408;
     const T t410 = t1*t408;
     const T t411 = t395 - t396*t409;
     const T t412 = t2*t410;
     const T t413 = t367 - t409;
-    const T t414 = t388*t410 + t411;
-    a[1] = t414;
+    const T t414 = a[1] = t388*t410 + t411;
     const T t415 = t2*t414;
     const T t416 = t412 + t3*t414;
     const T t417 = t415 - t3*t410;

@@ -1097,13 +1097,13 @@ SOLO12_FUNCTION(solo12_aba)(const T *q, const T *v, const T *tau, T *a)
     BLOCK y0[SOLO12_BLOCKS(12)], z0[SOLO12_BLOCKS(12)];
     solo12_angles(x0, y0, z0, SOLO12_BLOCKS(12));
     const T *const c0 = (const T *)z0;
-    const P4 t1 = *(const P4_ANY *)&c0[0];
+    const P4 t1 = P4_OF(c0[0]);
     const T *const s0 = (const T *)y0;
-    const P4 t2 = *(const P4_ANY *)&s0[0];
-    const P4 t3 = *(const P4_ANY *)&c0[4];
-    const P4 t4 = *(const P4_ANY *)&s0[4];
-    const P4 t5 = *(const P4_ANY *)&c0[8];
-    const P4 t6 = *(const P4_ANY *)&s0[8];
+    const P4 t2 = P4_OF(s0[0]);
+    const P4 t3 = P4_OF(c0[4]);
+    const P4 t4 = P4_OF(s0[4]);
+    const P4 t5 = P4_OF(c0[8]);
+    const P4 t6 = P4_OF(s0[8]);
     /* First use of the coordinates of floating_base, FL_HAA, FR_HAA, HL_HAA, HR_HAA. */
     const P4 t7 = v[5]*t1 - v[4]*t2;
     const P4 t8 = t7*t5;
@@ -1534,11 +1534,11 @@ SOLO12_FUNCTION(solo12_aba)(const T *q, const T *v, const T *tau, T *a)
     const T t395 = q[3]*t392;
     const T t396 = q[6]*t389;
     /* Results, each stored as soon as it is there and no input is left to read. */
-    *(P2_ANY *)&a[16] = (P2){t384[3], t383[3]};
-    *(P4_ANY *)&a[12] = (P4){t385[2], t384[2], t383[2], t385[3]};
-    *(P4_ANY *)&a[8] = (P4){t383[0], t385[1], t384[1], t383[1]};
-    *(P4_ANY *)&a[4] = (P4){t348, t346, t385[0], t384[0]};
+    P2_AT(a[16]) = (P2){t384[3], t383[3]};
+    P4_AT(a[12]) = (P4){t385[2], t384[2], t383[2], t385[3]};
+    P4_AT(a[8]) = (P4){t383[0], t385[1], t384[1], t383[1]};
+    P4_AT(a[4]) = (P4){t348, t346, t385[0], t384[0]};
     const T t397 = t372 + (t394 - 9.81*(t395 - t396));
-    *(P4_ANY *)&a[0] = (P4){t397, t393, t390, t350};
+    P4_AT(a[0]) = (P4){t397, t393, t390, t350};
 }
 #endif

@@ -616,9 +616,8 @@ SOLO12_FUNCTION(solo12_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t588 = t584 - t496*t11;
     const T t589 = 0.1107049186509375*t510;
     const T t590 = t586 - (-0.0038482516772413004)*t317;
-    const T t591 = (-0.00023148988883634045)*t418 + t587;
     /* Results, each stored as soon as it is there and no input is left to read. */
-    tau[8] = t591;
+    const T t591 = tau[8] = (-0.00023148988883634045)*t418 + t587;
     const T t592 = t6*t585 + t571;
     const T t593 = t589 + (-0.0038482516772413004)*t487;
     const T t594 = t572 - t7*t585;
@@ -632,8 +631,7 @@ SOLO12_FUNCTION(solo12_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t602 = t597 - 2.0453744564999998e-06*t371;
     const T t603 = t447 + t379;
     const T t604 = t447 - t379;
-    const T t605 = t380 + t601;
-    tau[7] = t605;
+    const T t605 = tau[7] = t380 + t601;
     const T t606 = t563 - t603*0.00023148988883634045;
     const T t607 = t4*t551;
     const T t608 = t542*0.0005411142213171667;
@@ -650,8 +648,7 @@ SOLO12_FUNCTION(solo12_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t619 = 0.1107049186509375*t566;
     const T t620 = t616 - (-0.0038482516772413004)*t453;
     const T t621 = t548 + t3*t614;
-    const T t622 = 0.00023148988883634045*t482 + t618;
-    tau[11] = t622;
+    const T t622 = tau[11] = 0.00023148988883634045*t482 + t618;
     const T t623 = t619 + (-0.0038482516772413004)*t542;
     const T t624 = t528 + t4*t620;
     const T t625 = t621 - t2*t615;
@@ -664,8 +661,7 @@ SOLO12_FUNCTION(solo12_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t632 = t627 - (-2.0453744564999998e-06)*t434;
     const T t633 = t580*0.0003432778755373565;
     const T t634 = t599*0.0003432778755373565;
-    const T t635 = t446 + t631;
-    tau[10] = t635;
+    const T t635 = tau[10] = t446 + t631;
     const T t636 = t412 - t99;
     const T t637 = t99 + t412;
     const T t638 = t345 - t76;
@@ -685,11 +681,9 @@ SOLO12_FUNCTION(solo12_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t652 = t648 + t605;
     const T t653 = t649 + t20*t498;
     const T t654 = 0.008674079908742898*t599;
-    const T t655 = t15*t554 + t651;
-    tau[9] = t655;
+    const T t655 = tau[9] = t15*t554 + t651;
     const T t656 = (-0.008674079908742898)*t580;
-    const T t657 = t21*t499 + t653;
-    tau[6] = t657;
+    const T t657 = tau[6] = t21*t499 + t653;
     const T t658 = t654 + t21*t598;
     const T t659 = t20*t598;
     const T t660 = t656 + t15*t628;
@@ -717,8 +711,7 @@ SOLO12_FUNCTION(solo12_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t682 = t678 - 1.555000000000002e-05*t610;
     const T t683 = 0.1107049186509375*t588;
     const T t684 = t679 - t609*7.020015784149999e-05;
-    const T t685 = (-0.00023148988883634045)*t536 + t681;
-    tau[14] = t685;
+    const T t685 = tau[14] = (-0.00023148988883634045)*t536 + t681;
     const T t686 = t682 + 0.008674079908742898*t246;
     const T t687 = t683 + (-0.0038482516772413004)*t567;
     const T t688 = 0.008674079908742898*t609;
@@ -727,17 +720,14 @@ SOLO12_FUNCTION(solo12_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t691 = t596 + t10*t687;
     const T t692 = t595 - t11*t687;
     const T t693 = t689 - 1.504999999999993e-06*t604;
-    const T t694 = t9*t575 + t690;
-    tau[12] = t694;
+    const T t694 = tau[12] = t9*t575 + t690;
     const T t695 = t691 - 2.0453744564999998e-06*t495;
     const T t696 = t685 + (-0.16)*t691;
     const T t697 = t693 + (-0.0038482516772413004)*t617;
     const T t698 = t694 + t661;
     const T t699 = 0.1107049186509375*t617;
-    const T t700 = t504 + t696;
-    tau[13] = t700;
-    const T t701 = 0.00023148988883634045*t559 + t697;
-    tau[17] = t701;
+    const T t700 = tau[13] = t504 + t696;
+    const T t701 = tau[17] = 0.00023148988883634045*t559 + t697;
     const T t702 = t688 + t9*t692;
     const T t703 = t699 + (-0.0038482516772413004)*t603;
     const T t704 = t684 + t700;
@@ -754,8 +744,7 @@ SOLO12_FUNCTION(solo12_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t715 = t2*t708 + t666;
     const T t716 = t530 - t173;
     const T t717 = t173 + t530;
-    const T t718 = t560 + t713;
-    tau[16] = t718;
+    const T t718 = tau[16] = t560 + t713;
     const T t719 = t680 + t716*(-7.020015784149999e-05);
     const T t720 = (-0.008674079908742898)*t671;
     const T t721 = t15*t632 + t715;
@@ -772,8 +761,7 @@ SOLO12_FUNCTION(solo12_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t732 = t13*t427;
     const T t733 = t726 - t671*(-7.020015784149999e-05);
     const T t734 = t725 - t2*t712;
-    const T t735 = t3*t615 + t731;
-    tau[15] = t735;
+    const T t735 = tau[15] = t3*t615 + t731;
     const T t736 = t728 - t19*t667;
     const T t737 = t729 - t7*t706;
     const T t738 = t7*t490;
@@ -822,13 +810,13 @@ SOLO12_FUNCTION(solo12_rnea)(const T *q, const T *v, const T *a, T *tau)
     BLOCK y0[SOLO12_BLOCKS(12)], z0[SOLO12_BLOCKS(12)];
     solo12_angles(x0, y0, z0, SOLO12_BLOCKS(12));
     const T *const c0 = (const T *)z0;
-    const P4 t0 = *(const P4_ANY *)&c0[0];
+    const P4 t0 = P4_OF(c0[0]);
     const T *const s0 = (const T *)y0;
-    const P4 t1 = *(const P4_ANY *)&s0[0];
-    const P4 t2 = *(const P4_ANY *)&s0[4];
-    const P4 t3 = *(const P4_ANY *)&c0[4];
-    const P4 t4 = *(const P4_ANY *)&c0[8];
-    const P4 t5 = *(const P4_ANY *)&s0[8];
+    const P4 t1 = P4_OF(s0[0]);
+    const P4 t2 = P4_OF(s0[4]);
+    const P4 t3 = P4_OF(c0[4]);
+    const P4 t4 = P4_OF(c0[8]);
+    const P4 t5 = P4_OF(s0[8]);
     /* First use of the coordinates of floating_base. */
     const T t6 = 2.0*q[3];
     /* First use of the coordinates of FL_HAA, FR_HAA, HL_HAA, HR_HAA. */
@@ -1083,9 +1071,9 @@ SOLO12_FUNCTION(solo12_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t229 = t213[2] + t226;
     const P4 t230 = t3*t198 + t223;
     /* Results, each stored as soon as it is there and no input is left to read. */
-    *(P4_ANY *)&tau[14] = (P4){t209[2], t230[3], t222[3], t209[3]};
-    *(P4_ANY *)&tau[10] = (P4){t222[1], t209[1], t230[2], t222[2]};
-    *(P4_ANY *)&tau[6] = (P4){t230[0], t222[0], t209[0], t230[1]};
+    P4_AT(tau[14]) = (P4){t209[2], t230[3], t222[3], t209[3]};
+    P4_AT(tau[10]) = (P4){t222[1], t209[1], t230[2], t222[2]};
+    P4_AT(tau[6]) = (P4){t230[0], t222[0], t209[0], t230[1]};
     const P4 t231 = t225 - t2*t224;
     const T t232 = t227 - t220[1];
     const P4 t233 = t0*t185;
@@ -1142,11 +1130,11 @@ SOLO12_FUNCTION(solo12_rnea)(const T *q, const T *v, const T *a, T *tau)
     const T t284 = t270 + t271;
     const T t285 = 0.0875*t278 + t276;
     const T t286 = 0.1946*t279 + t280;
-    *(P2_ANY *)&tau[4] = (P2){t286, t285};
+    P2_AT(tau[4]) = (P2){t286, t285};
     const T t287 = (-0.0875)*t281 + t277;
     const T t288 = 2.0571831153962497*t38 + t282;
     const T t289 = 2.0571831153962497*t50 + t283;
     const T t290 = 2.0571831153962497*t71 + t284;
-    *(P4_ANY *)&tau[0] = (P4){t290, t289, t288, t287};
+    P4_AT(tau[0]) = (P4){t290, t289, t288, t287};
 }
 #endif

@@ -59,17 +59,18 @@ class Variant:
     after: str = ""
 
     @property
-    def lines(self) -> tuple[tuple[str, ...], ...]:
-        """The lines of each function."""
-        return tuple(function.lines for function in self.functions)
+    def statements(self) -> tuple[tuple[str, ...], ...]:
+        """Those of each function."""
+        return tuple(function.statements for function in self.functions)
 
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
     """The C text of one kernel, before the header exists, in variants of which one is compiled; lanes take the first.
 
-    `helpers` are the lines that make the functions of operations which are no operators, `calls` the parts of the
-    function that lanes run, none if it is whole, `turns` how many states may take turns in them.
+    Functions that all variants have are `shared`. `helpers` are the lines that make the functions of operations which
+    are no operators, `calls` the parts of the function that lanes run, none if it is whole, `turns` how many states may
+    take turns in them.
     """
 
     symbol: str
@@ -84,6 +85,7 @@ class Emitted:
     count: Count
     written: Count
     folded: str = ""
+    shared: tuple[Function, ...] = ()
 
     @property
     def workspace(self) -> int:
@@ -137,12 +139,14 @@ class Emitted:
 
     def stack(self, real_bytes: int) -> int:
         """Bytes of stack that a call takes at most, an estimate from above."""
-        return max(stack(variant.lines, variant.workspace, real_bytes) for variant in self.variants)
+        shared = tuple(function.statements for function in self.shared)
+        return max(stack(shared + variant.statements, variant.workspace, real_bytes) for variant in self.variants)
 
     def many_stack(self, lanes: int, real_bytes: int) -> int:
         """The same of a call on many states; where groups take turns, the caller has their workspace."""
         first = self.variants[0]
-        return stack(first.lines, first.workspace if self.groups(lanes)[0] == 1 else 0, real_bytes, lanes)
+        statements = tuple(function.statements for function in self.shared) + first.statements
+        return stack(statements, first.workspace if self.groups(lanes)[0] == 1 else 0, real_bytes, lanes)
 
     def stepped(self, real: str) -> str:
         """The arguments of a function of many states: each array and its step."""
@@ -227,9 +231,13 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     packed = None if isinstance(kernel, LoopKernel) or style.small_vectors else kernel.packed()
     if packed:
         second = written(packed, style.lengths.of_limbs)
-        plain = Variant(first.functions, first.workspace, f"\n{PLAIN}\n#if !{macro}_PACKS", "#endif")
-        in_step = Variant(second.functions, second.workspace, f"\n{IN_STEP}\n#if {macro}_PACKS", "#endif")
-        yield replace(emitted, variants=(plain, in_step))
+        shared, kept = tuple(own for own in first.functions[:-1] if own in second.functions), first.workspace
+        plain, in_step = (tuple(own for own in made.functions if own not in shared) for made in (first, second))
+        variants = (
+            Variant(plain, kept, f"\n{PLAIN}\n#if !{macro}_PACKS", "#endif"),
+            Variant(in_step, second.workspace, f"\n{IN_STEP}\n#if {macro}_PACKS", "#endif"),
+        )
+        yield replace(emitted, variants=variants, shared=shared)
 
 
 def owners(header: Header, ports: Sequence[Port]) -> dict[tuple[int, int], JointRow]:
@@ -247,7 +255,7 @@ def owners(header: Header, ports: Sequence[Port]) -> dict[tuple[int, int], Joint
 def _returning(body: Body, macro: str, status: str) -> Body:
     """The functions, of which the last ends by returning its status."""
     *inner, public = body.functions
-    last = Function(public.head, (*public.lines, f"{macro}_RETURN({status})"))
+    last = Function(public.head, (*public.statements, f"{macro}_RETURN({status})"))
     return replace(body, functions=(*inner, last))
 
 
@@ -341,6 +349,8 @@ def _functions(
         for k, part in enumerate(parts)
     ]
     calls = tuple(Call(f"{name}_part_{k}", part.names) for k, part in enumerate(parts))
-    inner = [Function(*pair) for pair in zip(heads, bodies, strict=True)]
-    outer = Function(public, (f"T w[{workspace}] {macro}_ALIGNED;", *map(str, calls)))
+    inner = [Function(*pair, many=True) for pair in zip(heads, bodies, strict=True)]
+    taken = {name for part in parts for name in part.names}
+    unused = [f"(void){name};" for name in names if name not in taken]
+    outer = Function(public, (*unused, f"T w[{workspace}] {macro}_ALIGNED;", *map(str, calls)))
     return Body((*inner, outer), calls, workspace)

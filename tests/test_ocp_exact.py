@@ -31,7 +31,7 @@ def nested(robot: codegen.Model, *, expand: bool) -> ocp.Stage:
     nq, nv, frame = robot.nq, robot.nv, robot.frames[-1].name
 
     def of(name: str, **options: object) -> ca.Function:
-        return codegen.to_casadi(robot, name, expand=expand, **options)
+        return codegen.to_casadi(robot, name, expand=expand, lean=not expand, **options)
 
     stage = ocp.Stage()
     (dq, dq_next), (dv, dv_next), (df, _) = (stage.unknown(x, size) for x, size in (("dq", nv), ("dv", nv), ("df", 3)))
@@ -55,8 +55,10 @@ def numbers(robot: codegen.Model, rng: np.random.Generator) -> dict[str, np.ndar
     return {"q": q, "v": v, "v_next": v + 0.1 * rng.standard_normal(robot.nv), "f": rng.standard_normal(3)}
 
 
-def test_hessians_of_nested_calls_are_exact() -> None:
+@pytest.mark.parametrize("longest", [4000, 100])
+def test_hessians_of_nested_calls_are_exact(longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against CasADi's own AD of the same operations, and against differences of the cost with its barriers."""
+    monkeypatch.setattr("codegen.ocp.chain.LONG", longest)
     robot, rng = mechanism(("revolute",), 3, base="floating", convention="mujoco"), np.random.default_rng(5)
     ours, peer = (nested(robot, expand=expand) for expand in (False, True))
     given = numbers(robot, rng)
@@ -87,6 +89,17 @@ def test_hessians_of_nested_calls_are_exact() -> None:
         steps = [cost(s * 1e-4 * way) for s in (-2, -1, 0, 1, 2)]
         second = np.dot([-1, 16, -30, 16, -1], steps) / 12e-8
         assert way @ whole @ way == pytest.approx(second, rel=1e-4, abs=1e-2)
+
+
+def test_without_exact_hessians_lean_functions_give_jacobians() -> None:
+    """Whose Jacobians come with Hessians alone, against CasADi's AD."""
+    robot, rng = mechanism(("revolute",), 3, base="floating", convention="mujoco"), np.random.default_rng(5)
+    given = numbers(robot, rng)
+    found, expected = (
+        nested(robot, expand=expand).linearised("node", compile_c=False)(**given) for expand in (False, True)
+    )
+    for name in ("zero_by", "bounded_by", "gradient", "hessian"):
+        np.testing.assert_allclose(found[name].full(), expected[name].full(), rtol=1e-9, atol=1e-9, err_msg=name)
 
 
 def test_stages_are_compiled_whole_or_in_parts() -> None:

@@ -25,7 +25,7 @@ from codegen.compilation.identity import checked
 from codegen.compilation.shared_library import compile_library
 from codegen.emission.text import render
 from codegen.errors import BuildError, RobotError
-from codegen.interfaces.casadi_functions import BY_ONE, DIRECTIONS, ORDERS, exported
+from codegen.interfaces.casadi_functions import BY_ONE, DIRECTIONS, LEAN, ORDERS, exported
 from codegen.ir.graph import STATUS
 from codegen.ir.names import comment, identifier
 from codegen.progress import doing
@@ -63,6 +63,7 @@ def to_casadi(
     iterations: int = 3,
     derivatives: int = 2,
     directions: int = 1,
+    lean: bool = False,
     on_singular: str = "ignore",
     expand: bool = False,
     target: str = "native",
@@ -77,7 +78,8 @@ def to_casadi(
     Inputs and outputs are those of `build`, by name; one of three axes has its first two as rows. Quaternions are
     normalised. `derivatives` is their highest order: with 2 there are Hessians, with 1 solvers need an approximate one,
     with 0 there is the value alone. `directions=4` adds products of derivatives by four directions at once, in SIMD
-    lanes, which CasADi takes where it assembles Jacobians of larger expressions. Where a status is not 0 the results
+    lanes, which CasADi takes where it assembles Jacobians of larger expressions. `lean` leaves out what stages of
+    `codegen.ocp` do not call: CasADi itself cannot differentiate such a function. Where a status is not 0 the results
     are finite all the same; with `on_singular="fail"` CasADi is told that the evaluation failed. `expand` gives an SX
     function of the operations as emitted, without C, which CasADi differentiates; with `derivatives=1` a function that
     calls it, and has our Jacobian in place of CasADi's. `library` is the path of a library made of a folder that
@@ -89,6 +91,8 @@ def to_casadi(
     task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, without=without)
     failing = fails(on_singular)
     order, several = order_of(derivatives), in_lanes(directions)
+    if lean and (several or expand):
+        raise RobotError("lean=True leaves functions out; leave out directions=4 and expand=True, which ask for others")
     if expand:
         return _with_jacobian(task) if order == 1 else expanded(exported(resolved(task), 0)[0].sparse, task.algorithm)
     if tuple(map(int, version("casadi").split(".")[:2])) < LEAST:
@@ -102,13 +106,13 @@ def to_casadi(
     def build(work: Path) -> Build:
         chosen = resolved(task)
         name = function_name(identifier(robot.name), chosen)
-        write = partial(interface, derivatives=order, several=several, failing=failing)
+        write = partial(interface, derivatives=order, several=several, lean=lean, failing=failing)
         files = pipeline.files_of(robot, (chosen,), robot.name, style, BACKENDS["c"], [write], plain=False)
         sources = {path: text for path, text in files.items() if path.endswith((".c", ".h")) and path != "example.c"}
         return Build(compile_library(name, sources, work, tools), tuple(sources), {"symbol": name})
 
     with doing(f"{task.algorithm} of {robot.name} for CasADi"):
-        place, made, _ = kept(f"casadi {order} {several} {failing} {task.request} {style}", build, tools)
+        place, made, _ = kept(f"casadi {order} {several} {lean} {failing} {task.request} {style}", build, tools)
     function = _loaded(place / made.binary, identifier(robot.name), robot, made.facts["symbol"])
     function.library = str(place / made.binary)  # type: ignore[attr-defined]  # for C that calls the function
     return function
@@ -154,9 +158,12 @@ def in_lanes(directions: int) -> bool:
     return directions == DIRECTIONS
 
 
-def interface(top: Header, task: Task, *, derivatives: int, several: bool = False, failing: bool = False) -> Wrapped:
+def interface(
+    top: Header, task: Task, *, derivatives: int, several: bool = False, lean: bool = False, failing: bool = False
+) -> Wrapped:
     """What a folder has for CasADi besides: kernels, and the C that makes functions of CasADi's interface of them."""
-    functions = exported(task, derivatives, tuple(ORDERS) if several else BY_ONE)
+    wanted = LEAN[derivatives] if lean else tuple(ORDERS) if several else BY_ONE
+    functions = exported(task, derivatives, wanted)
     name = function_name(top.c_prefix, task)
     ports = [ports for f in functions for ports in (f.sparse.inputs, f.sparse.outputs)]
     patterns = dict.fromkeys(compressed(pattern) for found in ports for pattern in found.values())

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from casadi import SX, horzcat, reshape
+from casadi import SX, horzcat, jacobian_sparsity, reshape, vec
 
 from codegen import pipeline
 from codegen.algorithms import QUANTITIES
@@ -57,6 +57,9 @@ SEVERAL = ("fwd4_", "adj4_")
 BY_ONE = tuple(start for start in ORDERS if start not in SEVERAL)
 """All others."""
 
+LEAN = {0: ("",), 1: ("", "jac_"), 2: ("", "jac_adj1_")}
+"""What stages of `codegen.ocp` call with derivatives up to an order: with Hessians come Jacobians."""
+
 
 @dataclass(frozen=True, slots=True)
 class Exported:
@@ -79,7 +82,7 @@ def exported(task: Task, derivatives: int, only: Collection[str] = BY_ONE) -> tu
         whole = {f"adj_{name}": pattern_of(x) for name, x in own.inputs.items()}
         try:
             starts = [start for start, order in ORDERS.items() if order <= derivatives and start in only]
-            felt = {name: list(range(x.numel())) for name, x in own.inputs.items()}
+            felt = _read(own)
             for start in each(starts, KERNELS.__getitem__):
                 inputs, outputs = _expressions(start, own, found)
                 outputs = _within(outputs, felt) if start == "jac_adj1_" else outputs
@@ -131,6 +134,11 @@ def _expressions(start: str, own: Expressions, found: Derivatives) -> tuple[dict
     second, columns = found.hessian(column(seeds.values())) | by_seeds, {**x, **nominal, **seeds}
     adjoints = {f"out_adj_{name}": SX(*part.shape) for name, part in x.items()}
     return {**columns, **adjoints}, _blocks("jac_adj_", second, x, columns)
+
+
+def _read(own: Expressions) -> dict[str, list[int]]:
+    """By inputs, the elements that expressions of results contain."""
+    return {name: sorted({*jacobian_sparsity(own.y, vec(x)).get_triplet()[1]}) for name, x in own.inputs.items()}
 
 
 def _felt(jacobian: SparseGraph, own: Expressions) -> dict[str, list[int]]:

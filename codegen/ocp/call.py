@@ -5,21 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from casadi import SX, vec
+import casadi
+from casadi import MX, SX, vec
 
 from codegen.errors import RobotError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import casadi
-
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function that a stage calls: its arguments as expressions, and symbols for its results and its Jacobian."""
+    """A function that a stage calls: its arguments as expressions, and symbols for its results and its Jacobian.
+
+    `first` gives the blocks of the Jacobian, of arguments and results.
+    """
 
     function: casadi.Function
+    first: casadi.Function
     arguments: tuple[SX, ...]
     results: tuple[SX, ...]
     blocks: tuple[SX, ...]
@@ -30,22 +33,15 @@ class Call:
     @classmethod
     def of(cls, function: casadi.Function, arguments: Iterable[SX], number: int) -> Call:
         """The call of this number in its stage; RobotError for a function without derivatives."""
-        try:
-            jacobian = function.jacobian()
-        except RuntimeError:
-            raise RobotError(f"{function.name()} has no derivatives; give `to_casadi` derivatives=1 or 2") from None
+        first = jacobian(function)
         results = (SX.sym(f"y{number}_{i}", function.sparsity_out(i)) for i in range(function.n_out()))
-        blocks = (SX.sym(f"dy{number}_{i}", jacobian.sparsity_out(i)) for i in range(jacobian.n_out()))
-        return cls(function, tuple(arguments), tuple(results), tuple(blocks))
+        blocks = (SX.sym(f"dy{number}_{i}", first.sparsity_out(i)) for i in range(first.n_out()))
+        return cls(function, first, tuple(arguments), tuple(results), tuple(blocks))
 
     @property
     def second(self) -> casadi.Function:
         """The Jacobian of the adjoint; RobotError for a function without it."""
-        try:
-            return self.function.reverse(1).jacobian()
-        except RuntimeError:
-            name = self.function.name()
-            raise RobotError(f"{name} has no second derivatives; give `to_casadi` derivatives=2") from None
+        return second(self.function)
 
     def by(self, arguments: list[SX]) -> Iterable[SX]:
         """The derivatives of the results, if these are the derivatives of the arguments."""
@@ -62,6 +58,43 @@ class Call:
             parts = [self.blocks[i * number + j].T @ vec(seed) for i, seed in enumerate(seeds)]
             found.append(sum(parts, SX(argument.numel(), 1)))
         return found
+
+
+def jacobian(function: casadi.Function) -> casadi.Function:
+    """The Jacobian, for a function without one that of the adjoint's; RobotError if there is neither."""
+    try:
+        return function.jacobian()
+    except RuntimeError:
+        whole = _exported(function)
+    if whole is None:
+        raise RobotError(f"{function.name()} has no derivatives; give `to_casadi` derivatives=1 or 2")
+    count, results = function.n_in(), function.n_out()
+    width = count + 2 * results
+    inputs = [MX.sym(function.name_in(i), function.sparsity_in(i)) for i in range(count)]
+    nominal = [MX.sym(f"out_{function.name_out(i)}", function.size_out(i)) for i in range(results)]
+    seeds = [MX.zeros(*function.size_out(i)) for i in range(results)]
+    values = whole.call([*inputs, *nominal, *seeds, *(MX(*function.size_in(i)) for i in range(count))])
+    found = [values[j * width + count + results + i].T for i in range(results) for j in range(count)]
+    return casadi.Function(f"jac_{function.name()}", [*inputs, *nominal], found)
+
+
+def second(function: casadi.Function) -> casadi.Function:
+    """The Jacobian of the adjoint; RobotError for a function without it."""
+    if (whole := _exported(function)) is not None:
+        return whole
+    try:
+        return function.reverse(1).jacobian()
+    except RuntimeError:
+        raise RobotError(f"{function.name()} has no second derivatives; give `to_casadi` derivatives=2") from None
+
+
+def _exported(function: casadi.Function) -> casadi.Function | None:
+    """The Jacobian of the adjoint that a library has, also where it has no adjoint."""
+    path = getattr(function, "library", "")
+    try:
+        return casadi.external(f"jac_adj1_{function.name()}", path) if path else None
+    except RuntimeError:
+        return None
 
 
 def fitting(function: casadi.Function, arguments: Iterable[SX]) -> list[SX]:

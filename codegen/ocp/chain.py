@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import casadi
-from casadi import MX, SX, vec
+from casadi import MX, SX, vec, vertcat
 
 from codegen.errors import RobotError
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 
 Compiler = Callable[[casadi.Function], casadi.Function]
+
+NO_OPERATION = (casadi.OP_INPUT, casadi.OP_OUTPUT, casadi.OP_CONST)
+
+LONG = 4000
+"""Operations of a function that compilers take quickly: their time grows faster than the length of functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +80,23 @@ class Chain:
             names = ", ".join(sorted(free[key] for key in unknown))
             raise RobotError(f"{self.name}: {names} must be unknowns, parameters or results of calls of this stage")
         used = [k for k, some in enumerate(found) if some]
-        function = casadi.Function(f"{self.name}_{part}", [self.symbols[k] for k in used], plain)
-        values: list[MX] = self.part(function).call([self.values[k] for k in used])
-        return values
+        symbols, values = [self.symbols[k] for k in used], [self.values[k] for k in used]
+        name = f"{self.name}_{part}"
+        if operations(symbols, plain) <= LONG:
+            return self._called(name, symbols, values, plain)
+        return [self._in_pieces(f"{name}{k}", symbols, values, x) for k, x in enumerate(plain)]
+
+    def _in_pieces(self, name: str, symbols: list[SX], values: list[MX], expression: SX) -> MX:
+        """The value of an expression by functions that are not long."""
+        number = max(1, round(operations(symbols, [expression]) / LONG))
+        ends = [expression.nnz() * k // number for k in range(number + 1)]
+        parts = [SX(expression.nz[start:stop]) for start, stop in pairwise(ends)]
+        found = [self._called(f"{name}_{k}", symbols, values, [part])[0] for k, part in enumerate(parts)]
+        return MX(expression.sparsity(), vertcat(*found))
+
+    def _called(self, name: str, symbols: list[SX], values: list[MX], expressions: Sequence[SX]) -> list[MX]:
+        found: list[MX] = self.part(casadi.Function(name, symbols, expressions)).call(values)
+        return found
 
     def learn(self, symbols: Iterable[SX], values: Iterable[MX]) -> None:
         """Let expressions have these symbols, too."""
@@ -89,7 +109,7 @@ class Chain:
         results = call.function.call(arguments)
         by = [self.derivative(argument) for argument in call.arguments]
         self.learn(call.results, results)
-        self.learn(call.blocks, call.function.jacobian().call(arguments + results))
+        self.learn(call.blocks, call.first.call(arguments + results))
         self.known.extend(zip(map(vec, call.results), call.by(by), strict=True))
         self.made.append(Made(call, by, arguments, results))
 
@@ -119,7 +139,7 @@ class Chain:
         """
         call, count, width = made.call, len(made.arguments), len(made.arguments) + 2 * len(made.results)
         function = call.second
-        nominal = [MX(*function.size_in(width + i)) for i in range(count)]
+        nominal = [MX(*call.function.size_in(i)) for i in range(count)]
         values = function.call(made.arguments + made.results + self.values[-len(seeds) :] + nominal)
         for i, block in enumerate(call.blocks):
             row, column = divmod(i, count)
@@ -131,3 +151,9 @@ class Chain:
 
     def _place(self, symbol: SX) -> int:
         return next(k for k, x in enumerate(self.symbols) if x is symbol)
+
+
+def operations(symbols: Sequence[SX], expressions: Sequence[SX]) -> int:
+    """How many operations expressions take, without reading symbols and storing results."""
+    function = casadi.Function("counted", symbols, expressions)
+    return sum(function.instruction_id(k) not in NO_OPERATION for k in range(function.n_instructions()))

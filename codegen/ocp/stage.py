@@ -109,12 +109,12 @@ class Stage:
         chain = self.chain(name, inputs, compile_c=compile_c)
         zero, residual, low, rows, up = self.parts()
         by = chain.derivative(residual)
-        if exact is None:
-            hessian = by.T @ by
-        else:
-            forces = SX.sym("forces", rows.numel())
-            chain.learn([forces], chain.evaluated("forces", [force(rows - low, *exact) - force(up - rows, *exact)]))
-            hessian = chain.hessian(casadi.sumsqr(residual) / 2 + casadi.dot(forces, rows))
+        hessian = by.T @ by
+        if exact is not None:
+            weights = SX.sym("forces", rows.numel()), SX.sym("residual", residual.numel())
+            pushes = force(rows - low, *exact) - force(up - rows, *exact)
+            chain.learn(weights, chain.evaluated("weights", [casadi.densify(pushes), casadi.densify(residual)]))
+            hessian += chain.hessian(casadi.dot(weights[0], rows) + casadi.dot(weights[1], residual))
         vectors = [casadi.densify(x) for x in (zero, low - rows, up - rows, by.T @ residual)]
         outputs = (
             *(vectors[0], chain.derivative(zero), *vectors[1:3]),

@@ -35,12 +35,15 @@ class Node:
 
 
 class WholeBody:
-    """Stages of a robot, whose nodes are `step` seconds apart; functions are expanded, or compiled one by one."""
+    """Stages of a robot, whose nodes are `step` seconds apart; functions are expanded, or compiled one by one.
 
-    __slots__ = ("_difference", "_expand", "_integrate", "_robot", "_step")
+    Compiled ones have second derivatives, too, if Hessians are to be `exact`.
+    """
 
-    def __init__(self, robot: Model, step: float, *, expand: bool = True) -> None:
-        self._robot, self._step, self._expand = robot, step, expand
+    __slots__ = ("_difference", "_exact", "_expand", "_integrate", "_robot", "_step")
+
+    def __init__(self, robot: Model, step: float, *, expand: bool = True, exact: bool = False) -> None:
+        self._robot, self._step, self._expand, self._exact = robot, step, expand, exact
         self._integrate, self._difference = self.function("integrate"), self.function("difference")
 
     def __repr__(self) -> str:
@@ -48,7 +51,8 @@ class WholeBody:
 
     def function(self, name: str, **options: Any) -> Any:
         """A function of the robot for `Stage.call`; options are those of `codegen.to_casadi`."""
-        return to_casadi(self._robot, name, derivatives=1, expand=self._expand, **options)
+        order = 2 if self._exact else 1
+        return to_casadi(self._robot, name, derivatives=order, expand=self._expand, lean=not self._expand, **options)
 
     def state(self, stage: Stage) -> tuple[SX, SX, SX]:
         """q and v at a node, and the increment of v at the next one."""

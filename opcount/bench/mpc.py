@@ -1,8 +1,8 @@
-"""All of `make bench-mpc`: functions as optimisers call them, nodes and a loop beside Crocoddyl, rollouts in JAX.
+"""All of `make bench-mpc`: functions as optimisers call them, a humanoid's build, nodes and a loop, rollouts in JAX.
 
-Crocoddyl needs another Pinocchio than the other benches, and JAX's peers are many: they run by the Pythons that the
-variables CROCODDYL_PYTHON and JAX_PYTHON name, where they have rigidc's requirements and what PARTS says. A part whose
-variable is not set is left out, and a line says so.
+Nodes and the loop are beside Crocoddyl, which needs another Pinocchio than the other benches, and JAX's peers are many:
+they run by the Pythons that the variables CROCODDYL_PYTHON and JAX_PYTHON name, where they have rigidc's requirements
+and what PARTS says. A part whose variable is not set is left out, and a line says so.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class Part:
 
 PARTS = {
     "functions": Part("opcount.bench.solvers"),
+    "build": Part("opcount.bench.humanoid_build"),
     "nodes": Part("opcount.bench.crocoddyl_nodes", "CROCODDYL_PYTHON", "rigidc[crocoddyl]"),
     "loop": Part("opcount.bench.balance_loop", "CROCODDYL_PYTHON", "rigidc[crocoddyl,mpc] mujoco"),
     "rollouts": Part("opcount.bench.jax_rollouts", "JAX_PYTHON", "rigidc[jax] mujoco-mjx brax adam-robotics[jax]"),

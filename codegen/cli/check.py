@@ -23,7 +23,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codegen.cli.check_products import NEAR, Product, dense, product_error
+from codegen.cli.check_products import Product, dense, near, product_error
 from codegen.cli.options import add_algorithms, add_build, add_derivatives, add_formats, add_robot, at_least
 from codegen.cli.requests import algorithms, build_options, load, resolved, unless_unsuited
 from codegen.cli.table import Table
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     work = [(robot, name, kind) for robot in args.robots for name in chosen[robot] for kind in kinds]
     rows = []
     for robot, name, kind in each(work, lambda one: f"{one[1]} {one[2]} of {models[one[0]].name}".replace("  ", " ")):
-        allowed = max(ALGORITHMS[name].tolerance.of(args.dtype), NEAR.get(kind, 0.0))
+        allowed = max(ALGORITHMS[name].tolerance.of(args.dtype), near(name, kind) if kind else 0.0)
         options = {**build_options(args, name), "iterations": steps, "sparse": args.sparse}
         measure = partial(_measured, models[robot], name, kind, args.states, args.seed, options)
         error = unless_unsuited(args, name, measure, beside=bool(kind))

@@ -28,8 +28,13 @@ if TYPE_CHECKING:
     State = Mapping[str, Array]
     Evaluate = Callable[[State], Mapping[str, Array]]
 
-NEAR = {"jvp": 1e-8, "vjp": 1e-8, "hvp": 1e-5, "hessian": 1e-5, "tensor": 1e-5}
-"""How near differences come, as a part of the largest entry: second ones are differences of differences."""
+NEAR, SECOND = 1e-8, 1e-5
+"""How near differences come, as a part of the largest entry, and differences of differences."""
+
+
+def near(name: str, derivative: str) -> float:
+    """How near they come to a product of an algorithm's derivatives; those of derivatives are second ones."""
+    return NEAR if derivative in ("jvp", "vjp") and not name.endswith("_derivatives") else SECOND
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,15 +44,17 @@ def operators(source: str) -> Count:
     """Operators of a C source, counted from its text alone."""
     counted: Counter[str] = Counter()
     taken = set[str]()  # sines and cosines, which may be read out of their arrays in several parts
-    for name, expression in re.findall(r"const T (t\d+) = (.*);", source):
+    variable, place = r"t\d+", r"\w+\[\d+\]"
+    singly = re.sub(rf", (?={variable} = )", ";\nconst T ", source)  # one declaration on a line
+    for expression in re.findall(rf"(?:const T {variable}|{place}) = (?:{place} = )*(.*);", singly):
         text = LITERAL.sub("c", expression)
         called = re.match(r"arm_(\w+)\(", text)
         angle = re.fullmatch(r"([sc])\d+\[\d+\]", text)
         if re.fullmatch(r"w\[\d+\]", text):
             continue
         if angle:
-            counted["sin" if angle[1] == "s" else "cos"] += name not in taken
-            taken.add(name)
+            counted["sin" if angle[1] == "s" else "cos"] += text not in taken
+            taken.add(text)
         elif called and called[1] != "all":
             counted[called[1] if called[1] in ("sqrt", "sin", "cos") else "other"] += 1
         else:
@@ -439,11 +441,11 @@ def test_results_that_are_there_together_are_stored_together() -> None:
     """With limbs in step: neighbours in an array, each element once."""
     made = pipeline.kernel(Task(codegen.load("go1"), "crba"))
     *_, emitted = emit_drafts(header(), made, Style())
-    text = "\n".join(line for lines in emitted.variants[-1].lines for line in lines)
-    rows = re.findall(r"\*\(P(\d)_ANY \*\)&M\[(\d+)\] = \(P\d\)\{(.*)\};", text)
+    text = "\n".join(line for lines in emitted.variants[-1].statements for line in lines)
+    rows = re.findall(r"P(\d)_AT\(M\[(\d+)\]\) = \(P\d\)\{(.*)\};", text)
     together = [int(first) + k for size, first, _ in rows for k in range(int(size))]
     assert all(len(values.split(", ")) == int(size) for size, _, values in rows)
-    singly = [int(place) for place in re.findall(r"^M\[(\d+)\] = ", text, re.MULTILINE)]
+    singly = [int(place) for place in re.findall(r"(?:^|= )M\[(\d+)\] = ", text, re.MULTILINE)]
     filled = re.findall(r"arm_fill\(&M\[(\d+)\], (\d+),", text)
     numbers = [int(first) + k for first, n in filled for k in range(int(n))]
     assert sorted(together + singly + numbers) == list(range(18 * 18))

@@ -135,7 +135,7 @@ def test_zeros_that_no_loop_reads_are_not_stored() -> None:
     assert (found["left"].ravel() == np.array(left, bool)).all()
     assert not found["kept"].any()
     *_, emitted = emit_drafts(header(), ProductKernel(function), Style())
-    text = "\n".join(emitted.variants[0].lines[0])
+    text = "\n".join(emitted.variants[0].statements[0])
     assert "left[4]" not in text
     assert "left[0] = " in text
     assert "left" not in unread(replace(function, outputs=(y, ports[0])))

@@ -88,7 +88,7 @@ from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.regressor import regressor
 from codegen.algorithms.rnea import rnea
 from codegen.algorithms.rnea_derivatives_by_columns import rnea_derivatives_by_columns
-from codegen.algorithms.rnea_derivatives_ltl import rnea_derivatives_ltl
+from codegen.algorithms.rnea_derivatives_ltl import rnea_derivatives_ltl, rnea_derivatives_ltl_by_columns
 from codegen.algorithms.rnea_hessian import rnea_hessian
 from codegen.algorithms.stepped import INTEGRATORS as INTEGRATORS
 from codegen.algorithms.stepped import stepped
@@ -237,6 +237,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             STATE_AND_MOTION,
             ("dtau_dq", "dtau_dv", "L", "D"),
             "derivatives of inverse dynamics, with factors of M",
+            by_columns=rnea_derivatives_ltl_by_columns,
         ),
         derivatives(
             "aba_derivatives",

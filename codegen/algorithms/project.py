@@ -34,21 +34,21 @@ def closed(tree: Tree, q: SX, told: bool = False) -> tuple[SX, SX]:
         places = [tree.model.q_slices[b] for b in tree.model.position_bodies[i]]
         place = slice(places[0].start, places[-1].stop)
         q[place] = _by_form(own, q[place], told) if own.form else _by_newton(tree, i, q[place], told)
-        residuals.append(substitute(own.constraints.phi, own.constraints.x, q[place]))
+        residuals.append(substitute(own.constraints.phi.value, own.constraints.x, q[place]))
     return q, sqrt(sumsqr(vertcat(*residuals)))
 
 
 def _by_form(own: Spanning, guess: SX, told: bool) -> SX:
     """The closed position coordinates of a node by its closed form."""
     assert own.form is not None
-    motion, room = own.form.motion(own.constraints.x, own.constraints.phi, guess)
+    motion, room = own.form.motion(own.constraints.x, own.constraints.phi.value, guess)
     return guess + (motion / divisor(SX(1), room, 0) if told else motion)
 
 
 def _by_newton(tree: Tree, i: int, x: SX, told: bool) -> SX:
     """The closed position coordinates of node i by Newton's method from a guess x."""
     own = tree.spanning[i]
-    moves = -own.Kd.solve(own.phi)
+    moves = -own.Kd.solve(own.phi.value)
     last = moves / divisor(SX(1), SX(SMALL**2), sumsqr(moves)) if told else moves
     step, end = (_moved(tree, i, own, dr) for dr in (moves, last))
     for taken in (*[step] * (STEPS - 1), end):

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from casadi import SX, vertcat
 
+from codegen.algorithms.crba import crba
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
+from codegen.algorithms.rnea_derivatives_by_columns import rnea_derivatives_by_columns
+from codegen.recursions.products import Result
 from codegen.recursions.tree import Tree
 from codegen.spatial import ltdl
 
@@ -18,8 +21,19 @@ from codegen.spatial import ltdl
 def rnea_derivatives_ltl(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[SX, SX, SX, SX]:
     """dtau/dq, dtau/dv (nv x nv), and the factors L (nv x nv) and D (nv) of M = dtau/da, under external wrenches."""
     Q, V, M = rnea_derivatives(tree, v, a, f_ext)
-    factors, L = ltdl(M, tree.dof_parent), SX.eye(tree.nv)
-    for row, entries in enumerate(factors.L):
+    return Q, V, *factors(tree, M)
+
+
+def rnea_derivatives_ltl_by_columns(tree: Tree, v: SX, a: SX, f_ext: SX) -> tuple[Result, ...]:
+    """The same with dtau/dq and dtau/dv by loops over columns; the factors take the elements of M one by one."""
+    Q, V, _ = rnea_derivatives_by_columns(tree, v, a, f_ext)
+    return Q, V, *factors(tree, crba(tree))
+
+
+def factors(tree: Tree, M: SX) -> tuple[SX, SX]:
+    """L and D of M."""
+    found, L = ltdl(M, tree.dof_parent), SX.eye(tree.nv)
+    for row, entries in enumerate(found.L):
         for column, entry in entries.items():
             L[row, column] = entry
-    return Q, V, L, vertcat(*factors.d)
+    return L, vertcat(*found.d)

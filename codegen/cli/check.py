@@ -13,6 +13,8 @@ loops and the Delassus matrices too; what does not suit a robot is left out, wit
 Algorithms with contacts are compared with the least-squares solution at regular states: those at
 which no row is almost, but not quite, dependent on the others. Where rows are redundant, their
 multipliers are not unique and not compared.
+
+With --derivative also products of derivatives are compared, with differences of the oracle.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codegen.cli.options import add_algorithms, add_build, add_formats, add_robot, at_least
+from codegen.cli.check_products import Product, dense, near, product_error
+from codegen.cli.options import add_algorithms, add_build, add_derivatives, add_formats, add_robot, at_least
 from codegen.cli.requests import algorithms, build_options, load, resolved, unless_unsuited
 from codegen.cli.table import Table
 from codegen.errors import RobotError, UnsuitedError
@@ -30,7 +33,7 @@ from codegen.progress import doing, each
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -40,8 +43,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
   rigidc check talos
-  rigidc check iiwa solo12 -a rnea,aba -n 1000 --seed 7
   rigidc check talos --contact left_sole_link:6 --contact right_sole_link:6 --group constrained
+  rigidc check go1 -a aba,aba_derivatives --derivative jvp --derivative vjp --sparse -n 20
 """
 
 HEADER = ("robot", "algorithm", "states", "worst error", "tolerance", "passed")
@@ -66,6 +69,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-n", "--states", type=at_least(1), default=100, metavar="N", help="number of random states (100)"
     )
     parser.add_argument("--seed", type=at_least(0), default=0, help="seed of the random states (0)")
+    parser.add_argument("--sparse", action="store_true", help="build functions that give matrices as their nonzeros")
+    add_derivatives(parser)
     add_build(parser)
     add_formats(parser)
 
@@ -78,25 +83,29 @@ def run(args: argparse.Namespace) -> int:
     models = {robot: load(args, robot) for robot in args.robots}
     steps = args.iterations or STEPS
     chosen = {key: resolved(args, algorithms(args, model), model, iterations=steps) for key, model in models.items()}
-    work = [(robot, name) for robot in args.robots for name in chosen[robot]]
+    kinds = ("", *args.derivatives)
+    work = [(robot, name, kind) for robot in args.robots for name in chosen[robot] for kind in kinds]
     rows = []
-    for robot, name in each(work, lambda pair: f"{pair[1]} of {models[pair[0]].name}"):
-        allowed = ALGORITHMS[name].tolerance.of(args.dtype)
-        options = {**build_options(args, name), "iterations": steps}
-        measure = partial(_measured, models[robot], name, args.states, args.seed, options)
-        error = unless_unsuited(args, name, measure)
+    for robot, name, kind in each(work, lambda one: f"{one[1]} {one[2]} of {models[one[0]].name}".replace("  ", " ")):
+        allowed = max(ALGORITHMS[name].tolerance.of(args.dtype), near(name, kind) if kind else 0.0)
+        options = {**build_options(args, name), "iterations": steps, "sparse": args.sparse}
+        measure = partial(_measured, models[robot], name, kind, args.states, args.seed, options)
+        error = unless_unsuited(args, name, measure, beside=bool(kind))
         if error is not None:
-            rows.append((models[robot].name, name, args.states, error, allowed, error <= allowed))
+            title = f"{name} {kind}".strip()
+            rows.append((models[robot].name, title, args.states, error, allowed, error <= allowed))
     table = Table(HEADER, tuple(rows))
     sys.stdout.write(table.json() if args.form else table.text())
     return 0 if all(passed for *_, passed in rows) else 1
 
 
-def _measured(robot: Robot, name: str, states: int, seed: int, options: dict[str, Any]) -> float:
-    """`worst_error`; UnsuitedError where the oracle finds no answer."""
+def _measured(robot: Robot, name: str, kind: str, states: int, seed: int, options: dict[str, Any]) -> float:
+    """`worst_error`, or that of a product; UnsuitedError where the oracle finds no answer."""
     import numpy as np
 
     try:
+        if kind:
+            return worst_product_error(robot, name, kind, states, seed, options)
         return worst_error(robot, name, states, seed, options)
     except np.linalg.LinAlgError:
         raise UnsuitedError(
@@ -122,7 +131,7 @@ def worst_error(robot: Robot, name: str, states: int, seed: int, options: dict[s
         inputs, values, ranks = draw(robot, function, name, {**options, "contacts": held}, states, seed)
     values = tuple(value.astype(options["dtype"]) for value in values)
     given = {"frames": options["frames"], "external": options["external"], "contacts": held}
-    found = _arrays(function(*values))
+    found = dense(function, function(*values)) if options.get("sparse") else _arrays(function(*values))
     usual = _usual(robot, name, options["dtype"])
     aside = (*options["parameters"], *BEHIND)
     worst, allowed = 0.0, entry.tolerance.of(options["dtype"])
@@ -137,6 +146,30 @@ def worst_error(robot: Robot, name: str, states: int, seed: int, options: dict[s
                 raise UnsuitedError(f"{robot.name}: {DEPENDENT[entry.independent or 'rows'].format(name)}")
             worst = max(worst, error if error <= allowed else error / _excess(robot, name, state, parameters))
     return worst
+
+
+def worst_product_error(robot: Robot, name: str, kind: str, states: int, seed: int, options: dict[str, Any]) -> float:
+    """The same of a product of its derivatives: `kind` is jvp, vjp, hvp, hessian or tensor."""
+    from codegen import api
+    from codegen.algorithms import ALGORITHMS, BEHIND
+    from codegen.model import contacts
+
+    function = api.build(robot, name, **options, derivative=kind)
+    held = tuple(contacts.contact_of(robot, text) for text in options["contacts"] or ()) or None
+    with doing("drawing states"):
+        primal = api.build(robot, name, **options)
+        inputs, values, ranks = draw(robot, primal, name, {**options, "contacts": held}, states, seed)
+    given = {"frames": options["frames"], "external": options["external"], "contacts": held}
+    usual, aside = _usual(robot, name, options["dtype"]), (*options["parameters"], *BEHIND)
+    counted = ALGORITHMS[name].outputs[: None if all(ranks) else 1]
+
+    def evaluate(state: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+        own = {spec: x for spec, x in state.items() if spec not in aside}
+        parameters = {**usual, **{spec: state[spec] for spec in aside if spec in state}}
+        return dict(zip(counted, _expected(robot, name, own, given, parameters)[0], strict=False))
+
+    drawn = [dict(zip(inputs, (value[k] for value in values), strict=True)) for k in range(states)]
+    return product_error(robot, kind, Product(function.with_status()), drawn, evaluate, seed)
 
 
 def _usual(robot: Robot, name: str, dtype: str) -> dict[str, Any]:

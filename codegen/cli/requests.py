@@ -112,14 +112,18 @@ def _named(args: argparse.Namespace) -> list[str]:
     return [name.strip() for names in args.algorithms or () for name in names.split(",")]
 
 
-def unless_unsuited(args: argparse.Namespace, name: str, work: Callable[[], T]) -> T | None:
-    """What `work` returns; None, with a line on stderr, if it does not suit the robot and -a does not name it."""
+def unless_unsuited(args: argparse.Namespace, name: str, work: Callable[[], T], *, beside: bool = False) -> T | None:
+    """What `work` returns; None, with a line on stderr, if it does not suit the robot and -a does not name it.
+
+    What comes beside an algorithm that is named, as a product of its derivatives, is left out, too.
+    """
     from codegen.algorithms import ALGORITHMS
 
     try:
         return work()
     except UnsuitedError as refusal:
-        if name in _named(args) or (args.algorithms and ALGORITHMS[name].group not in args.groups):  # or `auto` took it
+        named = name in _named(args) or (args.algorithms and ALGORITHMS[name].group not in args.groups)
+        if named and not beside:  # or `auto` took it
             raise
         note(f"rigidc: {name} is left out: {plain(str(refusal))}")
         return None

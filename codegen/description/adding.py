@@ -12,7 +12,7 @@ from codegen.description.locking import body_of, settled
 from codegen.description.loops import canonical, resolved
 from codegen.description.validate import check_screw
 from codegen.errors import RobotError
-from codegen.expressions.curves import VARIABLE
+from codegen.expressions.derivatives import VARIABLE
 from codegen.expressions.parsing import names
 from codegen.expressions.texts import text_of, words_of, zero_of
 from codegen.joints import SLIDE, TURN

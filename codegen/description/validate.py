@@ -174,7 +174,7 @@ def check_screw(words: str, turn: str, slide: str) -> None:
     """RobotError for formulas of a screw that cannot be read, and for those that are not a joint's."""
     from casadi import SX, jacobian  # slow to import, and few robots have formulas in joints
 
-    from codegen.expressions.curves import VARIABLE
+    from codegen.expressions.derivatives import VARIABLE
     from codegen.expressions.parsing import parse
 
     q = SX.sym(VARIABLE)

@@ -15,10 +15,10 @@ from codegen.description.rotations import about, from_wxyz
 from codegen.description.snap import SNAP
 from codegen.description.validate import listed, weightless
 from codegen.errors import RobotError
-from codegen.expressions.curves import VARIABLE
+from codegen.expressions.derivatives import VARIABLE
 from codegen.expressions.parsing import parse, substituted
 from codegen.geometry import Inertia, Pose, vec3
-from codegen.kinematic_loops.constraints import implicit, linear_rows
+from codegen.kinematic_loops.constraints import closure, linear_rows
 from codegen.model import Loop, ScrewJoint
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def _check_closed(merged: Model, loop: Loop) -> None:
     if loop.kind == "expression":
         gaps, agree = [float(parse(text, {})) for text in loop.stated["implicit"]], True
     else:
-        phi, facing = implicit(merged, {}, loop, lambda b, q: _none(b), [Pose()] * len(merged.bodies))
+        phi, facing = closure(merged, {}, loop, lambda b, q: _none(b), [Pose()] * len(merged.bodies))
         gaps = [float(x) for x in np.array(evalf(phi)).ravel()]
         agree = bool((np.array(evalf(facing)) > 0.5).all())
     off = max((abs(x) for x in gaps), default=0.0)

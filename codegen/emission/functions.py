@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codegen.ir.names import comment
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from codegen.ir.graph import Port
+
+COLUMNS = 104
+"""Characters of a line that several declarations share."""
+
+_DECLARATION = re.compile(r"(const \w+) (\w+ = .*);")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +42,31 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One C function: all before its brace, and its lines."""
+    """One C function: all before its brace, and its statements; if they are `many`, declarations share lines."""
 
     head: str
-    lines: tuple[str, ...]
+    statements: tuple[str, ...]
+    many: bool = False
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Its lines."""
+        return tuple(_shared(self.statements)) if self.many else self.statements
+
+
+def _shared(statements: tuple[str, ...]) -> Iterator[str]:
+    """Declarations of one type that follow each other share a line as long as they fit."""
+    kind = line = ""
+    for statement in (*statements, ""):
+        found = _DECLARATION.fullmatch(statement)
+        if found and found[1] == kind and len(line) + len(found[2]) < COLUMNS:
+            line += f", {found[2]}"
+            continue
+        if line:
+            yield f"{line};"
+        kind, line = (found[1], f"{found[1]} {found[2]}") if found else ("", "")
+        if statement and not found:
+            yield statement
 
 
 @dataclass(frozen=True, slots=True)

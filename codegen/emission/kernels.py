@@ -14,6 +14,7 @@ from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kern
 from codegen.emission.stack import stack
 from codegen.emission.statements import Comments, statements
 from codegen.emission.text import render
+from codegen.emission.zeros import spans, stored_apart
 from codegen.ir.counting import Count
 from codegen.ir.graph import STATUS, Graph
 from codegen.ir.names import comment, identifier, identifiers, wrapped
@@ -22,9 +23,10 @@ from codegen.languages.language import OPERATORS
 from codegen.packing import Packed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from codegen.emission.splitting import Lengths
+    from codegen.emission.zeros import Span
     from codegen.ir.graph import Port
     from codegen.languages import Language
 
@@ -59,17 +61,18 @@ class Variant:
     after: str = ""
 
     @property
-    def lines(self) -> tuple[tuple[str, ...], ...]:
-        """The lines of each function."""
-        return tuple(function.lines for function in self.functions)
+    def statements(self) -> tuple[tuple[str, ...], ...]:
+        """Those of each function."""
+        return tuple(function.statements for function in self.functions)
 
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
     """The C text of one kernel, before the header exists, in variants of which one is compiled; lanes take the first.
 
-    `helpers` are the lines that make the functions of operations which are no operators, `calls` the parts of the
-    function that lanes run, none if it is whole, `turns` how many states may take turns in them.
+    Functions that all variants have are `shared`. `helpers` are the lines that make the functions of operations which
+    are no operators, `calls` the parts of the function that lanes run, none if it is whole, `turns` how many states may
+    take turns in them, `spans` what lanes hold of results with long runs of zeros.
     """
 
     symbol: str
@@ -80,10 +83,12 @@ class Emitted:
     helpers: tuple[str, ...]
     calls: tuple[Call, ...]
     turns: int
+    spans: Mapping[str, tuple[Span, ...]]
     can_fail: bool
     count: Count
     written: Count
     folded: str = ""
+    shared: tuple[Function, ...] = ()
 
     @property
     def workspace(self) -> int:
@@ -137,12 +142,14 @@ class Emitted:
 
     def stack(self, real_bytes: int) -> int:
         """Bytes of stack that a call takes at most, an estimate from above."""
-        return max(stack(variant.lines, variant.workspace, real_bytes) for variant in self.variants)
+        shared = tuple(function.statements for function in self.shared)
+        return max(stack(shared + variant.statements, variant.workspace, real_bytes) for variant in self.variants)
 
     def many_stack(self, lanes: int, real_bytes: int) -> int:
         """The same of a call on many states; where groups take turns, the caller has their workspace."""
         first = self.variants[0]
-        return stack(first.lines, first.workspace if self.groups(lanes)[0] == 1 else 0, real_bytes, lanes)
+        statements = tuple(function.statements for function in self.shared) + first.statements
+        return stack(statements, first.workspace if self.groups(lanes)[0] == 1 else 0, real_bytes, lanes)
 
     def stepped(self, real: str) -> str:
         """The arguments of a function of many states: each array and its step."""
@@ -193,12 +200,14 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     head = f"{macro}_{'STATUS' if kernel.can_fail else 'FUNCTION'}({name})"
     status = next((a.name for a in given if a.port == STATUS), "")
     sections = kernel.sections if isinstance(kernel, Kernel) else ()
+    held = spans(kernel, style.lanes)
 
     def written(program: Packed, lengths: Lengths) -> Body:
         if isinstance(kernel, ProductKernel):
-            made = _products(header, kernel, program, head, given, language, lengths)
+            made = _products(header, kernel, program, head, given, language, lengths, held)
         else:
-            made = _functions(name, head, header, program, given, language, lengths, sections)
+            apart = stored_apart(kernel, held, given)
+            made = _functions(name, head, header, program, given, language, lengths, sections, apart=apart)
         return _returning(made, macro, status) if status else made
 
     packed = None if isinstance(kernel, LoopKernel) or not style.small_vectors else kernel.packed()
@@ -218,6 +227,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         helpers=tuple(language.helper(op) for op in OPERATIONS if op in used),
         calls=first.calls,
         turns=style.turns,
+        spans=held,
         can_fail=kernel.can_fail,
         count=kernel.count,
         written=kernel.written,
@@ -227,9 +237,13 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     packed = None if isinstance(kernel, LoopKernel) or style.small_vectors else kernel.packed()
     if packed:
         second = written(packed, style.lengths.of_limbs)
-        plain = Variant(first.functions, first.workspace, f"\n{PLAIN}\n#if !{macro}_PACKS", "#endif")
-        in_step = Variant(second.functions, second.workspace, f"\n{IN_STEP}\n#if {macro}_PACKS", "#endif")
-        yield replace(emitted, variants=(plain, in_step))
+        shared, kept = tuple(own for own in first.functions[:-1] if own in second.functions), first.workspace
+        plain, in_step = (tuple(own for own in made.functions if own not in shared) for made in (first, second))
+        variants = (
+            Variant(plain, kept, f"\n{PLAIN}\n#if !{macro}_PACKS", "#endif"),
+            Variant(in_step, second.workspace, f"\n{IN_STEP}\n#if {macro}_PACKS", "#endif"),
+        )
+        yield replace(emitted, variants=variants, shared=shared)
 
 
 def owners(header: Header, ports: Sequence[Port]) -> dict[tuple[int, int], JointRow]:
@@ -247,7 +261,7 @@ def owners(header: Header, ports: Sequence[Port]) -> dict[tuple[int, int], Joint
 def _returning(body: Body, macro: str, status: str) -> Body:
     """The functions, of which the last ends by returning its status."""
     *inner, public = body.functions
-    last = Function(public.head, (*public.lines, f"{macro}_RETURN({status})"))
+    last = Function(public.head, (*public.statements, f"{macro}_RETURN({status})"))
     return replace(body, functions=(*inner, last))
 
 
@@ -296,12 +310,14 @@ def _products(
     given: tuple[Argument, ...],
     language: Language,
     lengths: Lengths,
+    held: Mapping[str, Sequence[Span]],
 ) -> Body:
     """The functions that make the factors and each product of them, and the public one that calls them."""
     name, macro = symbol(header, kernel), header.c_prefix.upper()
     function, own = kernel.function, arguments(kernel.function.graph)
     head_of_factors, unread = f"{macro}_APART void {name}_factors", unneeded(function, own)
-    made = _functions(f"{name}_factors", head_of_factors, header, program, own, language, lengths, (), unread)
+    apart = stored_apart(kernel, held, own)
+    made = _functions(f"{name}_factors", head_of_factors, header, program, own, language, lengths, (), unread, apart)
     then = (
         *map_steps(name, function, given, words_of(language)),
         *steps(name, function, given, partial(vectorised, header=header)),
@@ -324,13 +340,14 @@ def _functions(
     lengths: Lengths,
     sections: Sequence[str] = (),
     unread: Collection[str] = (),
+    apart: Collection[str] = (),
 ) -> Body:
     """One function, or one per part and one under `head` that calls them in order."""
     macro = header.c_prefix.upper()
     named = {place: comment(row.name) for place, row in owners(header, program.graph.inputs).items()}
     comments = Comments(named, [comment(section) for section in sections])
     names = [a.name for a in given]
-    parts, workspace = statements(program.graph, names, language, lengths, program.packs, comments, unread)
+    parts, workspace = statements(program.graph, names, language, lengths, program.packs, comments, unread, apart)
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
     public = f"{head}({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]
@@ -341,6 +358,8 @@ def _functions(
         for k, part in enumerate(parts)
     ]
     calls = tuple(Call(f"{name}_part_{k}", part.names) for k, part in enumerate(parts))
-    inner = [Function(*pair) for pair in zip(heads, bodies, strict=True)]
-    outer = Function(public, (f"T w[{workspace}] {macro}_ALIGNED;", *map(str, calls)))
+    inner = [Function(*pair, many=True) for pair in zip(heads, bodies, strict=True)]
+    taken = {name for part in parts for name in part.names}
+    unused = [f"(void){name};" for name in names if name not in taken]
+    outer = Function(public, (*unused, f"T w[{workspace}] {macro}_ALIGNED;", *map(str, calls)))
     return Body((*inner, outer), calls, workspace)

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """By values: `text` where they are used, `literal` those that are numbers, `targets` where results are stored.
+    """By values: `text` of those that are not computed, `literal` those that are numbers, `targets` of results.
 
-    `copied` are the elements of arguments that inputs are copied from. `elements` tells of sines and cosines which
-    element of an array they are made as, `arrays` where these arrays are.
+    What is computed gets its name in the function that computes or fetches it. `copied` are the elements of arguments
+    that inputs are copied from. `elements` tells of sines and cosines which element of an array they are made as,
+    `arrays` where these arrays are.
     """
 
     text: tuple[str, ...]
@@ -44,25 +45,19 @@ def spelling(graph: Graph, names: Sequence[str], language: Language, layout: Lay
     text = _operands(graph, names, language, layout)
     literal = tuple(value.op == CONST for value in graph.values)
     copied = {index: _element(graph, names, index) for index in layout.copied}
-    return Spelling(tuple(text), literal, targets(graph, names), copied, *_angles(layout, text))
+    return Spelling(tuple(text), literal, targets(graph, names), copied, *_angles(layout))
 
 
 def _operands(graph: Graph, names: Sequence[str], language: Language, layout: Layout) -> list[str]:
-    """Literals, elements of arguments that are not copied, numbered variables, elements of numbered vectors."""
+    """Literals, and elements of arguments that are not copied; nothing for other values."""
     text: list[str] = []
-    number = 0
     for index, value in enumerate(graph.values):
         if value.op == CONST:
             text.append(language.scalar.literal(value.constant))
         elif value.op == INPUT and index not in layout.copied:
             text.append(_element(graph, names, index))
-        elif index in layout.pack:
-            place = layout.pack[index].index(index)
-            number += place == 0
-            text.append(f"t{number - 1}[{place}]")
         else:
-            text.append(f"t{number}")
-            number += 1
+            text.append("")
     return text
 
 
@@ -79,12 +74,12 @@ def targets(graph: Graph, names: Sequence[str]) -> dict[int, list[str]]:
     return found
 
 
-def _angles(layout: Layout, text: Sequence[str]) -> tuple[dict[int, str], dict[str, str]]:
+def _angles(layout: Layout) -> tuple[dict[int, str], dict[str, str]]:
     """The arrays s and c of every block, which are made as blocks y and z, in the workspace or not."""
     elements: dict[int, str] = {}
     arrays: dict[str, str] = {}
-    for first, block in layout.blocks.items():
-        number, home = text[first].partition("[")[0][1:], layout.homes.get(first)
+    for number, (first, block) in enumerate(layout.blocks.items()):
+        home = layout.homes.get(first)
         for made, array, start in (("y", f"s{number}", 0), ("z", f"c{number}", block.length)):
             arrays[array] = f"(const T *){made}{number}" if home is None else f"&w[{home + start}]"
             own = [(index, place - start) for index, place in block.places.items()]

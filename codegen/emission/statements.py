@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from codegen.emission.blocks import EIGHT, PAIR
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from codegen.emission.splitting import Lengths
     from codegen.ir.graph import Graph
     from codegen.languages import Language
+
+STORES = "Results, each stored as soon as it is there and no input is left to read."
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +58,25 @@ def statements(
     packs: Sequence[tuple[int, ...]] = (),
     comments: Comments | None = None,
     unread: Collection[str] = (),
+    apart: Collection[str] = (),
 ) -> tuple[tuple[Part, ...], int]:
     """The parts of a kernel whose arguments have these C names, and the length of their workspace.
 
     The members of each pack stand together in the graph. Comments tell where what an input belongs to comes in first,
-    and of a graph with labels where the label changes. Elements of arrays that are `unread` may stay as they are.
+    and of a graph with labels where the label changes. Elements of arrays that are `unread` may stay as they are, in
+    lanes those that are stored `apart`, too.
     """
     comments = comments or Comments()
     plan = layout(graph, packs, language.own_angles, lengths)
     words, stored = spelling(graph, names, language, plan).without(unread), due(graph, plan)
     rows = in_rows(graph, plan, names, stored) if packs else {}
     words = words.without({target for own in rows.values() for row in own for target in row.targets})
-    numbers = spread(graph, plan, words)
-    inner = nested(graph, plan, stored)
+    numbers = spread(graph, plan, words, apart)
+    inner, alone = nested(graph, plan, stored), _stored_alone(plan, words, stored)
     parts, firsts = [], entering(graph, plan, comments.owners)
     for number, units in enumerate(plan.parts):
         reads = _reads(graph, plan, words, units, stored, rows)
-        writer = _Writer(graph, plan, words, language, firsts, comments.sections, inner, reads)
+        writer = _Writer(graph, plan, words, language, firsts, comments.sections, inner, alone, reads, apart)
         if len(plan.parts) > 1:
             writer.say(f"Part {number + 1} of {len(plan.parts)}.")
         if number == 0:
@@ -81,7 +86,7 @@ def statements(
             writer.make(index)
             writer.store(stored.get(index, ()), rows.get(index, ()))
             writer.fill(numbers.get(index, ()))
-        parts.append(_part(writer.lines, names, len(graph.inputs), whole=len(plan.parts) == 1))
+        parts.append(_part(writer.lines, names, whole=len(plan.parts) == 1))
     return tuple(parts), plan.workspace
 
 
@@ -113,14 +118,21 @@ def due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
     return stored
 
 
-def spread(graph: Graph, plan: Layout, words: Spelling) -> dict[int, list[tuple[int, list[str]]]]:
+def spread(
+    graph: Graph, plan: Layout, words: Spelling, apart: Collection[str]
+) -> dict[int, list[tuple[int, list[str]]]]:
     """By the unit after which they are stored: results that are numbers, and up to eight neighbours that become them.
 
     They are spread over all units after which no input is left to read: a processor computes while it stores, but only
     so many stores may wait.
     """
     numbers = sorted({i for result in graph.results for i in result if graph.values[i].op == CONST})
-    whole = ((index, run) for index in numbers for run in runs(words.targets[index]))
+    whole = (
+        (index, list(own))
+        for index in numbers
+        for run in runs(words.targets[index])
+        for _, own in groupby(run, apart.__contains__)
+    )
     fills = [(index, run[k : k + EIGHT]) for index, run in whole for k in range(0, len(run), EIGHT)]
     units = [START, *(unit for units in plan.parts for unit in units)]
     units = units[units.index(plan.free) :]
@@ -128,6 +140,12 @@ def spread(graph: Graph, plan: Layout, words: Spelling) -> dict[int, list[tuple[
     for number, fill in enumerate(fills):
         found.setdefault(units[number * len(units) // len(fills)], []).append(fill)
     return found
+
+
+def _stored_alone(plan: Layout, words: Spelling, stored: Mapping[int, Sequence[int]]) -> frozenset[int]:
+    """Single results that are stored, with no others, as soon as they are made."""
+    whole = (unit for unit, results in stored.items() if list(results) == [unit] and unit not in plan.pack)
+    return frozenset(unit for unit in whole if words.targets[unit])
 
 
 def _reads(
@@ -147,12 +165,12 @@ def _reads(
     return reads
 
 
-def _part(lines: Sequence[str], names: Sequence[str], inputs: int, *, whole: bool) -> Part:
-    """A part takes all inputs, the outputs that it stores, the workspace if it is not the only one."""
+def _part(lines: Sequence[str], names: Sequence[str], *, whole: bool) -> Part:
+    """A part takes what it mentions, of the workspace, too; if it is the only one, all arguments."""
     text = "\n".join(line for line in lines if not line.startswith("/*"))
     mentioned = {name for name in (*names, "w") if f"{name}[" in text and re.search(rf"\b{name}\[", text)}
-    taken = [*names[:inputs], *(name for name in names[inputs:] if whole or name in mentioned), *["w"] * (not whole)]
-    return Part(tuple(lines), tuple(taken), tuple(name for name in taken if name not in mentioned))
+    taken = tuple(name for name in (*names, "w") if name in mentioned or (whole and name != "w"))
+    return Part(tuple(lines), taken, tuple(name for name in taken if name not in mentioned))
 
 
 def _row(elements: Sequence[str]) -> str:
@@ -160,8 +178,8 @@ def _row(elements: Sequence[str]) -> str:
     array, _, at = elements[0].rstrip("]").partition("[")
     neighbours = [f"{array}[{int(at) + k}]" for k in range(len(elements))]
     if neighbours == list(elements):
-        return f"*(const P{len(elements)}_ANY *)&{elements[0]}"
-    return f"{{{', '.join(elements)}}}"
+        return f"P{len(elements)}_OF({elements[0]})"
+    return f"(P{len(elements)}){{{', '.join(elements)}}}"
 
 
 def runs(targets: Sequence[str]) -> list[list[str]]:
@@ -177,10 +195,10 @@ def runs(targets: Sequence[str]) -> list[list[str]]:
 
 
 class _Writer:
-    """Writes the lines of one part; `known` is what they have named so far.
+    """Writes the lines of one part; `known` is what they have named so far, by numbers that begin anew in every part.
 
     `waiting` are the operators and expressions of units that go into the statements of others (`inner`), and places of
-    the workspace that are read once (`reads`).
+    the workspace that are read once (`reads`). Some results go to their places at once, `alone`.
     """
 
     def __init__(
@@ -192,13 +210,16 @@ class _Writer:
         entering: Mapping[int, Sequence[str]],
         sections: Sequence[str],
         inner: frozenset[int],
+        alone: frozenset[int],
         reads: Mapping[int, int],
+        apart: Collection[str],
     ) -> None:
         self.graph, self.plan, self.words, self.language, self.entering = graph, plan, words, language, entering
         self.sections, self.section = sections if graph.labels else (), ""
-        self.inner, self.reads = inner, reads
+        self.inner, self.alone, self.reads, self.apart = inner, alone, reads, apart
         self.lines: list[str] = []
         self.known: dict[Any, str] = {}
+        self.numbers: Counter[str] = Counter()
         self.waiting: dict[int, tuple[str, str]] = {}
 
     def say(self, sentence: str) -> None:
@@ -220,10 +241,20 @@ class _Writer:
             expression = self._expression(index)
             if index in self.inner and len(expression) <= LONGEST:
                 self.waiting[index] = self.graph.values[index].op, expression
-                return
-            self._name(index, expression)
-            if index in self.plan.slots:
-                self.lines.append(f"{self._place(index)} = {self.known[index]};")
+            else:
+                self._keep(index, expression)
+
+    def _keep(self, index: int, expression: str) -> None:
+        """A unit goes to its places, and becomes a variable if it is read besides."""
+        results = self.words.targets[index] if index in self.alone else []
+        if results:
+            self.say(STORES)
+        places = ([self._place(index)] if index in self.plan.slots else []) + results
+        text = " = ".join([*places, expression])
+        if places and self.reads[index] == len(results):
+            self.lines.append(f"{text};")
+        else:
+            self._name(index, text)
 
     def _enter(self, index: int) -> None:
         """A comment where another section begins."""
@@ -236,13 +267,14 @@ class _Writer:
         """Store results but numbers, and rows of them; inputs among them are read before the first store."""
         stores: list[str] = []
         results = [index for index in results if self.words.targets[index] and not self.words.literal[index]]
+        results = [index for index in results if index not in self.alone]
         if results or rows:
-            self.say("Results, each stored as soon as it is there and no input is left to read.")
+            self.say(STORES)
         for index in results:
             self._fetch(index)
             text = self._text(index)
             if self.graph.values[index].op == INPUT and index not in self.plan.copied:
-                copy = f"t{len(self.graph.values) + index}"
+                copy = self._fresh("t")
                 self.lines.append(f"const T {copy} = {text};")
                 text = copy
             stores += [f"{target} = {text};" for target in self.words.targets[index]]
@@ -251,7 +283,7 @@ class _Writer:
                 self._fetch(index)
             kind = f"P{len(row.values)}"
             listed = ", ".join(map(self._text, row.values))
-            stores.append(f"*({kind}_ANY *)&{row.targets[0]} = ({kind}){{{listed}}};")
+            stores.append(f"{kind}_AT({row.targets[0]}) = ({kind}){{{listed}}};")
         self.lines += stores
 
     def fill(self, numbers: Sequence[tuple[int, Sequence[str]]]) -> None:
@@ -259,8 +291,10 @@ class _Writer:
         self.lines += [self._filled(run, index) for index, run in numbers]
 
     def _filled(self, run: Sequence[str], index: int) -> str:
-        """Neighbours that become the same number."""
+        """Neighbours that become the same number, if they are `apart` not in lanes."""
         number = self.words.text[index]
+        if run[0] in self.apart:
+            return f"{self.language.prefix.upper()}_ZEROS(&{run[0]}, {len(run)});"
         if len(run) == 1:
             return f"{run[0]} = {self.language.everywhere(number, literal=True)};"
         return f"{self.language.prefix}_fill(&{run[0]}, {len(run)}, {number});"
@@ -269,8 +303,13 @@ class _Writer:
         """A unit becomes a variable."""
         pack = self.plan.unit(index)
         kind = "T" if len(pack) == 1 else f"P{len(pack)}"
-        self.known[index] = self.words.text[index].partition("[")[0]
+        self.known[index] = self._fresh("t")
         self.lines.append(f"const {kind} {self.known[index]} = {expression};")
+
+    def _fresh(self, letter: str) -> str:
+        """A name that begins so, new in this part."""
+        self.numbers[letter] += 1
+        return f"{letter}{self.numbers[letter] - 1}"
 
     def _fetch(self, index: int) -> None:
         """A unit that is kept in memory becomes a variable, unless it is one."""
@@ -287,7 +326,7 @@ class _Writer:
     def _place(self, index: int) -> str:
         """Where a unit is in the workspace."""
         slot, width = self.plan.slots[index], len(self.plan.unit(index))
-        return f"w[{slot}]" if width == 1 else f"*(P{width}_ANY *)&w[{slot}]"
+        return f"w[{slot}]" if width == 1 else f"P{width}_AT(w[{slot}])"
 
     def _expression(self, index: int) -> str:
         pack, op, words = self.plan.unit(index), self.graph.values[index].op, self.words
@@ -311,10 +350,14 @@ class _Writer:
 
     def _text(self, arg: int, op: str = "", place: int = 0) -> str:
         """An operand at this place of an operator, or of none: the expression that waits for it, or its name."""
-        if arg not in self.waiting:
+        if arg in self.waiting:
+            own, text = self.waiting.pop(arg)
+            return within(op, text, own, place) if own else text
+        unit = self.plan.unit(arg)
+        if unit[0] not in self.known:
             return self.words.text[arg]
-        own, text = self.waiting.pop(arg)
-        return within(op, text, own, place) if own else text
+        name = self.known[unit[0]]
+        return name if len(unit) == 1 else f"{name}[{unit.index(arg)}]"
 
     def _vector(self, members: tuple[int, ...], whole: bool, op: str, place: int) -> str:
         """An operand of a pack, one value for each element: a pack, a number that all share, or values gathered.
@@ -327,7 +370,7 @@ class _Writer:
             return self._text(members[0], op, place)
         listed = ", ".join(map(self._single, members))
         if members not in self.known:
-            self.known[members] = f"g{len(self.known)}"
+            self.known[members] = self._fresh("g")
             self.lines.append(f"const P{len(members)} {self.known[members]} = {{{listed}}};")
         return self.known[members]
 
@@ -342,7 +385,7 @@ class _Writer:
         self.say("Angles: their sines and cosines, all at once.")
         for angle in block.angles:
             self._fetch(angle)
-        number = self.words.text[first].partition("[")[0][1:]
+        number = list(self.plan.blocks).index(first)
         given = [self.language.everywhere(self._single(a), self.words.literal[a]) for a in block.angles]
         given += given[-1:] * (block.length - len(given))
         eights = [f"{prefix.upper()}_EIGHT({', '.join(given[k : k + EIGHT])})" for k in range(0, len(given), EIGHT)]

@@ -18,7 +18,7 @@ from casadi import SX
 from codegen.errors import RobotError, shown
 from codegen.limits import DEEPEST_FORMULA, LONGEST_FORMULA
 
-FUNCTIONS = {"sin": 1, "cos": 1, "tan": 1, "sqrt": 1, "exp": 1, "atan2": 2}
+FUNCTIONS = {"sin": 1, "cos": 1, "tan": 1, "sqrt": 1, "exp": 1, "log": 1, "atan2": 2}
 """How many arguments each function takes."""
 
 

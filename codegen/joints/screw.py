@@ -1,8 +1,8 @@
 """Screw joint: it turns about its axis and slides along it, by formulas of one coordinate q.
 
 A helical joint (turn q, slide 0.01*q), a barrel cam (turn q, slide by any formula), or a follower that only slides. The
-formulas are texts or SymPy expressions (`codegen.expressions.curves`); the turn is linear in q, so that the angular
-velocity is constant in v.
+formulas are texts or SymPy expressions (`codegen.expressions.derivatives`); the turn is linear in q, so that the
+angular velocity is constant in v.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from casadi import SX, cos, sin
 
-from codegen.expressions.curves import curve
+from codegen.expressions.derivatives import curve
 from codegen.joints.revolute import Revolute
 from codegen.spatial import AxisRotation, Step, Translation, unit_axis, zeros
 

@@ -137,13 +137,13 @@ def closings(model: Model) -> tuple[Closing | None, ...]:
         _check_size(model, i)
         own = constraints(inner, i, x, transform, moves)
         _check_bounded(model, i, own, [value for joint in joints for value in joint.neutral()])
-        if own.phi.size1() == 0:
+        if own.phi.value.is_empty():
             found.append(None)
             continue
         starts = np.cumsum([0, *(joint.nq for joint in joints)])
         found.append(
             Closing(
-                Function("closing", [x], [own.phi, own.K, own.T, own.facing]),
+                Function("closing", [x], [own.phi.value, own.K, own.T, own.facing]),
                 tuple(
                     slice(int(at) + joint.nq - 4, int(at) + joint.nq)
                     for at, joint in zip(starts, joints, strict=False)

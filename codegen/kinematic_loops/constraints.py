@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from casadi import SX, diagcat, jacobian, jtimes, sparsify, substitute, sum1, vertcat
+from casadi import SX, densify, diagcat, jacobian, jtimes, sparsify, substitute, sum1, vertcat
 
 from codegen.errors import RobotError
-from codegen.expressions.parsing import parse
+from codegen.expressions.derivatives import derivatives
 from codegen.geometry import Pose, clean, mat3, vec3
 from codegen.spatial import Square, Transform, constant, zeros
 
@@ -33,21 +33,45 @@ TransformOf = Callable[[int, SX], Transform]
 Formula = tuple[int, str, dict[str, int]]  # the body whose position it gives, its text, and bodies by variables
 
 
+class Moving(NamedTuple):
+    """Values that move with a node's coordinates, at `rates` @ r; at constant r these change by `drift`."""
+
+    value: SX
+    rates: SX
+    drift: SX
+
+    def rows(self, chosen: Sequence[int]) -> Moving:
+        """Some of the values."""
+        rows = list(chosen)
+        return Moving(self.value[rows], self.rates[rows, :], self.drift[rows])
+
+    @staticmethod
+    def stacked(parts: Sequence[Moving]) -> Moving:
+        """All values of several."""
+        return Moving(
+            vertcat(*[part.value for part in parts]),
+            vertcat(*[part.rates for part in parts]),
+            vertcat(*[part.drift for part in parts]),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """A node's joints in terms of its position coordinates x, before anything is solved.
+    """A node's joints in terms of its position coordinates x and rates r, before anything is solved.
 
-    `positions` by body; `phi` what must vanish, with `facing` one (axes that agree); T (xdot = T r), E (rates of
-    all joints from r) and `places` (where r stands among them), `own` the places in r of the velocity coordinates,
-    `scale` the factors from these to r.
+    `positions` by body; `phi` what must vanish, with `facing` one (axes that agree); T (xdot = T r), E (rates of all
+    joints from r), `drift` (how these change at constant r) and `places` (where r stands among them), `own` the places
+    in r of the velocity coordinates, `scale` the factors from these to r.
     """
 
     x: SX
+    r: SX
     positions: tuple[SX, ...]
-    phi: SX
+    phi: Moving
     facing: SX
     T: SX
     E: SX
+    drift: SX
     places: tuple[int, ...]
     own: tuple[int, ...]
     scale: SX
@@ -55,7 +79,7 @@ class Constraints:
     @property
     def K(self) -> SX:
         """The Jacobian of phi with respect to r."""
-        return jacobian(self.phi, self.x) @ self.T
+        return self.phi.rates
 
     @property
     def dependent(self) -> tuple[int, ...]:
@@ -67,18 +91,22 @@ class Constraints:
 class Spanning:
     """The joints of a node's bodies: `positions` by body, `G`, and `g` at any velocity.
 
-    `phi` and `K` are the implicit constraints that count: as many as joints depend on them; `Kd` are their columns of
-    the dependent joints. `form` gives these joints' positions, where it is known and asked for.
+    `phi` are the implicit constraints that count: as many as joints depend on them; `Kd` are the columns of `K` of the
+    dependent joints. `form` gives these joints' positions, where it is known and asked for.
     """
 
     positions: tuple[SX, ...]
     G: SX
     Gx: SX
-    phi: SX
-    K: SX
+    phi: Moving
     Kd: Square
     constraints: Constraints
     form: ClosedForm | None = None
+
+    @property
+    def K(self) -> SX:
+        """The Jacobian of phi with respect to r."""
+        return self.phi.rates
 
     @property
     def full_K(self) -> SX:
@@ -115,19 +143,19 @@ class Spanning:
         own = self.constraints
         if not own.dependent and own.E.is_constant():
             return zeros(own.E.size1())
-        r, gx = self.Gx @ v, zeros(self.Gx.size1())
-        symbol = SX.sym("r", r.sparsity())  # zero where loops hold a joint still
+        gx = zeros(self.Gx.size1())
+        bend, drift = substitute([self.phi.drift, own.drift], [own.r], [densify(self.Gx @ v)])
         if own.dependent:
-            bend = substitute(jtimes(self.K @ symbol, own.x, own.T @ symbol), symbol, r)
             gx[list(own.dependent)] = -self.Kd.solve(bend)
-        return own.E @ gx + substitute(jtimes(own.E @ symbol, own.x, own.T @ symbol), symbol, r)
+        return own.E @ gx + drift
 
 
 def free(joint: JointType, q: SX) -> Spanning:
     """A body that nothing ties: its joint's own coordinates."""
-    one, every = SX.eye(joint.nv), tuple(range(joint.nv))
-    loose = Constraints(q, (q,), zeros(0), zeros(0), zeros(joint.nq, joint.nv), one, every, every, one)
-    return Spanning((q,), one, one, zeros(0), zeros(0, joint.nv), Square(zeros(0, 0), ()), loose)
+    one, every, none = SX.eye(joint.nv), tuple(range(joint.nv)), zeros(joint.nv)
+    still = Moving(zeros(0), zeros(0, joint.nv), zeros(0))
+    loose = Constraints(q, none, (q,), still, zeros(0), zeros(joint.nq, joint.nv), one, none, every, every, one)
+    return Spanning((q,), one, one, still, Square(zeros(0, 0), ()), loose)
 
 
 def spanning(constraints: Constraints, rows: Sequence[int], lengths: Sequence[float]) -> Spanning:
@@ -135,13 +163,14 @@ def spanning(constraints: Constraints, rows: Sequence[int], lengths: Sequence[fl
 
     `lengths` are those of the rows of K at generic configurations.
     """
-    K, own, dependent = constraints.K[list(rows), :], list(constraints.own), list(constraints.dependent)
+    phi, own, dependent = constraints.phi.rows(rows), list(constraints.own), list(constraints.dependent)
+    K = phi.rates
     Gx = zeros(K.size2(), len(own))
     Gx[own, :] = constraints.scale
     Kd = Square(K[:, dependent], tuple(lengths[row] for row in rows))
     if dependent:
         Gx[dependent, :] = -Kd.solve(K[:, own] @ constraints.scale)
-    return Spanning(constraints.positions, constraints.E @ Gx, Gx, constraints.phi[list(rows)], K, Kd, constraints)
+    return Spanning(constraints.positions, constraints.E @ Gx, Gx, phi, Kd, constraints)
 
 
 def constraints(model: Model, i: int, x: SX, transform: TransformOf, moves: Sequence[Pose]) -> Constraints:
@@ -153,21 +182,31 @@ def constraints(model: Model, i: int, x: SX, transform: TransformOf, moves: Sequ
     node, joints = model.nodes[i], model.joints
     loops = [model.loops[n] for n in node.loops]
     free_bodies = model.position_bodies[i]
-    runs = _runs(free_bodies, [joint.nq for joint in joints])
-    given = {b: x[run.start : run.stop] for b, run in runs.items()}
-    position = _explicit(model, node.bodies, given, [loop for loop in loops if loop.explicit])
-    closing = [loop for loop in loops if not loop.explicit]
-    phi, facing = _implicit(model, position, closing, transform, moves)
+    given = {b: x[run.start : run.stop] for b, run in _runs(free_bodies, [joint.nq for joint in joints]).items()}
     T = diagcat(*[rate_map(joints[b], given[b]) for b in free_bodies])
-    widths = [joint.nv for joint in joints]
+    r, one, widths = SX.sym("r", T.size2()), SX.eye(T.size2()), [joint.nv for joint in joints]
     within, among_all = _runs(free_bodies, widths), _runs(node.bodies, widths)
+    own = {b: Moving(given[b], one[list(within[b]), :], zeros(widths[b])) for b in free_bodies}
+    moving = _explicit(model, node.bodies, own, [loop for loop in loops if loop.explicit], r)
+    position = {b: one.value for b, one in moving.items()}
+    phi, facing = [Moving(zeros(0), zeros(0, r.size1()), zeros(0))], [zeros(0)]
+    for loop in (loop for loop in loops if not loop.explicit):
+        if loop.kind == "expression":
+            phi.append(_expressions(model, moving, loop.stated, r))
+            continue
+        gap, agree = closure(model, position, loop, transform, moves)
+        K = jacobian(gap, x) @ T
+        phi.append(Moving(gap, K, jtimes(K @ r, x, T @ r)))
+        facing.append(agree)
     return Constraints(
         x=x,
-        positions=tuple(position[b] for b in node.bodies),
-        phi=phi,
-        facing=facing,
+        r=r,
+        positions=tuple(moving[b].value for b in node.bodies),
+        phi=Moving.stacked(phi),
+        facing=vertcat(*facing),
         T=T,
-        E=_rates(x, T, position, within, node.bodies),
+        E=vertcat(*[moving[b].rates for b in node.bodies]),
+        drift=vertcat(*[moving[b].drift for b in node.bodies]),
         places=tuple(c for b in free_bodies for c in among_all[b]),
         own=tuple(c for b in model.velocity_bodies[i] for c in within[b]),
         scale=constant(np.diag(velocity_scales(model, i))),
@@ -181,12 +220,6 @@ def _runs(bodies: Sequence[int], widths: Sequence[int]) -> dict[int, range]:
         found[b] = range(start, start + widths[b])
         start += widths[b]
     return found
-
-
-def _rates(x: SX, T: SX, position: Mapping[int, SX], within: Mapping[int, range], bodies: Sequence[int]) -> SX:
-    """E: the rates of these bodies' joints from r, in which own ones stand `within`."""
-    one = SX.eye(T.size2())
-    return vertcat(*[one[list(within[b]), :] if b in within else jacobian(position[b], x) @ T for b in bodies])
 
 
 def rate_map(joint: JointType, q: SX) -> SX:
@@ -209,32 +242,41 @@ def velocity_scales(model: Model, i: int) -> list[float]:
     ]
 
 
-def _explicit(model: Model, bodies: Sequence[int], given: Mapping[int, SX], loops: Sequence[Loop]) -> dict[int, SX]:
-    """The positions of all bodies of a node, from those given: linear rows together, expressions one by one."""
+def _explicit(
+    model: Model, bodies: Sequence[int], own: Mapping[int, Moving], loops: Sequence[Loop], r: SX
+) -> dict[int, Moving]:
+    """The positions of all bodies of a node, from its own: linear rows together, expressions one by one."""
     number = {model.bodies[b].joint.name: b for b in bodies}
-    position = dict(given)
+    moving = dict(own)
     rows = [row for loop in loops for row in linear_rows(model, number, loop)]
     texts = [item for loop in loops if loop.kind == "expression" for item in _texts(number, loop)]
     while rows or texts:
-        before, texts = len(texts), _evaluated(position, texts)
+        before, texts = len(texts), _evaluated(moving, texts, r)
         later = {body for body, _, _ in texts}
-        unknown = sorted({b for row, _ in rows for b in row} - set(position))
+        unknown = sorted({b for row, _ in rows for b in row} - set(moving))
         if rows and not later.intersection(unknown):
-            position |= _solved(model, rows, unknown, position)
+            moving |= _solved(model, rows, unknown, moving)
             rows = []
         elif len(texts) == before:
             raise RobotError(
                 f"{model.name}: joint {model.bodies[min(later)].joint.name!r} follows itself round a circle"
             )
-    return position
+    return moving
 
 
-def _evaluated(position: dict[int, SX], texts: Sequence[Formula]) -> list[Formula]:
+def _evaluated(moving: dict[int, Moving], texts: Sequence[Formula], r: SX) -> list[Formula]:
     """The formulas that wait for other positions, once those of known ones have given theirs."""
-    ready = [item for item in texts if all(b in position for b in item[2].values())]
+    ready = [item for item in texts if all(b in moving for b in item[2].values())]
     for body, text, variables in ready:
-        position[body] = parse(text, {name: position[b] for name, b in variables.items()})
+        moving[body] = _formulas([text], {name: moving[b] for name, b in variables.items()}, r)
     return [item for item in texts if item not in ready]
+
+
+def _formulas(texts: Sequence[str], variables: Mapping[str, Moving], r: SX) -> Moving:
+    """The values of formulas, by the chain rule."""
+    own = Moving.stacked([Moving(zeros(0), zeros(0, r.size1()), zeros(0)), *variables.values()])
+    value, slope, bend = derivatives(texts, {name: one.value for name, one in variables.items()}, own.rates @ r)
+    return Moving(value, slope @ own.rates, bend + slope @ own.drift)
 
 
 def linear_rows(model: Model, number: Mapping[str, int], loop: Loop) -> list[tuple[dict[int, float], float]]:
@@ -274,8 +316,8 @@ def _solved(
     model: Model,
     rows: Sequence[tuple[dict[int, float], float]],
     unknown: Sequence[int],
-    position: Mapping[int, SX],
-) -> dict[int, SX]:
+    moving: Mapping[int, Moving],
+) -> dict[int, Moving]:
     """The unknown positions from linear rows; RobotError if these do not determine them."""
     known = sorted({b for row, _ in rows for b in row} - set(unknown))
     A = [[row.get(b, 0.0) for b in unknown] for row, _ in rows]
@@ -289,8 +331,9 @@ def _solved(
             f"{model.name}: joint {still[0]!r} follows no joint that moves by itself; make it fixed, or name "
             "another leader"
         )
-    values = constant(C[:, :-1]) @ vertcat(*[position[b] for b in known]) + constant(C[:, -1:])
-    return {b: values[k] for k, b in enumerate(unknown)}
+    ratios, leaders = constant(C[:, :-1]), Moving.stacked([moving[b] for b in known])
+    followers = Moving(ratios @ leaders.value + constant(C[:, -1:]), ratios @ leaders.rates, ratios @ leaders.drift)
+    return {b: followers.rows([k]) for k, b in enumerate(unknown)}
 
 
 def _undetermined(model: Model, rows: Sequence[tuple[dict[int, float], float]], unknown: Sequence[int]) -> RobotError:
@@ -335,21 +378,11 @@ def _path(model: Model, b: int) -> list[int]:
     return path
 
 
-def _implicit(
-    model: Model, position: Mapping[int, SX], loops: Sequence[Loop], transform: TransformOf, moves: Sequence[Pose]
-) -> tuple[SX, SX]:
-    """`implicit` of all of these loops."""
-    gaps = [implicit(model, position, loop, transform, moves) for loop in loops]
-    return vertcat(zeros(0), *(phi for phi, _ in gaps)), vertcat(zeros(0), *(facing for _, facing in gaps))
-
-
-def implicit(
+def closure(
     model: Model, position: Mapping[int, SX], loop: Loop, transform: TransformOf, moves: Sequence[Pose]
 ) -> tuple[SX, SX]:
-    """What an implicit loop wants to vanish, and the cosines that it then wants to be one."""
+    """What the closure of two frames wants to vanish, and the cosines that it then wants to be one."""
     data = loop.stated
-    if loop.kind == "expression":
-        return _expressions(model, position, data), zeros(0)
     ends = [_end(model, data[side]) for side in ("predecessor", "successor")]
     shared = [b for b in _path(model, ends[0][0]) if b in _path(model, ends[1][0])]
     hub = shared[0] if shared else -1
@@ -376,11 +409,11 @@ def implicit(
     return vertcat(gap, *across), facing
 
 
-def _expressions(model: Model, position: Mapping[int, SX], data: Mapping[str, Any]) -> SX:
+def _expressions(model: Model, moving: Mapping[int, Moving], data: Mapping[str, Any], r: SX) -> Moving:
     """The values of a loop's implicit expressions."""
     number = {body.joint.name: b for b, body in enumerate(model.bodies)}
-    variables = {name: position[number[joint]] for name, joint in data["variables"].items()}
-    return vertcat(*[parse(text, variables) for text in data["implicit"]])
+    variables = {name: moving[number[joint]] for name, joint in data["variables"].items()}
+    return _formulas(data["implicit"], variables, r)
 
 
 def _same_axes(first: SX, second: SX) -> tuple[list[SX], SX]:

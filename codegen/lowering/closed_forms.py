@@ -24,4 +24,4 @@ def closed_forms(problem: Problem) -> Problem:
 
 def _fixed(own: Spanning) -> bool:
     """Whether a node's constraints know no symbols but its coordinates."""
-    return len(symvar(vertcat(own.constraints.x, own.constraints.phi))) == own.constraints.x.size1()
+    return len(symvar(vertcat(own.constraints.x, own.constraints.phi.value))) == own.constraints.x.size1()

@@ -67,7 +67,7 @@ def _call(name: str, words: list[str], variables: Mapping[str, Value]) -> Value:
         y, x = arguments
         slope = (x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2)
         return np.arctan2(y.real, x.real) + 1j * slope
-    functions = {"sin": np.sin, "cos": np.cos, "tan": np.tan, "sqrt": np.sqrt, "exp": np.exp}
+    functions = {"sin": np.sin, "cos": np.cos, "tan": np.tan, "sqrt": np.sqrt, "exp": np.exp, "log": np.log}
     return functions[name](arguments[0])
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from casadi import SX, densify, diagcat, jtimes, substitute, vertcat, vertsplit
 
 from codegen.algorithms import QUANTITIES
-from codegen.errors import RobotError
+from codegen.errors import UnsuitedError
 from codegen.ir.graph import Port
 from codegen.ir.products import straight_line
 from codegen.spatial import mirrored
@@ -59,7 +59,7 @@ def signature(task: Task) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
     if not task.form.derivative:
         return inputs, outputs
     if "residual" in task.entry.outputs:
-        raise RobotError(
+        raise UnsuitedError(
             f"{task.algorithm} has no {task.form.derivative}: where loops are closed, its residual has no derivative; "
             "take that of another function, whose configurations move with loops closed"
         )

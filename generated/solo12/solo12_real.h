@@ -29,7 +29,7 @@ typedef SOLO12_REAL R;
 typedef R T;
 
 /* Limbs of one shape go in step, as the elements of small vectors, if the processor has such: P2 and P4 are 2 and 4
- * reals, P2_ANY and P4_ANY the same anywhere in memory. SOLO12_PLAIN asks for one number at a time.
+ * reals, P2_ANY and P4_ANY the same anywhere in memory, of which _AT(x) is what begins with x, _OF(x) to be read. SOLO12_PLAIN asks for one number at a time.
  * SOLO12_SINGLY is a number out of an array that goes into such a vector; clang would gather them by one instruction,
  * which takes longer than single loads.
  */
@@ -39,6 +39,10 @@ typedef R P2 __attribute__((vector_size(2*sizeof(R))));
 typedef R P4 __attribute__((vector_size(4*sizeof(R))));
 typedef R P2_ANY __attribute__((vector_size(2*sizeof(R)), aligned(sizeof(R)), may_alias));
 typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), may_alias));
+#define P2_AT(x) (*(P2_ANY *)&(x))
+#define P4_AT(x) (*(P4_ANY *)&(x))
+#define P2_OF(x) (*(const P2_ANY *)&(x))
+#define P4_OF(x) (*(const P4_ANY *)&(x))
 #if defined(__clang__) || __GNUC__ >= 12
 #define P4_PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else

@@ -37,7 +37,7 @@ def emitted(header: Header, kernel: AnyKernel, words: Words, lengths: Lengths) -
         functions, workspace = _functions(header, kernel.graph, name, head, words, lengths)
     *inner, public = functions
     status = [f"return (int){a.name}[0];" for a in given if a.port == STATUS]
-    whole = (*inner, Function(public.head, (*public.lines, *status)))
+    whole = (*inner, Function(public.head, (*public.statements, *status)))
     return Emitted(
         symbol=name,
         algorithm=kernel.name,
@@ -47,6 +47,7 @@ def emitted(header: Header, kernel: AnyKernel, words: Words, lengths: Lengths) -
         helpers=(),
         calls=(),
         turns=1,
+        spans={},
         can_fail=kernel.can_fail,
         count=kernel.count,
         written=kernel.written,

@@ -99,9 +99,29 @@ def test_every_joint_type(convention):
     """Along tangents that turn with the configuration, of arguments and of results."""
     model = mechanism(ALL_TYPES, 4, base="floating", convention=convention)
     for algorithm in ("rnea", "integrate"):
-        given, directions, weights, found = agree(Task(model, algorithm))
-        (H,) = product(Task(model, algorithm), "hessian", *given, *weights)
-        assert error([np.concatenate(found)], [H @ np.concatenate(directions)]) < NEAR
+        turns_alike(Task(model, algorithm))
+
+
+def turns_alike(task):
+    """The Hessian's product with directions is the Hessian-vector product, which is that of differences."""
+    given, directions, weights, found = agree(task)
+    (H,) = product(task, "hessian", *given, *weights)
+    assert error([np.concatenate(found)], [H @ np.concatenate(directions)]) < NEAR
+
+
+@pytest.mark.parametrize(
+    ("types", "convention"),
+    chosen(
+        lambda types, convention: types != ALL_TYPES and convention == "pinocchio",
+        (("spherical", "revolute"), ALL_TYPES),
+        ("pinocchio", "mujoco"),
+    ),
+)
+def test_forward_dynamics_on_a_floating_base(types, convention):
+    """By recursions, or where axes turn (in MuJoCo's convention) by algorithmic differentiation."""
+    task = Task(mechanism(types, 4, base="floating", convention=convention), "aba")
+    assert directional.turns_no_axes(task) == (convention == "pinocchio")
+    turns_alike(task)
 
 
 ONE_BY_ONE = 7371
@@ -117,12 +137,18 @@ def test_the_recursion_saves_operations(monkeypatch):
     assert mine < 0.6 * count(passes.run(directional.traced(task))).total
 
 
-@pytest.mark.parametrize(
-    ("robot", "most"), besides([("iiwa", (2460, 3480))], [("iiwa", (2460, 3480)), ("go1", (7560, 8360))])
-)
-def test_operations(robot, most):
-    """Of Hessian-vector products, and of whole Hessians, of inverse dynamics."""
-    task = Task(codegen.load(robot), "rnea")
+MOST = [
+    ("iiwa", "rnea", (2460, 3480)),
+    ("chain:3", "aba", (670, 520)),
+    ("go1", "rnea", (7560, 8360)),
+    ("iiwa", "aba", (3900, 6250)),
+]
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "most"), besides(MOST[:2], MOST))
+def test_operations(robot, algorithm, most):
+    """Of Hessian-vector products, and of whole Hessians, of inverse and of forward dynamics."""
+    task = Task(codegen.load(robot), algorithm)
     for kind, bound in zip(("hvp", "hessian"), most, strict=False):
         assert count(passes.run(graph(replace(task, form=Form(kind))))).total <= bound
 

@@ -1,4 +1,4 @@
-"""Second derivatives by arguments: of joint forces by a recursion, of all else by algorithmic differentiation."""
+"""Second derivatives by arguments: of joint forces and joint accelerations by recursions, of all else by AD."""
 
 from __future__ import annotations
 
@@ -49,6 +49,28 @@ def along_tangents(task: Task, state: Sequence[SX], weights: SX) -> SX:
     _, qq, qv, qa, vv = entries(substituted(made, symbols, [given[port.name] for port in own.signature[0]]))
     none = SX(*vv.shape)
     return vertcat(horzcat(qq.T, qv, qa), horzcat(qv.T, vv, none), horzcat(qa.T, none, none))
+
+
+def of_accelerations(task: Task, state: Sequence[SX], weights: SX) -> SX:
+    """Those of weights' a of forward dynamics by q, v and tau (3 nv x 3 nv), along tangents: how gradients change.
+
+    They are -D' H D, with H those of u' tau by q, v and a, u = M^-1 weights, and D how q, v and a move: a by
+    M^-1 [-dtau/dq, -dtau/dv, 1]. Of H by a there are only rows by q. Their product with M^-1 is the block by q and tau,
+    and what the others take, so that nothing else is multiplied by M^-1.
+    """
+
+    def called(name: str, given: Sequence[SX]) -> tuple[SX, ...]:
+        own = replace(task, algorithm=name)
+        symbols = symbols_of(own.signature[0])
+        return entries(substituted(results_or_products(own, symbols), symbols, given))
+
+    (a,), (Minv,) = called(task.algorithm, state), called("minverse", state[:1])
+    dtau_dq, dtau_dv, _ = called("rnea_derivatives", moved := [*state[:2], a])
+    H, nv = along_tangents(task, moved, Minv @ weights), task.model.nv
+    q, v = slice(nv), slice(nv, 2 * nv)
+    qt, none = -H[q, 2 * nv :] @ Minv, SX(nv, nv)
+    qq, qv = qt @ dtau_dq, qt @ dtau_dv + H[q, v]
+    return vertcat(horzcat(-qq - qq.T - H[q, q], -qv, qt), horzcat(-qv.T, -H[v, v], none), horzcat(qt.T, none, none))
 
 
 def of_joint_forces(task: Task, given: Mapping[str, SX], weights: SX) -> Pairs:

@@ -2,8 +2,8 @@
 
 Every chosen algorithm is generated, compiled and called on random valid states, and compared
 with a dense oracle that shares no mathematics with it. The error of an output is its largest
-deviation over its largest entry, state by state (a vanishing output counts absolutely); of
-accelerations that contacts take away, over those without the contacts. Where the joint-space
+deviation over its largest entry, state by state (a vanishing output counts absolutely); of accelerations that contacts
+take away, over those without the contacts; of derivatives that vanish, over the others. Where the joint-space
 inertia matrix has a condition beyond 1e6, errors of forward dynamics are divided by its excess.
 Exit code 1 if any error exceeds the tolerance.
 
@@ -14,7 +14,8 @@ Algorithms with contacts are compared with the least-squares solution at regular
 which no row is almost, but not quite, dependent on the others. Where rows are redundant, their
 multipliers are not unique and not compared.
 
-With --derivative also products of derivatives are compared, with differences of the oracle.
+With --derivative also products of derivatives are compared, and with --wrt derivatives by further arguments, with
+differences of the oracle.
 """
 
 from __future__ import annotations
@@ -23,31 +24,35 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codegen.cli.check_products import Product, dense, near, product_error
-from codegen.cli.options import add_algorithms, add_build, add_derivatives, add_formats, add_robot, at_least
+from codegen.cli.check_products import NEAR, Product, argument_error, dense, near, product_error
+from codegen.cli.options import add_algorithms, add_build, add_derivatives, add_formats, add_robot, add_wrt, at_least
 from codegen.cli.requests import algorithms, build_options, load, resolved, unless_unsuited
 from codegen.cli.table import Table
 from codegen.errors import RobotError, UnsuitedError
 from codegen.model.contacts import whole_tips
 from codegen.progress import doing, each
+from codegen.task.options import wrt_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from codegen.compilation.runtime import Function
+    from codegen.model import Contact
     from codegen.robot import Robot
 
 EXAMPLES = """\
   rigidc check talos
   rigidc check talos --contact left_sole_link:6 --contact right_sole_link:6 --group constrained
   rigidc check go1 -a aba,aba_derivatives --derivative jvp --derivative vjp --sparse -n 20
+  rigidc check iiwa -a rnea_derivatives,aba_derivatives --wrt gravity --wrt inertia:lbr_iiwa_link_7 -n 20
 """
 
 HEADER = ("robot", "algorithm", "states", "worst error", "tolerance", "passed")
+BY = "by"  # the kind of check of derivatives by further arguments
 STEPS, TRIES = 5, 20  # proximal steps, and candidates for every regular state
 TAKEN = 1e-6  # below this part of what there was without contacts, these take accelerations away
 DEPENDENT = {  # by what has to be independent
@@ -57,6 +62,10 @@ DEPENDENT = {  # by what has to be independent
     "joint) rests, so that its block of W is regular, and the status of {} says that one is not; hold fewer rows, or "
     "take caba_osim_swept",
 }
+STIFF = (
+    "rows of the contacts depend on each other, and stiff ones leave few digits of {}; hold fewer rows, or give softer "
+    "ones by the argument R (--parameter R)"
+)
 CONDITION = 1e6  # of M, with which rounding errors of what is solved with it grow
 NEGLIGIBLE = 1e-12  # an output whose entries all stay below this is held to the tolerance absolutely
 
@@ -71,6 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=at_least(0), default=0, help="seed of the random states (0)")
     parser.add_argument("--sparse", action="store_true", help="build functions that give matrices as their nonzeros")
     add_derivatives(parser)
+    add_wrt(parser)
     add_build(parser)
     add_formats(parser)
 
@@ -83,20 +93,32 @@ def run(args: argparse.Namespace) -> int:
     models = {robot: load(args, robot) for robot in args.robots}
     steps = args.iterations or STEPS
     chosen = {key: resolved(args, algorithms(args, model), model, iterations=steps) for key, model in models.items()}
-    kinds = ("", *args.derivatives)
-    work = [(robot, name, kind) for robot in args.robots for name in chosen[robot] for kind in kinds]
+    by = {name: wrt_of(name, names, args.wrt) for names in chosen.values() for name in names}
+    work = [(robot, *one) for robot in args.robots for one in _kinds(chosen[robot], args.derivatives, by)]
     rows = []
     for robot, name, kind in each(work, lambda one: f"{one[1]} {one[2]} of {models[one[0]].name}".replace("  ", " ")):
-        allowed = max(ALGORITHMS[name].tolerance.of(args.dtype), near(name, kind) if kind else 0.0)
+        allowed = max(ALGORITHMS[name].tolerance.of(args.dtype), _told(name, kind))
         options = {**build_options(args, name), "iterations": steps, "sparse": args.sparse}
+        if kind == BY:
+            options["wrt"] = by[name]
         measure = partial(_measured, models[robot], name, kind, args.states, args.seed, options)
         error = unless_unsuited(args, name, measure, beside=bool(kind))
         if error is not None:
-            title = f"{name} {kind}".strip()
+            title = " ".join((name, *(("by", ", ".join(by[name])) if kind == BY else (kind,)))).strip()
             rows.append((models[robot].name, title, args.states, error, allowed, error <= allowed))
     table = Table(HEADER, tuple(rows))
     sys.stdout.write(table.json() if args.form else table.text())
     return 0 if all(passed for *_, passed in rows) else 1
+
+
+def _kinds(names: Sequence[str], products: Sequence[str], by: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    """Every algorithm itself, the products of its derivatives, and its derivatives by further arguments if any."""
+    return [(name, kind) for name in names for kind in ("", *products, *((BY,) if by[name] else ()))]
+
+
+def _told(name: str, kind: str) -> float:
+    """How near differences come to what is checked, if these tell it."""
+    return NEAR if kind == BY else near(name, kind) if kind else 0.0
 
 
 def _measured(robot: Robot, name: str, kind: str, states: int, seed: int, options: dict[str, Any]) -> float:
@@ -104,6 +126,8 @@ def _measured(robot: Robot, name: str, kind: str, states: int, seed: int, option
     import numpy as np
 
     try:
+        if kind == BY:
+            return worst_error_by_arguments(robot, name, states, seed, options)
         if kind:
             return worst_product_error(robot, name, kind, states, seed, options)
         return worst_error(robot, name, states, seed, options)
@@ -138,12 +162,16 @@ def worst_error(robot: Robot, name: str, states: int, seed: int, options: dict[s
     for k, unique in each(tuple(enumerate(ranks)), lambda _: "states checked"):
         state = dict(zip(inputs, (value[k].astype(float) for value in values), strict=True))
         parameters = {**usual, **{spec: state.pop(spec) for spec in aside if spec in state}}
-        expected, free = _expected(robot, name, state, given, parameters)
-        # a status has no counterpart, nor have multipliers that are not unique
-        for n, (ours, theirs) in enumerate(zip(found, expected[: None if unique else 1], strict=False)):
-            error = relative_error(ours[k], np.asarray(theirs), 0.0 if n else free)
+        expected = _expected(robot, name, state, given, parameters)
+        scales = _scales(robot, name, state, expected, given, parameters)
+        for result, ours, theirs, scale in zip(entry.outputs, found, expected, scales, strict=False):
+            if not unique and result.startswith(("lam", "dlam")):
+                continue
+            error = relative_error(ours[k], np.asarray(theirs), scale)
             if error > allowed and _left_out(name, found[len(expected) :], k):
                 raise UnsuitedError(f"{robot.name}: {DEPENDENT[entry.independent or 'rows'].format(name)}")
+            if error > allowed and _stiff(robot, name, state, held):
+                raise UnsuitedError(f"{robot.name}: {STIFF.format(name)}")
             worst = max(worst, error if error <= allowed else error / _excess(robot, name, state, parameters))
     return worst
 
@@ -151,25 +179,48 @@ def worst_error(robot: Robot, name: str, states: int, seed: int, options: dict[s
 def worst_product_error(robot: Robot, name: str, kind: str, states: int, seed: int, options: dict[str, Any]) -> float:
     """The same of a product of its derivatives: `kind` is jvp, vjp, hvp, hessian or tensor."""
     from codegen import api
+
+    function = api.build(robot, name, **options, derivative=kind)
+    drawn, evaluate = _drawn(robot, name, api.build(robot, name, **options), states, seed, options)
+    return product_error(robot, kind, Product(function.with_status()), drawn, evaluate, seed)
+
+
+def worst_error_by_arguments(robot: Robot, name: str, states: int, seed: int, options: dict[str, Any]) -> float:
+    """The same of derivatives by the arguments that `wrt` of the options names, which become arguments."""
+    from codegen import api
+
+    own = {option: value for option, value in options.items() if option != "trig"}
+    options = {**options, "parameters": api.task(robot, name, **own).parameters}
+    function = api.build(robot, name, **options).with_status()
+    drawn, evaluate = _drawn(robot, name, function, states, seed, options)
+    found = [Product(function).named(*state.values()) for state in drawn]
+    return argument_error(robot, options["wrt"], found, drawn, evaluate)
+
+
+def _drawn(
+    robot: Robot, name: str, function: Function, states: int, seed: int, options: dict[str, Any]
+) -> tuple[list[dict[str, NDArray[np.float64]]], Callable[..., dict[str, NDArray[np.float64]]]]:
+    """Random states, and what the oracle finds for those results that count: with `wrt` of what is differentiated."""
     from codegen.algorithms import ALGORITHMS, BEHIND
     from codegen.model import contacts
 
-    function = api.build(robot, name, **options, derivative=kind)
     held = tuple(contacts.contact_of(robot, text) for text in options["contacts"] or ()) or None
     with doing("drawing states"):
-        primal = api.build(robot, name, **options)
-        inputs, values, ranks = draw(robot, primal, name, {**options, "contacts": held}, states, seed)
+        inputs, values, ranks = draw(robot, function, name, {**options, "contacts": held}, states, seed)
     given = {"frames": options["frames"], "external": options["external"], "contacts": held}
     usual, aside = _usual(robot, name, options["dtype"]), (*options["parameters"], *BEHIND)
-    counted = ALGORITHMS[name].outputs[: None if all(ranks) else 1]
+    differentiated = ALGORITHMS[name].differentiates if options.get("wrt") else ()
+    of = name.removesuffix("_derivatives") if differentiated else name
+    results = differentiated or ALGORITHMS[name].outputs
+    counted = [result for result in results if all(ranks) or not result.startswith(("lam", "dlam"))]
 
     def evaluate(state: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
         own = {spec: x for spec, x in state.items() if spec not in aside}
         parameters = {**usual, **{spec: state[spec] for spec in aside if spec in state}}
-        return dict(zip(counted, _expected(robot, name, own, given, parameters)[0], strict=False))
+        found = zip(ALGORITHMS[of].outputs, _expected(robot, of, own, given, parameters), strict=False)
+        return {result: x for result, x in found if result in counted}
 
-    drawn = [dict(zip(inputs, (value[k] for value in values), strict=True)) for k in range(states)]
-    return product_error(robot, kind, Product(function.with_status()), drawn, evaluate, seed)
+    return [dict(zip(inputs, (value[k] for value in values), strict=True)) for k in range(states)], evaluate
 
 
 def _usual(robot: Robot, name: str, dtype: str) -> dict[str, Any]:
@@ -183,31 +234,76 @@ def _left_out(name: str, status: Sequence[NDArray[np.float64]], k: int) -> bool:
     """Whether the status of an algorithm on contacts, if it has one, says that it left out rows at state k."""
     from codegen.algorithms import ALGORITHMS
 
-    return ALGORITHMS[name].group in ("constrained", "damped") and bool(status) and bool(status[-1][k] != 0)
+    entry = ALGORITHMS[name]
+    return ("k" in entry.inputs or entry.group == "damped") and bool(status) and bool(status[-1][k] != 0)
+
+
+def _stiff(robot: Robot, name: str, state: dict[str, Any], held: Sequence[Contact] | None) -> bool:
+    """Whether derivatives are of soft rows that depend on each other at a state."""
+    from codegen.algorithms import ALGORITHMS
+    from codegen.oracle import constrained
+
+    if "R" not in ALGORITHMS[name].inputs or ALGORITHMS[name].group == "constrained":
+        return False
+    at = constrained.equations(robot, state["q"], [0.0] * robot.nv, contacts=held or whole_tips(robot))
+    return constrained.rank(at)[0] < len(at.J)
 
 
 def _expected(
     robot: Robot, name: str, state: dict[str, Any], given: dict[str, Any], parameters: dict[str, Any]
-) -> tuple[Sequence[NDArray[np.float64]], float]:
-    """What the oracle finds at a state, and the acceleration that contacts take away there."""
-    from codegen.algorithms import ALGORITHMS
+) -> Sequence[NDArray[np.float64]]:
+    """What the oracle finds at a state."""
     from codegen.oracle import ORACLE
 
-    found = _arrays(ORACLE[name](robot, *state.values(), **given, parameters=parameters))
-    return found, _unheld(robot, state, given, parameters) if ALGORITHMS[name].group == "constrained" else 0.0
+    return _arrays(ORACLE[name](robot, *state.values(), **given, parameters=parameters))
+
+
+def _scales(
+    robot: Robot,
+    name: str,
+    state: dict[str, Any],
+    expected: Sequence[NDArray[np.float64]],
+    given: dict[str, Any],
+    parameters: dict[str, Any],
+) -> list[float]:
+    """What results are compared with that vanish beside it: the acceleration that contacts take away, if any.
+
+    Of derivatives it is the largest of all of the same result, and how forces accelerate joints without the contacts.
+    """
+    import numpy as np
+
+    from codegen.algorithms import ALGORITHMS
+
+    entry = ALGORITHMS[name]
+    if not name.endswith("_derivatives"):
+        free = _unheld(robot, state, given, parameters) if entry.group == "constrained" else 0.0
+        return [free, *[0.0] * (len(expected) - 1)]
+    kinds = ["lam" if result.startswith("dlam") else "" for result in entry.outputs]
+    peaks = dict.fromkeys(kinds, 0.0)
+    if "da_dtau" in entry.outputs:
+        peaks[""] = float(np.abs(_expected(robot, "minverse", {"q": state["q"]}, {}, _numbers(parameters))[0]).max())
+    for kind, x in zip(kinds, expected, strict=True):
+        peaks[kind] = max(peaks[kind], float(np.abs(x).max(initial=0.0)))
+    return [peaks[kind] for kind in kinds]
+
+
+def _numbers(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Those parameters that are numbers of the robot."""
+    from codegen.algorithms import BEHIND, OPTIONAL
+
+    return {spec: value for spec, value in parameters.items() if spec not in {*OPTIONAL, *BEHIND}}
 
 
 def _excess(robot: Robot, name: str, state: dict[str, Any], parameters: dict[str, Any]) -> float:
     """By how much the condition of M is beyond what an algorithm that solves with M has to bear; at least one."""
     import numpy as np
 
-    from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL
+    from codegen.algorithms import ALGORITHMS
     from codegen.oracle import ORACLE
 
     if not {"a", "Minv"} & {*ALGORITHMS[name].outputs} or "a" in ALGORITHMS[name].inputs:
         return 1.0
-    own = {spec: value for spec, value in parameters.items() if spec not in {*OPTIONAL, *BEHIND}}
-    M = ORACLE["crba"](robot, state["q"], parameters=own)
+    M = ORACLE["crba"](robot, state["q"], parameters=_numbers(parameters))
     return max(1.0, float(np.linalg.cond(M)) / CONDITION)
 
 
@@ -215,12 +311,13 @@ def _unheld(robot: Robot, state: dict[str, Any], given: dict[str, Any], paramete
     """The largest joint acceleration that there would be without the contacts."""
     import numpy as np
 
-    from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL
+    from codegen.algorithms import ALGORITHMS
     from codegen.oracle import ORACLE
 
-    own = {spec: value for spec, value in parameters.items() if spec not in {*OPTIONAL, *BEHIND}}
     inputs = [state[name] for name in ALGORITHMS["aba"].inputs if name in state]
-    return float(np.abs(ORACLE["aba"](robot, *inputs, external=given["external"], parameters=own)).max())
+    return float(
+        np.abs(ORACLE["aba"](robot, *inputs, external=given["external"], parameters=_numbers(parameters))).max()
+    )
 
 
 def draw(

@@ -2,17 +2,19 @@
 
 A directional derivative (jvp) is compared as it is. Adjoints (vjp) and second derivatives (hvp, hessian, tensor) are
 compared along random directions, d' (J' w) with w' (J d): a wrong entry shows, as every state has its own directions.
-States that are too close to a singular one for differences are left out.
+Derivatives by further arguments are compared entry by entry. States that are too close to a singular one for
+differences are left out.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from codegen.errors import RobotError, UnsuitedError
+from codegen.oracle.by_arguments import by_argument
 from codegen.oracle.directional import along, curvature, is_configuration
 from codegen.progress import each
 
@@ -91,11 +93,33 @@ def product_error(
         except RobotError:
             continue
         worst, told = max(worst, error), told + 1
-    if not told:
-        raise UnsuitedError(
-            f"{robot.name}: differences of the oracle tell no derivatives at the states drawn, as near singular ones"
-        )
-    return worst
+    return worst if told else _untold(robot)
+
+
+def argument_error(
+    robot: Robot, wrt: Sequence[str], found: Sequence[State], states: Sequence[State], evaluate: Evaluate
+) -> float:
+    """The largest error over states of derivatives by arguments, relative to the largest entry of each.
+
+    `found` are those at every state, by names.
+    """
+    worst, told = 0.0, 0
+    for state, ours in each(tuple(zip(states, found, strict=True)), lambda _: "states checked"):
+        try:
+            expected = {spec: by_argument(evaluate, state, spec) for spec in wrt}
+        except RobotError:
+            continue
+        told += 1
+        for spec, parts in expected.items():
+            errors = (_relative(ours[f"d{name}_d{spec.replace(':', '_')}"], y) for name, y in parts.items())
+            worst = max(worst, *errors)
+    return worst if told else _untold(robot)
+
+
+def _untold(robot: Robot) -> NoReturn:
+    raise UnsuitedError(
+        f"{robot.name}: differences of the oracle tell no derivatives at the states drawn, as near singular ones"
+    )
 
 
 def _directions(robot: Robot, values: State, rng: np.random.Generator) -> dict[str, Array]:

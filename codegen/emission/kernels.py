@@ -14,7 +14,7 @@ from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kern
 from codegen.emission.stack import stack
 from codegen.emission.statements import Comments, statements
 from codegen.emission.text import render
-from codegen.emission.zeros import spans, stored_apart
+from codegen.emission.zeros import spans, stored_apart, unread_in_lanes
 from codegen.ir.counting import Count
 from codegen.ir.graph import STATUS, Graph
 from codegen.ir.names import comment, identifier, identifiers, wrapped
@@ -320,7 +320,7 @@ def _products(
     made = _functions(f"{name}_factors", head_of_factors, header, program, own, language, lengths, (), unread, apart)
     then = (
         *map_steps(name, function, given, words_of(language)),
-        *steps(name, function, given, partial(vectorised, header=header)),
+        *steps(name, function, given, partial(vectorised, header=header, apart=unread_in_lanes(kernel, held))),
     )
     loops = [Function(f"{macro}_APART void {step.call.name}({step.head('T')})", step.lines) for step in then]
     arrays = [f"T {array}[{port.size}] {macro}_ALIGNED;" for array, port in kept(function).items()]

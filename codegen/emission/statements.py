@@ -143,9 +143,9 @@ def spread(
 
 
 def _stored_alone(plan: Layout, words: Spelling, stored: Mapping[int, Sequence[int]]) -> frozenset[int]:
-    """Single results that are stored, with no others, as soon as they are made."""
-    whole = (unit for unit, results in stored.items() if list(results) == [unit] and unit not in plan.pack)
-    return frozenset(unit for unit in whole if words.targets[unit])
+    """Single results that are stored, with no others, by the statement that makes them."""
+    left = (unit for unit, results in stored.items() if list(results) == [unit] and unit not in plan.pack)
+    return frozenset(unit for unit in left if words.targets[unit] and unit not in plan.at_home)
 
 
 def _reads(

@@ -30,7 +30,7 @@ Span = tuple[int, int, int, int]
 
 def spans(kernel: Kernel | LoopKernel | ProductKernel, lanes: int) -> dict[str, tuple[Span, ...]]:
     """By results with such runs: their spans, for so many lanes."""
-    if lanes == 1 or isinstance(kernel, LoopKernel):
+    if not 1 < lanes <= LEAST or isinstance(kernel, LoopKernel):
         return {}
     found = {name: tuple(_spans(zero, lanes)) for name, zero in _zeros(kernel).items()}
     return {name: own for name, own in found.items() if any(first < end for *_, first, end in own)}
@@ -39,14 +39,20 @@ def spans(kernel: Kernel | LoopKernel | ProductKernel, lanes: int) -> dict[str, 
 def stored_apart(
     kernel: Kernel | LoopKernel | ProductKernel, of: Mapping[str, Sequence[Span]], made: Sequence[Argument]
 ) -> frozenset[str]:
-    """Elements in runs, of arrays `made` by straight-line code, that no lane has to hold, as no loop reads them."""
-    read = set[str]()
-    if isinstance(kernel, ProductKernel):
-        read = {name for product in kernel.function.products for name in product.takes}
-        read |= {gather.source for gather in kernel.function.gathers}
-        read |= {name for own in kernel.function.maps for name in own.names}
-    own = [(a.name, of[a.port.name]) for a in made if a.written and a.port.name in of and a.port.name not in read]
+    """Elements in runs, of arrays `made` by straight-line code, that no lane has to hold."""
+    left = unread_in_lanes(kernel, of)
+    own = [(a.name, of[a.port.name]) for a in made if a.written and a.port.name in left]
     return frozenset(f"{name}[{k}]" for name, found in own for *_, first, end in found for k in range(first, end))
+
+
+def unread_in_lanes(kernel: Kernel | LoopKernel | ProductKernel, of: Mapping[str, Sequence[Span]]) -> frozenset[str]:
+    """The results among these that no loop reads, and of which none copies elements into their transposes' places."""
+    if not isinstance(kernel, ProductKernel):
+        return frozenset(of)
+    read = {name for own in kernel.function.products for name in (*own.takes, *[own.port.name] * own.symmetric)}
+    read |= {gather.source for gather in kernel.function.gathers}
+    read |= {name for own in kernel.function.maps for name in own.names}
+    return frozenset(of) - read
 
 
 def _zeros(kernel: Kernel | ProductKernel) -> dict[str, NDArray[np.bool_]]:
@@ -64,7 +70,7 @@ def _spans(zero: NDArray[np.bool_], lanes: int) -> Iterator[Span]:
     edges = np.flatnonzero(np.diff(zero, prepend=False, append=False))
     at = 0
     for first, end in edges.reshape(-1, 2).tolist():
-        if end - first >= max(LEAST, lanes):
+        if end - first >= LEAST:
             yield at, at + -(-(first - at) // lanes) * lanes, first, end
             at = end
     if at < len(zero):

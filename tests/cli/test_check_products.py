@@ -1,4 +1,4 @@
-"""rigidc check --derivative and --sparse: products of derivatives against differences of the oracle."""
+"""rigidc check of derivatives: products (--derivative), by arguments (--wrt), sparse, and those that vanish."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import codegen
 from codegen.__main__ import main
-from codegen.cli.check_products import Product, near, product_error
+from codegen.cli.check_products import NEAR, Product, argument_error, near, product_error
 from codegen.oracle import ORACLE
 
 if TYPE_CHECKING:
@@ -68,3 +68,52 @@ def test_products_that_do_not_suit_are_left_out(capsys: pytest.CaptureFixture[st
     out, err = capsys.readouterr()
     assert "vjp" not in out
     assert "project is left out: project has no vjp" in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "wrt"),
+    [
+        (["chain:3", "-a", "rnea_derivatives,aba"], ("gravity", "inertia:link2")),
+        (["chain:3", "-a", "prox_pv_derivatives", "--contact=link2:x,y:kp=20", "--sparse"], ("k", "mu", "lam0")),
+        (["chain:3", "-a", "aba_derivatives", "--external=link1", "--dtype=float32"], ("f_ext",)),
+    ],
+    ids=lambda value: "_".join(value[:1]),
+)
+def test_derivatives_by_arguments(rigidc: Run, argv: list[str], wrt: tuple[str, ...]) -> None:
+    """Beside those by the state, where an algorithm gives any."""
+    rows = json.loads(rigidc("check", *argv, "-n", "2", *(f"--wrt={spec}" for spec in wrt), "--json"))
+    first = argv[2].partition(",")[0]
+    assert [row["algorithm"] for row in rows][:2] == [first, f"{first} by {', '.join(wrt)}"]
+    assert all(row["passed"] and row["worst error"] > 0 for row in rows), rows
+
+
+def test_wrong_derivatives_by_arguments_are_found() -> None:
+    robot = codegen.load("chain:2,alternate")
+    q, v, a = robot.random(1)
+    state = {"q": q, "v": v, "a": a, "gravity": np.array([1.0, 2.0, 3.0])}
+
+    def evaluate(state: Any) -> dict[str, Any]:
+        given = [state[name] for name in "qva"]
+        return {"tau": np.asarray(ORACLE["rnea"](robot, *given, parameters={"gravity": state["gravity"]}))}
+
+    by = codegen.build(robot, "rnea_derivatives", wrt=("gravity",))(*state.values()).dtau_dgravity
+    for off, found in ((0.0, False), (1e-4, True)):
+        mine = {"dtau_dgravity": by + off * np.eye(2, 3)}
+        assert (argument_error(robot, ("gravity",), [mine], [state], evaluate) > NEAR) is found
+
+
+def test_derivatives_that_vanish_are_compared_with_others(rigidc: Run) -> None:
+    """A four-bar moves at velocities that do not change its acceleration, and with its tip held not at all."""
+    argv = ["check", "four_bar", "-a", "aba_derivatives,prox_pv_derivatives", "-n", "3", "--json"]
+    assert all(row["passed"] for row in json.loads(rigidc(*argv)))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "words"),
+    [("pv_derivatives", "the status of pv_derivatives says"), ("pv_soft_derivatives", "stiff ones leave few digits")],
+)
+def test_derivatives_of_rows_that_depend_on_each_other(
+    capsys: pytest.CaptureFixture[str], algorithm: str, words: str
+) -> None:
+    assert main(["check", "four_bar", "-a", algorithm, "-n", "2"]) == 2
+    assert words in capsys.readouterr().err

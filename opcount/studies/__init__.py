@@ -18,6 +18,7 @@ from opcount.studies import (
     damped,
     damped_timings,
     delassus,
+    derivative_timings,
     direct,
     growth,
     growth_timings,
@@ -66,6 +67,8 @@ STUDIES: dict[str, Study] = {
     "cheapest": cheapest.STUDY,
     "accuracy": accuracy.STUDY,
     "builds": builds.STUDY,
+    "adjoints": derivative_timings.ADJOINTS,
+    "column_loops": derivative_timings.LOOPS,
     "ablation": ablation.STUDY,
 }
 """The papers' figures first; the long ones, for which one has to ask, last."""

@@ -372,11 +372,33 @@ def test_a_status_that_is_not_zero():
     assert np.isfinite(function(ARM, on_singular="fail")(*arguments(function(ARM), loaded(ARM))).full()).all()
 
 
+@pytest.mark.parametrize("solver", ["fatrop", "ipopt"])
+def test_solvers_stop_where_functions_overflow(solver):
+    """With failures wanted; without, fatrop 1.1 does not end."""
+    if not ca.has_nlpsol(solver):
+        pytest.skip(f"this CasADi has no {solver}")
+    f, fast = function(ARM, on_singular="fail"), np.array([0.0, 0.0, 1e160, 1e160])
+    opti, h = ca.Opti(), 0.05
+    x, u, x_next = opti.variable(4), opti.variable(2), opti.variable(4)
+    opti.subject_to(x_next == x + h * ca.vertcat(x[2:], f(x[:2], x[2:], u)))
+    opti.subject_to(x == fast)
+    opti.minimize(ca.sumsqr(u) + ca.sumsqr(x_next))
+    opti.set_initial(x, fast)
+    structure = {"structure_detection": "manual", "N": 1, "nx": [4, 4], "nu": [2, 0], "ng": [4, 0]}
+    opti.solver(solver, {**QUIET, **SOLVERS[solver], **(structure if solver == "fatrop" else {})})
+    with pytest.raises(RuntimeError):
+        opti.solve()
+    assert not np.isfinite(function(ARM)(fast[:2], fast[2:], [0.0, 0.0]).full()).all()
+    with pytest.raises(RuntimeError):
+        f(fast[:2], fast[2:], [0.0, 0.0])
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"derivatives": 3}, "derivatives must be 0, 1 or 2"),
         ({"directions": 3}, "directions must be 1 or 4"),
+        ({"directions": 4, "lean": True}, "lean=True leaves functions out"),
         ({"on_singular": "stop"}, "on_singular 'stop': choose one of ignore, fail"),
         ({"iterations": 0}, "iterations"),
         ({"algorithm": "flight"}, "there is no algorithm 'flight'"),

@@ -130,6 +130,26 @@ def test_outputs_may_be_inputs(tmp_path: Path, compiler: str, graph: Graph, long
     np.testing.assert_allclose(got, interpret(graph, [1.5, 2.5, 0.3])[0], rtol=1e-15)
 
 
+def late(angle: str) -> Graph:
+    """A sine or cosine of x, and what a later part computes of both."""
+    values = [Value(INPUT, port=0, element=0), Value("sin", (0,)), Value("cos", (0,)), Value("add", (1, 2))]
+    values += [Value("mul", (k, 1 + k % 2)) for k in range(3, 9)]
+    ports = (Port("x", (1,)),), (Port("y", (2,)),)
+    return Graph(f"late_{angle}", *ports, tuple(values), ((1 if angle == "sin" else 2, len(values) - 1),))
+
+
+@pytest.mark.parametrize("graph", [late("sin"), late("cos")], ids=lambda graph: graph.name)
+def test_angles_may_be_results_and_needed_later(tmp_path: Path, graph: Graph) -> None:
+    """They are in an array of their own then."""
+    files = emit_folder(header(), (kernel(graph),), Style(lengths=Lengths(3, 3, 3)))
+    files["main.c"] = program(graph, [np.array([0.625])], "double")
+    written(files, tmp_path)
+    sources = f"arm_{graph.name}.c"
+    compiled(COMPILERS[0], tmp_path, "-std=c99", "-O1", *WARNINGS, "main.c", sources, "-lm", "-o", "main")
+    got = [float(line) for line in output(tmp_path / "main").split()]
+    np.testing.assert_allclose(got, interpret(graph, [0.625])[0], rtol=1e-14)
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_double_literals_read_back_exactly(number: float) -> None:
     assert float(SCALARS["float64"].literal(number).strip("()")) == number

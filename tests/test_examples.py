@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 QUICK = ("forward_dynamics",)  # a small robot's; the others build more
-OWN = ("differential_leg", "identification", "mpc_arm", "mpc_humanoid", "mpc_quadruped", "whole_body_qp")
+OWN = ("differential_leg", "identification", "mpc_arm", "mpc_humanoid", "mpc_jump", "mpc_quadruped", "whole_body_qp")
 """Those that have a test of their own."""
 LINES = {
     "differential_leg": 220,
     "identification": 310,
     "mpc_arm": 220,
     "mpc_humanoid": 280,
+    "mpc_jump": 280,
     "mpc_quadruped": 320,
     "whole_body_qp": 430,
 }
@@ -129,6 +130,27 @@ def test_a_humanoid_that_is_pushed_stands_and_walks_on(
     assert np.sqrt(np.mean(hand[t < found["WALK"]] ** 2)) < 0.03
     assert "1 of 1" in capsys.readouterr().out
     assert (tmp_path / "h.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.thorough
+def test_a_humanoid_with_rotors_and_belts_jumps(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its feet leave the ground as scheduled, motors keep their limits, and rotors turn as their gears say."""
+    for name in ("mujoco", "matplotlib", "scipy"):
+        pytest.importorskip(name)
+    pytest.importorskip("casadi", minversion="3.8")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.setattr(sys, "argv", ["mpc_jump", "--jumps", "4", "--figure", f"{tmp_path}/jump.png", "--film", ""])
+    found = runpy.run_path(str(FOLDER / "mpc_jump.py"), run_name="__main__")
+    (_, _, _, held, touching, torques, _, slack), solves, pushes, falls = found["found"]
+    assert all(solve.solved for solve in solves)
+    assert (len(pushes), falls) == (2, [])
+    assert (held == touching.any(axis=1)).mean() > 0.9
+    assert (abs(torques) <= found["MOTOR"]).all()
+    assert slack.max() < 0.05
+    assert "4 of 4" in capsys.readouterr().out
+    assert (tmp_path / "jump.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.thorough

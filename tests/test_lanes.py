@@ -23,8 +23,9 @@ from codegen.emission.emit import Style, emit_artifact, emit_folder
 from codegen.emission.kernels import emit_kernel
 from codegen.emission.splitting import TURNS, Lengths
 from codegen.errors import RobotError
-from codegen.ir.graph import Graph
+from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.interpreter import interpret
+from codegen.ir.operations import CONST, INPUT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,6 +75,42 @@ def test_both_layouts_in_c(tmp_path: Path, longest: int, dtype: str, lanes: int,
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="flags of x86-64")
+def gapped(*runs: tuple[int, int]) -> Graph:
+    """x, with so many elements of twice x and then so many zeros, again and again."""
+    places = [place for length, zeros in runs for place in (*range(length), *[-1] * zeros)]
+    inputs = [Value(INPUT, port=0, element=k) for k in range(9)]
+    twice = [Value("twice", (k,)) for k in range(9)]
+    result = tuple(18 if place < 0 else 9 + place for place in places)
+    ports = (Port("x", (9,)),), (Port("y", (len(places),)),)
+    return Graph("gapped", *ports, (*inputs, *twice, Value(CONST)), (result,))
+
+
+@pytest.mark.parametrize(("compiler", "lanes", "dtype"), diagonal(COMPILERS, [2, 4, 8, 16], ["float64", "float32"]))
+def test_long_runs_of_zeros_are_stored_by_themselves(tmp_path: Path, dtype: str, lanes: int, compiler: str) -> None:
+    """Between elements that begin and end anywhere in a register; what lies around results stays as it is."""
+    graph = gapped((3, 16), (1, 40), (9, 5), (8, 17), (0, 3), (2, 21))
+    made, style = kernel(graph), Style(dtype, lanes=lanes)
+    emitted = emit_kernel(header(), made, style)
+    assert [end - first for *_, first, end in emitted.spans["y"]] == [16, 40, 20, 21]
+    written(emit_folder(header(), (made,), style), tmp_path)
+    sources = ["arm_gapped.c", "arm_gapped_lanes.c"]
+    compiled(compiler, tmp_path, "-std=c99", "-O2", *WARNINGS, "-shared", "-fPIC", *sources, "-lm", "-o", "arm.so")
+    library, size = ctypes.CDLL(str(tmp_path / "arm.so")), graph.outputs[0].size
+    for n in (1, lanes - 1, lanes, 3 * lanes + 1):
+        x = np.random.default_rng(n).uniform(1, 2, (n, 9)).astype(dtype)
+        wanted, work = interpret(graph, x)[0], np.full(emitted.work(lanes), 7, dtype)
+        for layout, given, step in (("aos", x, (9, size + 2)), ("soa", np.ascontiguousarray(x.T), (n, n))):
+            out = np.full((n, size + 2) if layout == "aos" else (size, n), 7, dtype)
+            arrays = pointer(given), ctypes.c_ssize_t(step[0]), pointer(out), ctypes.c_ssize_t(step[1])
+            getattr(library, f"arm_gapped_{layout}")(ctypes.c_size_t(n), *arrays, pointer(work))
+            got = out[:, :size] if layout == "aos" else out.T
+            assert (got == wanted).all()
+            assert layout == "soa" or (out[:, size:] == 7).all()
+        one = np.full(size, 7, dtype)
+        library.arm_gapped(pointer(x), pointer(one))
+        assert (one == wanted[0]).all()
+
+
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("own", [(), WHOLE], ids=["", "whole"])
 def test_registers_are_used_whole_on_every_processor(tmp_path: Path, own: tuple[str, ...], compiler: str) -> None:

@@ -55,7 +55,7 @@ def numbers(robot: codegen.Model, rng: np.random.Generator) -> dict[str, np.ndar
     return {"q": q, "v": v, "v_next": v + 0.1 * rng.standard_normal(robot.nv), "f": rng.standard_normal(3)}
 
 
-@pytest.mark.parametrize("longest", [4000, 100])
+@pytest.mark.parametrize("longest", [8000, 100])
 def test_hessians_of_nested_calls_are_exact(longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against CasADi's own AD of the same operations, and against differences of the cost with its barriers."""
     monkeypatch.setattr("codegen.ocp.chain.LONG", longest)

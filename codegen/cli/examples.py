@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from codegen.cli.files import write_whole
 from codegen.cli.table import Table
 from codegen.errors import RobotError, shown
+from codegen.progress import note
 
 if TYPE_CHECKING:
     import argparse
@@ -25,6 +26,17 @@ EXAMPLES = """\
 """
 
 FOLDER = Path(__file__).parents[1] / "examples"
+
+EXTRAS = {
+    "differential_leg": "mpc",
+    "identification": "control,figures",
+    "mpc_arm": "mpc",
+    "mpc_humanoid": "mpc",
+    "mpc_jump": "mpc",
+    "mpc_quadruped": "mpc",
+    "whole_body_qp": "control,figures",
+}
+"""What examples need besides."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
         raise RobotError(f"{args.output} is there already; name another file, or replace it with --force")
     else:
         write_whole(args.output, text)
+        if args.name in EXTRAS:
+            note(f"rigidc: {args.output} needs more than rigidc alone: pip install 'rigidc[{EXTRAS[args.name]}]'")
     return 0
 
 

@@ -105,7 +105,15 @@ def emit_identity(header: Header) -> str:
 def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
     """The C source of a kernel for many states, `style.lanes` at a time."""
     rows = [
-        {"number": number, "name": a.name, "written": a.written, "size": a.port.size, "used": a.used, "place": place}
+        {
+            "number": number,
+            "name": a.name,
+            "written": a.written,
+            "size": a.port.size,
+            "used": a.used,
+            "place": place,
+            "spans": emitted.spans.get(a.port.name, ()) if a.written else (),
+        }
         for number, (a, place) in enumerate(emitted.places())
     ]
     places = {row["name"]: f"block + {row['place']}" for row in rows} | {"w": f"block + {emitted.span}"}

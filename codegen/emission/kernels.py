@@ -14,6 +14,7 @@ from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kern
 from codegen.emission.stack import stack
 from codegen.emission.statements import Comments, statements
 from codegen.emission.text import render
+from codegen.emission.zeros import spans, stored_apart, unread_in_lanes
 from codegen.ir.counting import Count
 from codegen.ir.graph import STATUS, Graph
 from codegen.ir.names import comment, identifier, identifiers, wrapped
@@ -22,9 +23,10 @@ from codegen.languages.language import OPERATORS
 from codegen.packing import Packed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from codegen.emission.splitting import Lengths
+    from codegen.emission.zeros import Span
     from codegen.ir.graph import Port
     from codegen.languages import Language
 
@@ -70,7 +72,7 @@ class Emitted:
 
     Functions that all variants have are `shared`. `helpers` are the lines that make the functions of operations which
     are no operators, `calls` the parts of the function that lanes run, none if it is whole, `turns` how many states may
-    take turns in them.
+    take turns in them, `spans` what lanes hold of results with long runs of zeros.
     """
 
     symbol: str
@@ -81,6 +83,7 @@ class Emitted:
     helpers: tuple[str, ...]
     calls: tuple[Call, ...]
     turns: int
+    spans: Mapping[str, tuple[Span, ...]]
     can_fail: bool
     count: Count
     written: Count
@@ -197,12 +200,14 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     head = f"{macro}_{'STATUS' if kernel.can_fail else 'FUNCTION'}({name})"
     status = next((a.name for a in given if a.port == STATUS), "")
     sections = kernel.sections if isinstance(kernel, Kernel) else ()
+    held = spans(kernel, style.lanes)
 
     def written(program: Packed, lengths: Lengths) -> Body:
         if isinstance(kernel, ProductKernel):
-            made = _products(header, kernel, program, head, given, language, lengths)
+            made = _products(header, kernel, program, head, given, language, lengths, held)
         else:
-            made = _functions(name, head, header, program, given, language, lengths, sections)
+            apart = stored_apart(kernel, held, given)
+            made = _functions(name, head, header, program, given, language, lengths, sections, apart=apart)
         return _returning(made, macro, status) if status else made
 
     packed = None if isinstance(kernel, LoopKernel) or not style.small_vectors else kernel.packed()
@@ -222,6 +227,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         helpers=tuple(language.helper(op) for op in OPERATIONS if op in used),
         calls=first.calls,
         turns=style.turns,
+        spans=held,
         can_fail=kernel.can_fail,
         count=kernel.count,
         written=kernel.written,
@@ -304,15 +310,17 @@ def _products(
     given: tuple[Argument, ...],
     language: Language,
     lengths: Lengths,
+    held: Mapping[str, Sequence[Span]],
 ) -> Body:
     """The functions that make the factors and each product of them, and the public one that calls them."""
     name, macro = symbol(header, kernel), header.c_prefix.upper()
     function, own = kernel.function, arguments(kernel.function.graph)
     head_of_factors, unread = f"{macro}_APART void {name}_factors", unneeded(function, own)
-    made = _functions(f"{name}_factors", head_of_factors, header, program, own, language, lengths, (), unread)
+    apart = stored_apart(kernel, held, own)
+    made = _functions(f"{name}_factors", head_of_factors, header, program, own, language, lengths, (), unread, apart)
     then = (
         *map_steps(name, function, given, words_of(language)),
-        *steps(name, function, given, partial(vectorised, header=header)),
+        *steps(name, function, given, partial(vectorised, header=header, apart=unread_in_lanes(kernel, held))),
     )
     loops = [Function(f"{macro}_APART void {step.call.name}({step.head('T')})", step.lines) for step in then]
     arrays = [f"T {array}[{port.size}] {macro}_ALIGNED;" for array, port in kept(function).items()]
@@ -332,13 +340,14 @@ def _functions(
     lengths: Lengths,
     sections: Sequence[str] = (),
     unread: Collection[str] = (),
+    apart: Collection[str] = (),
 ) -> Body:
     """One function, or one per part and one under `head` that calls them in order."""
     macro = header.c_prefix.upper()
     named = {place: comment(row.name) for place, row in owners(header, program.graph.inputs).items()}
     comments = Comments(named, [comment(section) for section in sections])
     names = [a.name for a in given]
-    parts, workspace = statements(program.graph, names, language, lengths, program.packs, comments, unread)
+    parts, workspace = statements(program.graph, names, language, lengths, program.packs, comments, unread, apart)
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
     public = f"{head}({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]

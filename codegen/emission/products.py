@@ -11,9 +11,10 @@ from codegen.emission.functions import Argument, Call
 from codegen.emission.segments import VECTOR, Segments
 from codegen.emission.text import render
 from codegen.emission.tiles import tiled, unread
+from codegen.emission.zeros import LEAST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from codegen.emission.spec import Header
     from codegen.emission.tiles import Tiles
@@ -117,15 +118,17 @@ def _gather(places: Sequence[int]) -> tuple[str, ...]:
     return table, f"for (int k = 0; k < {len(places)}; ++k) to[k] = from[places[k]];"
 
 
-def vectorised(loops: Loops, header: Header) -> tuple[str, ...]:
+def vectorised(loops: Loops, header: Header, apart: Collection[str] = ()) -> tuple[str, ...]:
     """The lines of a product's C function: by small vectors where the processor has such, otherwise by single numbers.
 
-    Its arguments are the matrix left, and of each product right, plus, if something is added, and to.
+    Its arguments are the matrix left, and of each product right, plus, if something is added, and to. Long segments of
+    zeros of results that are `apart` need not be there in lanes.
     """
     zero, mirror = f"{header.c_prefix}_all(0.0)", f"{header.c_prefix}_mirror"
     packs = f"{header.c_prefix.upper()}_PACKS"
     if isinstance(loops, Segments):
-        return _along(loops, "T", zero, packs, mirror)
+        wide = f"{header.c_prefix.upper()}_WIDE" if all(own.port.name in apart for own in loops.products) else ""
+        return _along(loops, "T", zero, packs, mirror, wide)
     vectors = Words("P4", VECTOR, loops.width // VECTOR, "{0}", "*(const P4_ANY *)&", "*(P4_ANY *)&")
     small, single = _tile(loops, "T", vectors), _singly(loops, "T", zero)
     return _lines(loops, "T", f"#if {packs}\n{small}\n#else\n{single}\n#endif", mirror)
@@ -150,8 +153,11 @@ def _mirrored(loops: Loops, mirror: str) -> str:
     return (f"{mirror}(to0, {size});" if mirror else copy) if loops.symmetric else ""
 
 
-def _along(own: Segments, real: str, zero: str, vector: str = "", mirror: str = "") -> tuple[str, ...]:
-    """The lines of a masked product's C function, by small vectors, too, if a macro `vector` says so."""
+def _along(own: Segments, real: str, zero: str, vector: str = "", mirror: str = "", wide: str = "") -> tuple[str, ...]:
+    """The lines of a masked product's C function, by small vectors, too, if a macro `vector` says so.
+
+    Where a macro `wide` says that there are lanes, segments of many zeros are left out.
+    """
     columns, parts = own.size[1], []
     results = [f"to{p}[row*{columns} + j]" for p in range(len(own.products))]
     for k, inner in enumerate(own.inner):
@@ -167,7 +173,9 @@ def _along(own: Segments, real: str, zero: str, vector: str = "", mirror: str = 
         own=own,
         real=real,
         width=VECTOR,
+        many=LEAST,
         vector=vector,
+        wide=wide,
         mirrored=_mirrored(own, mirror),
         parts=[
             {

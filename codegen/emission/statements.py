@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from codegen.emission.blocks import EIGHT, PAIR
@@ -57,23 +58,25 @@ def statements(
     packs: Sequence[tuple[int, ...]] = (),
     comments: Comments | None = None,
     unread: Collection[str] = (),
+    apart: Collection[str] = (),
 ) -> tuple[tuple[Part, ...], int]:
     """The parts of a kernel whose arguments have these C names, and the length of their workspace.
 
     The members of each pack stand together in the graph. Comments tell where what an input belongs to comes in first,
-    and of a graph with labels where the label changes. Elements of arrays that are `unread` may stay as they are.
+    and of a graph with labels where the label changes. Elements of arrays that are `unread` may stay as they are, in
+    lanes those that are stored `apart`, too.
     """
     comments = comments or Comments()
     plan = layout(graph, packs, language.own_angles, lengths)
     words, stored = spelling(graph, names, language, plan).without(unread), due(graph, plan)
     rows = in_rows(graph, plan, names, stored) if packs else {}
     words = words.without({target for own in rows.values() for row in own for target in row.targets})
-    numbers = spread(graph, plan, words)
+    numbers = spread(graph, plan, words, apart)
     inner, alone = nested(graph, plan, stored), _stored_alone(plan, words, stored)
     parts, firsts = [], entering(graph, plan, comments.owners)
     for number, units in enumerate(plan.parts):
         reads = _reads(graph, plan, words, units, stored, rows)
-        writer = _Writer(graph, plan, words, language, firsts, comments.sections, inner, alone, reads)
+        writer = _Writer(graph, plan, words, language, firsts, comments.sections, inner, alone, reads, apart)
         if len(plan.parts) > 1:
             writer.say(f"Part {number + 1} of {len(plan.parts)}.")
         if number == 0:
@@ -115,14 +118,21 @@ def due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
     return stored
 
 
-def spread(graph: Graph, plan: Layout, words: Spelling) -> dict[int, list[tuple[int, list[str]]]]:
+def spread(
+    graph: Graph, plan: Layout, words: Spelling, apart: Collection[str]
+) -> dict[int, list[tuple[int, list[str]]]]:
     """By the unit after which they are stored: results that are numbers, and up to eight neighbours that become them.
 
     They are spread over all units after which no input is left to read: a processor computes while it stores, but only
     so many stores may wait.
     """
     numbers = sorted({i for result in graph.results for i in result if graph.values[i].op == CONST})
-    whole = ((index, run) for index in numbers for run in runs(words.targets[index]))
+    whole = (
+        (index, list(own))
+        for index in numbers
+        for run in runs(words.targets[index])
+        for _, own in groupby(run, apart.__contains__)
+    )
     fills = [(index, run[k : k + EIGHT]) for index, run in whole for k in range(0, len(run), EIGHT)]
     units = [START, *(unit for units in plan.parts for unit in units)]
     units = units[units.index(plan.free) :]
@@ -133,9 +143,9 @@ def spread(graph: Graph, plan: Layout, words: Spelling) -> dict[int, list[tuple[
 
 
 def _stored_alone(plan: Layout, words: Spelling, stored: Mapping[int, Sequence[int]]) -> frozenset[int]:
-    """Single results that are stored, with no others, as soon as they are made."""
-    whole = (unit for unit, results in stored.items() if list(results) == [unit] and unit not in plan.pack)
-    return frozenset(unit for unit in whole if words.targets[unit])
+    """Single results that are stored, with no others, by the statement that makes them."""
+    left = (unit for unit, results in stored.items() if list(results) == [unit] and unit not in plan.pack)
+    return frozenset(unit for unit in left if words.targets[unit] and unit not in plan.at_home)
 
 
 def _reads(
@@ -202,10 +212,11 @@ class _Writer:
         inner: frozenset[int],
         alone: frozenset[int],
         reads: Mapping[int, int],
+        apart: Collection[str],
     ) -> None:
         self.graph, self.plan, self.words, self.language, self.entering = graph, plan, words, language, entering
         self.sections, self.section = sections if graph.labels else (), ""
-        self.inner, self.alone, self.reads = inner, alone, reads
+        self.inner, self.alone, self.reads, self.apart = inner, alone, reads, apart
         self.lines: list[str] = []
         self.known: dict[Any, str] = {}
         self.numbers: Counter[str] = Counter()
@@ -280,8 +291,10 @@ class _Writer:
         self.lines += [self._filled(run, index) for index, run in numbers]
 
     def _filled(self, run: Sequence[str], index: int) -> str:
-        """Neighbours that become the same number."""
+        """Neighbours that become the same number, if they are `apart` not in lanes."""
         number = self.words.text[index]
+        if run[0] in self.apart:
+            return f"{self.language.prefix.upper()}_ZEROS(&{run[0]}, {len(run)});"
         if len(run) == 1:
             return f"{run[0]} = {self.language.everywhere(number, literal=True)};"
         return f"{self.language.prefix}_fill(&{run[0]}, {len(run)}, {number});"

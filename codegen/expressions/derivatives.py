@@ -7,7 +7,7 @@ of it are removed, and what is left goes back to SX. CasADi differentiates formu
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from casadi import SX, Function, horzcat, jacobian, jtimes, substitute, vertcat
 
@@ -84,15 +84,7 @@ def differentiated(texts: tuple[str, ...], names: tuple[str, ...]) -> _Texts | N
     rates = [sympy.Symbol(f"rate{k}", real=True) for k in range(len(names))]
     value = [simplified(read(text, dict(zip(names, x, strict=True)), algebra())) for text in texts]
     slope = [[formula.diff(one) for one in x] for formula in value]
-    bend = [
-        sympy.Add(
-            *(
-                rates[i] * sympy.Add(*((1 + (j > i)) * rates[j] * row[i].diff(x[j]) for j in range(i, len(x))))
-                for i in range(len(x))
-            )
-        )
-        for row in slope
-    ]
+    bend = [_second(row, x, rates) for row in slope]
     entries = [*value, *(entry for row in slope for entry in row), *bend]
     shared, left = sympy.cse(entries, sympy.numbered_symbols("shared"))
     try:
@@ -102,3 +94,13 @@ def differentiated(texts: tuple[str, ...], names: tuple[str, ...]) -> _Texts | N
     m, n = len(value), len(x)
     rows = [tuple(results[m + n * i : m + n * (i + 1)]) for i in range(m)]
     return _Texts(tuple(parts), tuple(results[:m]), tuple(rows), tuple(results[m + m * n :]))
+
+
+def _second(slope: Sequence[Any], x: Sequence[Any], rates: Sequence[Any]) -> Any:
+    """The second derivative along rates of a formula with these slopes: mixed ones once, times two."""
+    import sympy
+
+    def row(i: int) -> Any:
+        return sympy.Add(*((2 if j > i else 1) * rates[j] * slope[i].diff(x[j]) for j in range(i, len(x))))
+
+    return sympy.Add(*(rates[i] * row(i) for i in range(len(x))))

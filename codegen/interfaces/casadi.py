@@ -49,7 +49,7 @@ LEAST = (3, 8)
 """The version of CasADi on which the interface was checked."""
 
 ON_SINGULAR = {"ignore": False, "fail": True}
-"""Whether a status that is not 0 makes an evaluation fail."""
+"""Whether a status that is not 0, or a result that is infinite or no number, makes an evaluation fail."""
 
 
 def to_casadi(
@@ -80,11 +80,11 @@ def to_casadi(
     with 0 there is the value alone. `directions=4` adds products of derivatives by four directions at once, in SIMD
     lanes, which CasADi takes where it assembles Jacobians of larger expressions. `lean` leaves out what stages of
     `codegen.ocp` do not call: CasADi itself cannot differentiate such a function. Where a status is not 0 the results
-    are finite all the same; with `on_singular="fail"` CasADi is told that the evaluation failed. `expand` gives an SX
-    function of the operations as emitted, without C, which CasADi differentiates; with `derivatives=1` a function that
-    calls it, and has our Jacobian in place of CasADi's. `library` is the path of a library made of a folder that
-    `generate` wrote for CasADi, with its `prefix` (default: the robot's name), which is taken in place of one made
-    here. Other options are those of `build`.
+    are finite all the same; with `on_singular="fail"` CasADi is told that the evaluation failed, and also where a
+    result is infinite or no number. `expand` gives an SX function of the operations as emitted, without C, which CasADi
+    differentiates; with `derivatives=1` a function that calls it, and has our Jacobian in place of CasADi's. `library`
+    is the path of a library made of a folder that `generate` wrote for CasADi, with its `prefix` (default: the robot's
+    name), which is taken in place of one made here. Other options are those of `build`.
     RobotError for a name that does not exist, BuildError if no compiler works, if a library is for another model or
     of another version, or if CasADi is older than 3.8.
     """
@@ -196,7 +196,8 @@ def _slots(f: Exported, name: str, prefix: str, patterns: list[tuple[int, ...]],
         at += port.size
     args = ",\n        ".join([*(f"{place} ? {place} : w" for place in given), *results])
     called = f"{prefix}_{identifier(f.kernel.name)}(\n        {args})" if function.outputs else "(void)0"
-    status = failing and f.kernel.can_fail
+    status = f"{called} != 0" if f.kernel.can_fail else f"({called}, 0)"
+    sizes = [(n, pattern.nnz) for n, pattern in enumerate(f.sparse.outputs.values()) if pattern.nnz]
     return {
         "name": f.start + name,
         "about": comment(f.kernel.about),
@@ -205,7 +206,9 @@ def _slots(f: Exported, name: str, prefix: str, patterns: list[tuple[int, ...]],
         "zeros": max((prod(port.shape) for port in function.inputs), default=0),
         "scratch": at,
         "null": " || ".join(f"!{place}" for place in given) or "0",
-        "call": f"return {called} != 0;" if status else f"{called};\n    return 0;",
+        "call": f"const int failed = {status};" if failing else f"{called};",
+        "checked": sizes if failing else [],
+        "failed": "failed" if failing else "0",
     }
 
 

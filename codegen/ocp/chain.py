@@ -27,7 +27,7 @@ Compiler = Callable[[casadi.Function], casadi.Function]
 
 NO_OPERATION = (casadi.OP_INPUT, casadi.OP_OUTPUT, casadi.OP_CONST)
 
-LONG = 4000
+LONG = 8000
 """Operations of a function that compilers take quickly: their time grows faster than the length of functions."""
 
 

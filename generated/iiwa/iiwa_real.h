@@ -157,6 +157,13 @@ IIWA_INLINE void iiwa_fill(T *to, int n, R x)
     for (int k = 0; k < n; ++k) to[k] = iiwa_all(x);
 }
 
+/* Zeros of results, which functions of many states store by themselves. */
+#ifdef IIWA_WIDE
+#define IIWA_ZEROS(to, n)
+#else
+#define IIWA_ZEROS(to, n) iiwa_fill(to, n, 0.0)
+#endif
+
 /* Below the diagonal of an n x n matrix, what is above it, by squares of four where there are small vectors. */
 IIWA_SPARE void iiwa_mirror(T *to, int n)
 {

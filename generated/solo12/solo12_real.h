@@ -157,6 +157,13 @@ SOLO12_INLINE void solo12_fill(T *to, int n, R x)
     for (int k = 0; k < n; ++k) to[k] = solo12_all(x);
 }
 
+/* Zeros of results, which functions of many states store by themselves. */
+#ifdef SOLO12_WIDE
+#define SOLO12_ZEROS(to, n)
+#else
+#define SOLO12_ZEROS(to, n) solo12_fill(to, n, 0.0)
+#endif
+
 /* Below the diagonal of an n x n matrix, what is above it, by squares of four where there are small vectors. */
 SOLO12_SPARE void solo12_mirror(T *to, int n)
 {

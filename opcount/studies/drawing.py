@@ -30,6 +30,7 @@ FORMATS = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 """The files of a figure, and what of their metadata would differ from day to day."""
 
 SMALL, WORDS = 7.0, 8.0  # points
+LETTER, PANEL = 0.044, 3.6  # inches: the width of a small letter, and that of a panel of bars
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (3, 3)))
 MARKERS = "osD^vPX*"
 HATCH = "//////"
@@ -100,6 +101,13 @@ class Bars:
     ratio: str = ""
     about: str = ""
 
+    def _words_part(self, group: Sequence[Record], explained: bool) -> float:
+        """The part of a panel's width that the longest words beside bars take."""
+        said_there = max(map(len, map(said, self.tiers))) if explained and len(self.tiers) > 1 else 0
+        letters = 7 + said_there + 13 * bool(self.ratio) + 9 * bool(self.mark)
+        bars = max(len(str(record[self.bar])) for record in group)
+        return min(LETTER * letters / (PANEL - LETTER * (bars + 6)), 0.7)
+
     def __call__(self, table: Table) -> Figure:
         """The figure."""
         grouped = panels(table, self.panel)
@@ -107,7 +115,7 @@ class Bars:
             grouped[name] = [record for record in group if any(record[tier] is not None for tier in self.tiers)]
         rows = math.ceil(len(grouped) / self.columns)
         bars = max(map(len, grouped.values()))
-        figure = canvas(3.6 * min(self.columns, len(grouped)), rows * (0.45 + 0.15 * bars * (len(self.tiers) + 0.6)))
+        figure = canvas(PANEL * min(self.columns, len(grouped)), rows * (0.45 + 0.15 * bars * (len(self.tiers) + 0.6)))
         axes = figure.subplots(rows, min(self.columns, len(grouped)), squeeze=False).ravel()
         for n, ((title, group), ax) in enumerate(zip(grouped.items(), axes, strict=False)):
             self._panel(ax, group, explained=n == 0)
@@ -127,8 +135,7 @@ class Bars:
             self._bars(ax, place, record, explained and place == 0 and len(self.tiers) > 1)
         ax.set_yticks(range(len(group)), [record[self.bar] for record in group], fontsize=SMALL)
         ax.set_ylim(len(group) - 0.4, -0.6)
-        longest = max(map(len, map(said, self.tiers))) * explained + 8 * bool(self.ratio) + 10 * bool(self.mark)
-        ax.set_xlim(0, most * (1.25 + 0.017 * longest))
+        ax.set_xlim(0, most / (1 - self._words_part(group, explained)))
         ax.set_xticks([])
         ax.tick_params(length=0)
         ax.spines[["top", "right", "bottom"]].set_visible(False)
@@ -202,8 +209,11 @@ class Growth:
         figure = canvas(4.6 * len(self.tiers), 2.8 * len(grouped))
         axes = figure.subplots(len(grouped), len(self.tiers), squeeze=False, sharey="row")
         for (title, group), row in zip(grouped.items(), axes, strict=True):
-            for tier, ax in zip(self.tiers, row, strict=True):
-                self._panel(ax, group, tier, [*lines])
+            ends = [self._panel(ax, group, tier, [*lines]) for tier, ax in zip(self.tiers, row, strict=True)]
+            for tier, ax, own in zip(
+                self.tiers, row, ends, strict=True
+            ):  # once the limits, which they share, are known
+                beside(ax, own)
                 ax.set_title(f"{title},{said(tier)}", loc="left", fontsize=WORDS, fontweight="bold")
                 ax.set_xlabel(self.size, fontsize=WORDS)
             row[0].set_ylabel(self.unit, fontsize=WORDS)
@@ -211,7 +221,10 @@ class Growth:
             figure.supxlabel(below(table, self.about).strip(), fontsize=WORDS)
         return figure
 
-    def _panel(self, ax: Axes, group: Sequence[Record], tier: str, lines: Sequence[str]) -> None:
+    def _panel(
+        self, ax: Axes, group: Sequence[Record], tier: str, lines: Sequence[str]
+    ) -> list[tuple[float, float, str]]:
+        """Lines, and where they end with what to write there."""
         own: dict[str, list[Record]] = {}
         for record in group:
             if record[tier] is not None:
@@ -223,7 +236,7 @@ class Growth:
             ax.set_ylim(bottom=0)
             ax.yaxis.set_major_formatter("{x:,.0f}")
         self._frame(ax, sorted({record[self.size] for record in group if record[tier] is not None}))
-        beside(ax, ends)
+        return ends
 
     def _line(self, ax: Axes, n: int, own: Sequence[Record], tier: str) -> tuple[float, float, str]:
         """The n-th line; where it ends, and what to write there."""

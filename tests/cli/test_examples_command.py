@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.metadata import metadata
 from typing import TYPE_CHECKING
 
 import pytest
 
-from codegen.cli.examples import FOLDER, examples
+from codegen.__main__ import main
+from codegen.cli.examples import EXTRAS, FOLDER, examples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +29,14 @@ def test_one_is_printed_or_copied(rigidc: Run, tmp_path: Path) -> None:
     assert rigidc("examples", "embedding") == TEXT
     assert rigidc("examples", "embedding", "-o", tmp_path / "mine.py") == ""
     assert (tmp_path / "mine.py").read_text(encoding="utf-8") == TEXT
+
+
+def test_what_a_copy_needs_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert EXTRAS.keys() <= examples().keys()
+    known = metadata("rigidc").get_all("Provides-Extra")
+    assert {extra for extras in EXTRAS.values() for extra in extras.split(",")} <= {*known}
+    assert main(["examples", "mpc_arm", "-o", str(tmp_path / "arm.py")]) == 0
+    assert "pip install 'rigidc[mpc]'" in capsys.readouterr().err
 
 
 def test_a_file_is_replaced_only_by_force(rigidc: Run, tmp_path: Path) -> None:

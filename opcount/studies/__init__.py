@@ -10,6 +10,7 @@ from opcount.studies import (
     ablation,
     accuracy,
     builds,
+    casadi_directions,
     chains,
     cheapest,
     constrained,
@@ -69,6 +70,7 @@ STUDIES: dict[str, Study] = {
     "builds": builds.STUDY,
     "adjoints": derivative_timings.ADJOINTS,
     "column_loops": derivative_timings.LOOPS,
+    "casadi_directions": casadi_directions.STUDY,
     "ablation": ablation.STUDY,
 }
 """The papers' figures first; the long ones, for which one has to ask, last."""

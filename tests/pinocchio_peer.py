@@ -13,6 +13,7 @@ __all__ = [
     "frame_outputs",
     "inertia",
     "joint_wrenches",
+    "of_tips",
     "own_positions",
     "pinocchio_model",
     "positions",
@@ -74,3 +75,28 @@ def frame_outputs(
     speed = np.array([pin.getFrameVelocity(peer, data, i, axes).vector for i in ids])
     J = np.array([pin.computeFrameJacobian(peer, peer.createData(), q, i, axes) for i in ids])
     return (*place, speed), J
+
+
+def of_tips(
+    model: Model, peer: pin.Model, q: NDArray[np.float64], v: NDArray[np.float64], a: NDArray[np.float64]
+) -> list[NDArray[np.float64]]:
+    """Accelerations of the tips, then derivatives of their velocities and accelerations; q is Pinocchio's.
+
+    Derivatives of spatial vectors along the frame's own axes, turned, and made classical.
+    """
+    data, own, world = peer.createData(), pin.ReferenceFrame.LOCAL, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+    pin.computeForwardKinematicsDerivatives(peer, data, q, v, a)
+    pin.updateFramePlacements(peer, data)
+    found = []
+    for name in model.tips:
+        i = peer.getFrameId(name)
+        turn = np.kron(np.eye(2), data.oMf[i].rotation)
+        v_q, v_v = (turn @ x for x in pin.getFrameVelocityDerivatives(peer, data, i, own))
+        a_q, a_v, a_a = (turn @ x for x in pin.getFrameAccelerationDerivatives(peer, data, i, own)[1:])
+        velocity, spatial = (f(peer, data, i, world) for f in (pin.getFrameVelocity, pin.getFrameAcceleration))
+        for x, by_q in ((velocity, v_q), (spatial, a_q)):  # axes turn with the frame
+            by_q -= np.vstack([pin.skew(x.linear), pin.skew(x.angular)]) @ v_v[3:]
+        for by, of in ((a_q, v_q), (a_v, v_v)):  # w x v on top of the spatial acceleration
+            by[:3] += pin.skew(velocity.angular) @ of[:3] - pin.skew(velocity.linear) @ of[3:]
+        found.append((pin.getFrameClassicalAcceleration(peer, data, i, world).vector, v_q, v_v, a_q, a_v, a_a))
+    return [np.array(column) for column in zip(*found, strict=True)]

@@ -16,9 +16,13 @@ import opcount
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.algorithms.rnea_derivatives_by_columns import rnea_derivatives_by_columns
 from codegen.api import task
+from codegen.emission.emit import Style, emit_artifact
+from codegen.emission.splitting import SHORT
 from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
+from codegen.pipeline import kernel
 from codegen.recursions.products import entries
+from codegen.task.header import header
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.task import problem_of, symbols_of, trace_products
 
@@ -82,6 +86,32 @@ def test_robots_with_many_joints_have_them() -> None:
     a = rng.standard_normal(asked.model.nv)
     for mine, theirs in zip(interpret(straight_line(found), q, v, a), interpret(plain, q, v, a), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-13 * np.abs(theirs).max())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("algorithm", [INVERSE, "rnea_derivatives_ltl"])
+def test_compiled_loops_give_what_the_recursion_gives(algorithm: str) -> None:
+    """One state, and states in lanes with a remainder."""
+    model = codegen.load("atlas_one_hand")
+    asked = task(model, algorithm)
+    assert loops(asked) is not None
+    plain, function = trace_products(replace(asked, without=("column_loops",))), codegen.build(model, algorithm)
+    states = [model.random(seed) for seed in range(19)]
+    together = function(*map(np.stack, zip(*states, strict=True)))
+    for k, state in enumerate(states):
+        for one, many, exact in zip(function(*state), together, interpret(plain, *state), strict=True):
+            np.testing.assert_allclose(one, exact, rtol=0, atol=1e-12 * np.abs(exact).max())
+            np.testing.assert_allclose(many[k], exact, rtol=0, atol=1e-12 * np.abs(exact).max())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["talos", "atlas_one_hand", "atlas_shadow"])
+@pytest.mark.parametrize("algorithm", [INVERSE, "rnea_derivatives_ltl", "aba_derivatives"])
+def test_sources_stay_below_two_megabytes(name: str, algorithm: str) -> None:
+    """For clang, with limbs in step and plain C in one file."""
+    asked = task(codegen.load(name), algorithm)
+    artifact = emit_artifact(header(asked.model, name, (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
+    assert max(len(text) for _, text in artifact.files) < 2e6
 
 
 def test_their_operations_are_for_derivatives() -> None:

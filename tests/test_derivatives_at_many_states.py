@@ -24,6 +24,7 @@ from codegen.tracing.task import Task, trace
 STATES, AT_ONCE, LOOPED = 1000, 50, 20
 NEAR, SETTLED = 1e-10, 1e-8
 LIMIT = 1e-8  # of differences close to singular states
+FREE = ("iiwa", "solo12", "mechanism", "talos")
 SINGULAR = 1e6  # condition of M, or of W, from which a state counts as almost singular
 
 
@@ -83,6 +84,30 @@ def test_forward_dynamics(robot):
             worst = max(worst, error(mine[n], theirs))
     assert worst < NEAR
     assert not left, f"almost singular: {left}"
+
+
+@pytest.mark.parametrize(("robot", "states"), besides([("iiwa", 10)], [("iiwa", 10), *((r, STATES) for r in FREE)]))
+def test_frames_and_momentum(robot, states):
+    """Of the velocities and accelerations of tips, and of the rate of centroidal momentum."""
+    model = loaded(robot)
+    peer, (q, v, a) = pinocchio_peer.pinocchio_model(model), drawn(model, states)
+    velocities, motions, momenta = (
+        evaluated(Task(model, name), (q, v, a)[:inputs])
+        for name, inputs in (
+            ("fk_derivatives", 2),
+            ("frame_acceleration_derivatives", 3),
+            ("centroidal_derivatives", 3),
+        )
+    )
+    data, worst = peer.createData(), 0.0
+    for n in range(states):
+        x = pinocchio_peer.positions(model, q[n])
+        _, v_q, v_v, a_q, a_v, a_a = pinocchio_peer.of_tips(model, peer, x, v[n], a[n])
+        changes = pin.computeCentroidalDynamicsDerivatives(peer, data, x, v[n], a[n])
+        theirs = [v_q, v_v, a_q, a_v, a_a, data.dhg.vector, *changes]
+        mine = [x[n] for found in (velocities[:2], motions[:3], momenta[:5]) for x in found]
+        worst = max(worst, *(error(*pair) for pair in zip(mine, theirs, strict=True)))
+    assert worst < NEAR
 
 
 @pytest.mark.parametrize("algorithm", ["rnea_derivatives", "aba_derivatives"])

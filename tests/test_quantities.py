@@ -186,7 +186,7 @@ def test_against_pinocchio(case):
         assert error(mine, theirs) < 1e-10
     assert all(
         error(mine, theirs) < 1e-10
-        for mine, theirs in zip(frames_of(model, q, v, a), peers(model, peer, x, v, a), strict=True)
+        for mine, theirs in zip(frames_of(model, q, v, a), pinocchio_peer.of_tips(model, peer, x, v, a), strict=True)
     )
 
 
@@ -198,26 +198,6 @@ def frames_of(model, q, v, a):
         *(by_q, J),
         *results(model, "frame_acceleration_derivatives", q, v, a),
     )
-
-
-def peers(model, peer, q, v, a):
-    """Pinocchio's: derivatives of spatial vectors along the frame's own axes, turned, and made classical."""
-    data, own, world = peer.createData(), pin.ReferenceFrame.LOCAL, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-    pin.computeForwardKinematicsDerivatives(peer, data, q, v, a)
-    pin.updateFramePlacements(peer, data)
-    found = []
-    for name in model.tips:
-        i = peer.getFrameId(name)
-        turn = np.kron(np.eye(2), data.oMf[i].rotation)
-        v_q, v_v = (turn @ x for x in pin.getFrameVelocityDerivatives(peer, data, i, own))
-        a_q, a_v, a_a = (turn @ x for x in pin.getFrameAccelerationDerivatives(peer, data, i, own)[1:])
-        velocity, spatial = (f(peer, data, i, world) for f in (pin.getFrameVelocity, pin.getFrameAcceleration))
-        for x, by_q in ((velocity, v_q), (spatial, a_q)):  # axes turn with the frame
-            by_q -= np.vstack([pin.skew(x.linear), pin.skew(x.angular)]) @ v_v[3:]
-        for by, of in ((a_q, v_q), (a_v, v_v)):  # w x v on top of the spatial acceleration
-            by[:3] += pin.skew(velocity.angular) @ of[:3] - pin.skew(velocity.linear) @ of[3:]
-        found.append((pin.getFrameClassicalAcceleration(peer, data, i, world).vector, v_q, v_v, a_q, a_v, a_a))
-    return [np.array(column) for column in zip(*found, strict=True)]
 
 
 MODELS = {

@@ -10,6 +10,7 @@ from opcount.studies import (
     ablation,
     accuracy,
     builds,
+    casadi_directions,
     chains,
     cheapest,
     constrained,
@@ -18,6 +19,7 @@ from opcount.studies import (
     damped,
     damped_timings,
     delassus,
+    derivative_timings,
     direct,
     growth,
     growth_timings,
@@ -66,6 +68,9 @@ STUDIES: dict[str, Study] = {
     "cheapest": cheapest.STUDY,
     "accuracy": accuracy.STUDY,
     "builds": builds.STUDY,
+    "adjoints": derivative_timings.ADJOINTS,
+    "column_loops": derivative_timings.LOOPS,
+    "casadi_directions": casadi_directions.STUDY,
     "ablation": ablation.STUDY,
 }
 """The papers' figures first; the long ones, for which one has to ask, last."""

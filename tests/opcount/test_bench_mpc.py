@@ -12,7 +12,7 @@ import pytest
 
 import codegen
 from codegen.oracle import ORACLE
-from opcount.bench import balance, balance_ours, mpc
+from opcount.bench import balance, balance_ours, humanoid_build, mpc
 from opcount.bench.build_dir import Absent, BuildDir, compilers
 from opcount.bench.pinocchio_casadi import expressions
 
@@ -43,10 +43,22 @@ def test_parts_without_their_python_are_left_out(monkeypatch, capsys):
 
 def test_what_cannot_run(monkeypatch, capsys, tmp_path):
     assert mpc.main(["walking"]) == 2
-    assert "there is no part 'walking'; choose of functions, nodes, loop, rollouts" in capsys.readouterr().err
+    assert "there is no part 'walking'; choose of functions, build, nodes, loop, rollouts" in capsys.readouterr().err
     monkeypatch.setenv("JAX_PYTHON", str(tmp_path / "python"))
     assert mpc.main(["rollouts"]) == 2
     assert "JAX_PYTHON: " in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+@installed("scipy")
+def test_what_a_humanoid_takes_to_build(monkeypatch, capsys):
+    """C of the stages and of all that they call, and no functions that they do not call."""
+    monkeypatch.setenv("RIGIDC_CACHE", "elsewhere")  # which is put back
+    assert humanoid_build.main() == 0
+    said = capsys.readouterr().out
+    for part in ("MB", "each_node.c", "last_node.c", "rnea_hessian.c", "processor: ", "GB of one process"):
+        assert part in said
+    assert "_adjoint.c" not in said
 
 
 @installed("jax")

@@ -93,3 +93,12 @@ def test_tables_and_figures(study: type) -> None:
     assert all(row["robot"] == "iiwa H3" and row["machine"] for row in records(table))
     named = next(name for name, one in STUDIES.items() if isinstance(one.table, study))
     assert STUDIES[named].figure(table).axes
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["adjoints", "casadi_directions"])
+def test_studies_of_derivatives_time_the_first_robot(name):
+    table = STUDIES[name].table(True, None)
+    (row,) = table.rows
+    assert row[0] == "iiwa"
+    assert all(value > 0 for value in row[1:-1])

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from codegen.model import Contact, Convention, Model
 
 TRIALS = 20  # mechanisms that may be drawn in vain, as their loops leave nothing to move
+PRODUCTS = ("jvp", "vjp", "hvp")
+DIFFERENTIATED = ("rnea", "aba", "pv", "constrained_aba", "fk", "difference", "centroidal", "energy", "step")
+MOVING = 5  # freedoms of robots whose products of derivatives, and steps, are compared: the oracle takes long
 DYNAMICS = ("rnea", "aba", "ltl", "crba", "constrained_aba", "pv", "aba_prox", "prox_ltl", "efpa")
 
 
@@ -33,7 +36,10 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One algorithm with its options; contacts are the arguments of `Robot.contact`. `seed` draws the states."""
+    """One algorithm with its options; contacts are the arguments of `Robot.contact`. `seed` draws the states.
+
+    With `derivative`, a product of its derivatives.
+    """
 
     algorithm: str
     seed: int
@@ -44,6 +50,7 @@ class Run:
     contacts: tuple[dict[str, Any], ...] = ()
     iterations: int | None = 5
     compiled: Compiled | None = None
+    derivative: str = ""
 
     def held(self, model: Model) -> tuple[Contact, ...]:
         """The contacts on a model."""
@@ -94,8 +101,29 @@ def case(seed: int, compiled: bool = False) -> Case:
         except RobotError:
             continue
         runs = tuple(_run(model, rng, seed) for _ in range(int(rng.integers(1, 4))))
-        return replace(drawn, runs=(_to_compile(runs[0], rng),) if compiled else runs)
+        if compiled:
+            return replace(drawn, runs=(_to_compile(runs[0], rng),))
+        return replace(drawn, runs=(*runs, *_moving(model, np.random.default_rng([seed, 3]))))
     raise RobotError(f"seed {seed}: no mechanism of {TRIALS} has anything to move")
+
+
+def _moving(model: Model, rng: np.random.Generator) -> tuple[Run, ...]:
+    """A product of derivatives, and a step of time or its derivatives, of small robots."""
+    if model.nv > MOVING:
+        return ()
+    steps = [name for name in ALGORITHMS if name.startswith("step")]
+    product = _plain(str(rng.choice(DIFFERENTIATED)), model, rng)
+    kinds = PRODUCTS[:2] if product.algorithm == "step" else PRODUCTS
+    return replace(product, derivative=str(rng.choice(kinds))), _plain(str(rng.choice(steps)), model, rng)
+
+
+def _plain(name: str, model: Model, rng: np.random.Generator) -> Run:
+    """An algorithm without parameters; rows of contacts, where it takes any, on one frame."""
+    run = Run(name, int(rng.integers(2**31)), 2)
+    if "k" not in ALGORITHMS[name].inputs:
+        return run
+    frames = [frame.name for frame in model.frames if frame.body >= 0]
+    return replace(run, contacts=(_contact(str(rng.choice(frames)), frames, rng),))
 
 
 def _to_compile(run: Run, rng: np.random.Generator) -> Run:

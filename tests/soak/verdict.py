@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,10 +12,13 @@ import codegen
 from codegen import passes
 from codegen.algorithms import ALGORITHMS, BEHIND, OPTIONAL
 from codegen.cli.check import relative_error
+from codegen.cli.check_products import Product, near, product_error
 from codegen.cli.samples import arguments
 from codegen.errors import RobotError
 from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE, constrained, dynamics, loops, with_parameters
+from codegen.tracing.directional import signature, traced
+from codegen.tracing.form import Form
 from codegen.tracing.task import Task, trace
 from soak.energy import balance, of_wrenches
 
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codegen.ir.graph import Port
+    from codegen.ir.graph import Graph, Port
     from codegen.model import Model
     from soak.cases import Run
 
@@ -78,6 +82,8 @@ def judged(model: Model, run: Run) -> Outcome:
         tally["near singular"] += run.states - len(states)
         if not states:
             return Outcome("", tally)
+        if run.derivative:
+            return Outcome(_product(model, run, options, states, tally), tally)
         graph = _made(model, run, options)
     except RobotError as refusal:
         if not str(refusal) or "\n" in str(refusal):
@@ -101,6 +107,43 @@ def judged(model: Model, run: Run) -> Outcome:
         single = {name: np.asarray(x)[None] for name, x in alone.items()}
         trouble = trouble or _compared(run, states[:1], single, run.compiled.dtype, tally)
     return Outcome(trouble, tally)
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreted:
+    """What is asked of a compiled function, by the interpreter."""
+
+    graph: Graph
+    outputs: tuple[Port, ...]
+    dtype: str = "float64"
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        return self.graph.inputs
+
+    def __call__(self, *arrays: Array) -> tuple[Array, ...]:
+        return interpret(self.graph, *arrays)
+
+
+def _product(model: Model, run: Run, options: dict[str, Any], states: Sequence[State], tally: Counter[str]) -> str:
+    """What is wrong with a product of derivatives, by differences of the oracle."""
+    task = Task(model, run.algorithm, **options, form=Form(run.derivative))  # type: ignore[arg-type]
+    product = Product(Interpreted(traced(task), signature(task)[1]))  # type: ignore[arg-type]
+    told = [state for state in states if state.unique]
+    given = {"frames": run.frames, "external": run.external, "contacts": run.held(model) or None}
+
+    def evaluate(state: Mapping[str, Array]) -> dict[str, Array]:
+        found = _tuple(ORACLE[run.algorithm](model, *state.values(), **given))
+        return dict(zip(ALGORITHMS[run.algorithm].outputs, map(np.asarray, found), strict=True))
+
+    try:
+        error = product_error(model, run.derivative, product, [x.inputs for x in told], evaluate, run.seed)  # type: ignore[arg-type]
+    except RobotError:
+        tally["near singular"] += len(states)
+        return ""
+    allowed = max(near(run.algorithm, run.derivative), *(_allowed(run, state.condition, "float64") for state in told))
+    tally["products of derivatives"] += len(told)
+    return "" if error <= allowed else f"{run.derivative} is {error:.2g} off, {allowed:.2g} allowed"
 
 
 def _made(model: Model, run: Run, options: dict[str, Any]) -> Any:

@@ -31,6 +31,7 @@ SAVED = {  # of operations as written, where a step is at its best
     "reroot": ("go1", "pv_osim", FEET[:1], 0.1),
     "base_frame": ("go1", "pv_osim", FEET[:1], 0.03),
     "canonical_frames": ("iiwa", "aba", (), 0.15),
+    "simplified_formulas": ("tello_humanoid", "project", (), 0.3),
     "closed_forms": ("six_bar", "integrate", (), 0.5),
     "regroup_inertias": ("iiwa", "rnea", (), 0.2),
     "determined_joints": ("go1", "pv", FEET, 0.15),

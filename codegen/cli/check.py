@@ -2,9 +2,10 @@
 
 Every chosen algorithm is generated, compiled and called on random valid states, and compared
 with a dense oracle that shares no mathematics with it. The error of an output is its largest
-deviation over its largest entry, state by state (a vanishing output counts absolutely); of accelerations that contacts
-take away, over those without the contacts; of derivatives that vanish, over the others. Where the joint-space
-inertia matrix has a condition beyond 1e6, errors of forward dynamics are divided by its excess.
+deviation over its largest entry, state by state (a vanishing output counts absolutely); of
+accelerations that contacts take away, over those without the contacts; of derivatives that vanish,
+over the others. Where the joint-space inertia matrix has a condition beyond 1e6, errors of forward
+dynamics are divided by its excess.
 Exit code 1 if any error exceeds the tolerance.
 
 Without a choice of algorithms all common ones are checked, and for a robot with loops those for
@@ -14,8 +15,8 @@ Algorithms with contacts are compared with the least-squares solution at regular
 which no row is almost, but not quite, dependent on the others. Where rows are redundant, their
 multipliers are not unique and not compared.
 
-With --derivative also products of derivatives are compared, and with --wrt derivatives by further arguments, with
-differences of the oracle.
+With --derivative also products of derivatives are compared, and with --wrt derivatives by further
+arguments, with differences of the oracle.
 """
 
 from __future__ import annotations
@@ -45,10 +46,9 @@ if TYPE_CHECKING:
     from codegen.robot import Robot
 
 EXAMPLES = """\
-  rigidc check talos
   rigidc check talos --contact left_sole_link:6 --contact right_sole_link:6 --group constrained
   rigidc check go1 -a aba,aba_derivatives --derivative jvp --derivative vjp --sparse -n 20
-  rigidc check iiwa -a rnea_derivatives,aba_derivatives --wrt gravity --wrt inertia:lbr_iiwa_link_7 -n 20
+  rigidc check iiwa -a aba_derivatives --wrt gravity --wrt inertia:lbr_iiwa_link_7 -n 20
 """
 
 HEADER = ("robot", "algorithm", "states", "worst error", "tolerance", "passed")

@@ -183,8 +183,8 @@ def add_task(parser: argparse.ArgumentParser, endless: bool = False) -> argparse
         action="append",
         default=[],
         help="steps of the lowering to leave out, which save operations: reroot, base_frame, canonical_frames, "
-        "closed_forms, regroup_inertias, determined_joints, contact_axes, link_axes, tip_axes, length_units, or all; "
-        "repeatable",
+        "simplified_formulas, closed_forms, regroup_inertias, determined_joints, contact_axes, link_axes, tip_axes, "
+        "length_units, or all; repeatable",
     )
     group.add_argument(
         "--tier",

@@ -6,8 +6,9 @@ of it are removed, and what is left goes back to SX. CasADi differentiates formu
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from casadi import SX, Function, horzcat, jacobian, jtimes, substitute, vertcat
 
@@ -15,9 +16,6 @@ from codegen.errors import RobotError
 from codegen.expressions.parsing import parse, read
 from codegen.expressions.simplify import algebra, simplified
 from codegen.expressions.texts import text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 VARIABLE = "q"
 """The variable of a joint's formulas."""
@@ -31,6 +29,10 @@ class Derivatives(NamedTuple):
     value: SX
     slope: SX
     bend: SX
+
+
+Derive = Callable[[Sequence[str], Mapping[str, SX], SX], Derivatives]
+"""Formulas at values of their variables, and the rates of these: what `derivatives` and `stated` take."""
 
 
 class _Texts(NamedTuple):
@@ -54,7 +56,7 @@ def derivatives(texts: Sequence[str], at: Mapping[str, SX], rates: SX) -> Deriva
     short = Function("length", [*symbols.values()], [value]).n_instructions() <= LONGEST * len(texts)
     found = differentiated(tuple(texts), tuple(at)) if short else None
     if found is None:
-        return _by_casadi(value, vertcat(*symbols.values()), vertcat(*at.values()), rates)
+        return stated(texts, at, rates)
     known = {f"x{k}": value for k, value in enumerate(at.values())}
     known |= {f"rate{k}": SX(rates[k]) for k in range(len(at))}
     for name, part in found.shared:
@@ -66,10 +68,12 @@ def derivatives(texts: Sequence[str], at: Mapping[str, SX], rates: SX) -> Deriva
     )
 
 
-def _by_casadi(value: SX, x: SX, at: SX, rates: SX) -> Derivatives:
-    """The same where SymPy would take long, or finds what texts cannot say."""
+def stated(texts: Sequence[str], at: Mapping[str, SX], rates: SX) -> Derivatives:
+    """The same by CasADi, of the formulas as they are."""
+    symbols = {name: SX.sym(name) for name in at}
+    x, value = vertcat(*symbols.values()), vertcat(*[parse(text, symbols) for text in texts])
     slope = jacobian(value, x)
-    return Derivatives(*substitute([value, slope, jtimes(slope @ rates, x, rates)], [x], [at]))
+    return Derivatives(*substitute([value, slope, jtimes(slope @ rates, x, rates)], [x], [vertcat(*at.values())]))
 
 
 @lru_cache(maxsize=256)

@@ -5,10 +5,11 @@ A text reads back to the same formula: numbers are exact, and what the texts can
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from codegen.errors import RobotError
+from codegen.errors import RobotError, shown
 from codegen.expressions.parsing import FUNCTIONS
 from codegen.limits import LONGEST_FORMULA
 
@@ -64,13 +65,13 @@ def _sympy(formula: Any, words: Mapping[str, str]) -> str:
     if formula.is_Symbol:
         return words.get(formula.name, str(formula.name))
     if formula.is_Integer:
-        return f"({float(formula)!r})"
+        return _number(formula)
     if formula.is_Rational and max(abs(formula.p), formula.q).bit_length() > LONGEST_NUMBER:
-        return f"({float(formula)!r})"
+        return _number(formula)
     if formula.is_Rational:
         return f"({float(formula.p)!r}/{float(formula.q)!r})"
     if formula.is_Float:
-        return f"({float(formula)!r})"
+        return _number(formula)
     parts = [_sympy(part, words) for part in formula.args]
     if formula.is_Add:
         return _short(f"({' + '.join(parts)})")
@@ -88,6 +89,13 @@ def _sympy(formula: Any, words: Mapping[str, str]) -> str:
     if name in INVERSE:
         return _short(INVERSE[name].format(*parts))
     raise RobotError(f"a constraint cannot contain {formula.func.__name__}; use {', '.join(FUNCTIONS)} and + - * / ^")
+
+
+def _number(value: Any) -> str:
+    """A number of SymPy; RobotError if it is none that a double holds."""
+    if not math.isfinite(float(value)):
+        raise RobotError(f"a constraint has a number that is not finite, or too large: {shown(str(value))}")
+    return f"({float(value)!r})"
 
 
 def _casadi(formula: Any, words: Mapping[str, str]) -> str:

@@ -18,13 +18,14 @@ import numpy as np
 from casadi import SX, densify, diagcat, jacobian, jtimes, sparsify, substitute, sum1, vertcat
 
 from codegen.errors import RobotError
-from codegen.expressions.derivatives import derivatives
+from codegen.expressions.derivatives import stated
 from codegen.geometry import Pose, clean, mat3, vec3
 from codegen.spatial import Square, Transform, constant, zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from codegen.expressions.derivatives import Derive
     from codegen.joints import JointType
     from codegen.kinematic_loops.angle_equations import ClosedForm
     from codegen.model import Loop, Model
@@ -173,11 +174,14 @@ def spanning(constraints: Constraints, rows: Sequence[int], lengths: Sequence[fl
     return Spanning(constraints.positions, constraints.E @ Gx, Gx, phi, Kd, constraints)
 
 
-def constraints(model: Model, i: int, x: SX, transform: TransformOf, moves: Sequence[Pose]) -> Constraints:
+def constraints(
+    model: Model, i: int, x: SX, transform: TransformOf, moves: Sequence[Pose], derive: Derive = stated
+) -> Constraints:
     """The constraints of node i at its position coordinates x (symbols).
 
     `model` is in canonical frames, `moves` say where these sit in the original ones, and `transform(b, q)` is the
-    transform of body b at joint positions q. RobotError if the loops do not determine their joints.
+    transform of body b at joint positions q; `derive` differentiates formulas. RobotError if the loops do not determine
+    their joints.
     """
     node, joints = model.nodes[i], model.joints
     loops = [model.loops[n] for n in node.loops]
@@ -187,12 +191,12 @@ def constraints(model: Model, i: int, x: SX, transform: TransformOf, moves: Sequ
     r, one, widths = SX.sym("r", T.size2()), SX.eye(T.size2()), [joint.nv for joint in joints]
     within, among_all = _runs(free_bodies, widths), _runs(node.bodies, widths)
     own = {b: Moving(given[b], one[list(within[b]), :], zeros(widths[b])) for b in free_bodies}
-    moving = _explicit(model, node.bodies, own, [loop for loop in loops if loop.explicit], r)
+    moving = _explicit(model, node.bodies, own, [loop for loop in loops if loop.explicit], r, derive)
     position = {b: one.value for b, one in moving.items()}
     phi, facing = [Moving(zeros(0), zeros(0, r.size1()), zeros(0))], [zeros(0)]
     for loop in (loop for loop in loops if not loop.explicit):
         if loop.kind == "expression":
-            phi.append(_expressions(model, moving, loop.stated, r))
+            phi.append(_expressions(model, moving, loop.stated, r, derive))
             continue
         gap, agree = closure(model, position, loop, transform, moves)
         K = jacobian(gap, x) @ T
@@ -243,7 +247,7 @@ def velocity_scales(model: Model, i: int) -> list[float]:
 
 
 def _explicit(
-    model: Model, bodies: Sequence[int], own: Mapping[int, Moving], loops: Sequence[Loop], r: SX
+    model: Model, bodies: Sequence[int], own: Mapping[int, Moving], loops: Sequence[Loop], r: SX, derive: Derive
 ) -> dict[int, Moving]:
     """The positions of all bodies of a node, from its own: linear rows together, expressions one by one."""
     number = {model.bodies[b].joint.name: b for b in bodies}
@@ -251,7 +255,7 @@ def _explicit(
     rows = [row for loop in loops for row in linear_rows(model, number, loop)]
     texts = [item for loop in loops if loop.kind == "expression" for item in _texts(number, loop)]
     while rows or texts:
-        before, texts = len(texts), _evaluated(moving, texts, r)
+        before, texts = len(texts), _evaluated(moving, texts, r, derive)
         later = {body for body, _, _ in texts}
         unknown = sorted({b for row, _ in rows for b in row} - set(moving))
         if rows and not later.intersection(unknown):
@@ -264,18 +268,18 @@ def _explicit(
     return moving
 
 
-def _evaluated(moving: dict[int, Moving], texts: Sequence[Formula], r: SX) -> list[Formula]:
+def _evaluated(moving: dict[int, Moving], texts: Sequence[Formula], r: SX, derive: Derive) -> list[Formula]:
     """The formulas that wait for other positions, once those of known ones have given theirs."""
     ready = [item for item in texts if all(b in moving for b in item[2].values())]
     for body, text, variables in ready:
-        moving[body] = _formulas([text], {name: moving[b] for name, b in variables.items()}, r)
+        moving[body] = _formulas([text], {name: moving[b] for name, b in variables.items()}, r, derive)
     return [item for item in texts if item not in ready]
 
 
-def _formulas(texts: Sequence[str], variables: Mapping[str, Moving], r: SX) -> Moving:
+def _formulas(texts: Sequence[str], variables: Mapping[str, Moving], r: SX, derive: Derive) -> Moving:
     """The values of formulas, by the chain rule."""
     own = Moving.stacked([Moving(zeros(0), zeros(0, r.size1()), zeros(0)), *variables.values()])
-    value, slope, bend = derivatives(texts, {name: one.value for name, one in variables.items()}, own.rates @ r)
+    value, slope, bend = derive(texts, {name: one.value for name, one in variables.items()}, own.rates @ r)
     return Moving(value, slope @ own.rates, bend + slope @ own.drift)
 
 
@@ -409,11 +413,11 @@ def closure(
     return vertcat(gap, *across), facing
 
 
-def _expressions(model: Model, moving: Mapping[int, Moving], data: Mapping[str, Any], r: SX) -> Moving:
+def _expressions(model: Model, moving: Mapping[int, Moving], data: Mapping[str, Any], r: SX, derive: Derive) -> Moving:
     """The values of a loop's implicit expressions."""
     number = {body.joint.name: b for b, body in enumerate(model.bodies)}
     variables = {name: moving[number[joint]] for name, joint in data["variables"].items()}
-    return _formulas(data["implicit"], variables, r)
+    return _formulas(data["implicit"], variables, r, derive)
 
 
 def _same_axes(first: SX, second: SX) -> tuple[list[SX], SX]:

@@ -26,6 +26,7 @@ from codegen.lowering.reduced_problem import reduced_problem
 from codegen.lowering.reflect_rotors import reflect_rotors
 from codegen.lowering.regroup_inertias import own_inertias, regroup_inertias
 from codegen.lowering.reroot import reroot
+from codegen.lowering.simplified_formulas import simplified_formulas
 from codegen.lowering.tip_axes import tip_axes
 from codegen.recursions.iteration import Iteration
 
@@ -63,7 +64,7 @@ LOWERING: tuple[Step, ...] = (
     Step(reroot, unchanged),
     Step(base_frame, unchanged),
     Step(canonical_frames, aligned_axes),
-    Step(loop_closure),
+    Step(simplified_formulas, loop_closure),
     Step(closed_forms, unchanged),
     Step(regroup_inertias, own_inertias),
     Step(determined_joints, held_softly),

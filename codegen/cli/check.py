@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from codegen.robot import Robot
 
 EXAMPLES = """\
+  rigidc check talos
   rigidc check talos --contact left_sole_link:6 --contact right_sole_link:6 --group constrained
   rigidc check go1 -a aba,aba_derivatives --derivative jvp --derivative vjp --sparse -n 20
-  rigidc check iiwa -a aba_derivatives --wrt gravity --wrt inertia:lbr_iiwa_link_7 -n 20
 """
 
 HEADER = ("robot", "algorithm", "states", "worst error", "tolerance", "passed")
@@ -220,7 +220,8 @@ def _drawn(
         found = zip(ALGORITHMS[of].outputs, _expected(robot, of, own, given, parameters), strict=False)
         return {result: x for result, x in found if result in counted}
 
-    return [dict(zip(inputs, (value[k] for value in values), strict=True)) for k in range(states)], evaluate
+    rounded = [value.astype(options["dtype"]).astype(float) for value in values]  # as the function takes them
+    return [dict(zip(inputs, (value[k] for value in rounded), strict=True)) for k in range(states)], evaluate
 
 
 def _usual(robot: Robot, name: str, dtype: str) -> dict[str, Any]:

@@ -18,7 +18,8 @@ from codegen.errors import RobotError
 from codegen.expressions.derivatives import VARIABLE
 from codegen.expressions.parsing import parse, substituted
 from codegen.geometry import Inertia, Pose, vec3
-from codegen.kinematic_loops.constraints import closure, linear_rows
+from codegen.kinematic_loops.constraints import linear_rows
+from codegen.kinematic_loops.frame_closures import closure
 from codegen.model import Loop, ScrewJoint
 
 if TYPE_CHECKING:

@@ -116,7 +116,7 @@ def test_long_parts_are_written_by_rigidc(monkeypatch: pytest.MonkeyPatch) -> No
     for strange in (False, True):
         stage = nested(robot, expand=False)
         if strange:
-            stage.cost(1.0, ca.erf(stage.unknowns["dq"]))
+            stage.cost(1.0, ca.erf(stage.unknowns["dq"] + stage.parameters["v"]))
         found, expected = (
             stage.linearised("node", compile_c=compile_c, exact=BARRIER)(**given) for compile_c in (True, False)
         )

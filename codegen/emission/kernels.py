@@ -192,10 +192,8 @@ def arguments(graph: Graph | AnyKernel) -> tuple[Argument, ...]:
     names = identifiers(taken)
     written = [False] * len(graph.inputs) + [True] * len(graph.outputs)
     # The arguments of an iteration that its first stage does not take are read by the loop.
-    first = (
-        graph if isinstance(graph, Graph) else graph.function if isinstance(graph, ProductKernel) else graph.graphs[0]
-    )
-    read = first.read()
+    first = graph.function if isinstance(graph, ProductKernel) else graph
+    read = (first.graphs[0] if isinstance(first, Kernel | LoopKernel) else first).read()
     used = (*read, *(range(port.size) for port in ports[len(read) :]))
     return tuple(Argument(*row) for row in zip(names, ports, written, used, strict=True))
 

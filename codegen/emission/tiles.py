@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.emission.copies import Copies
-from codegen.emission.segments import VECTOR, segmented
-from codegen.emission.systems import elimination
+from codegen.emission.segments import VECTOR, Segments, segmented
+from codegen.emission.systems import Elimination, elimination
 from codegen.ir.block_matrix import CopiedMatrix
 from codegen.ir.calls import GraphCall
 from codegen.ir.maps import GraphMap
@@ -24,16 +24,13 @@ from codegen.ir.systems import SolvedSystem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Union
 
     from numpy.typing import NDArray
 
-    from codegen.emission.segments import Read, Segments
-    from codegen.emission.systems import Elimination
+    from codegen.emission.segments import Read
     from codegen.ir.products import AnyProduct, WithProducts
 
     Pattern = NDArray[np.bool_]
-    AnyLoops = Union["Tiles", Segments, Copies, Elimination]
 
 BLOCKS = (6, 5, 4, 3)
 """Rows of a block: so many sums of tiles fit into registers, and keep the units of a core busy."""
@@ -94,6 +91,9 @@ class Tiles:
                 yield own.right, met, across
                 if own.plus:
                     yield own.plus, down, across
+
+
+AnyLoops = Tiles | Segments | Copies | Elimination
 
 
 def tiled(function: WithProducts) -> tuple[AnyLoops, ...]:

@@ -1,4 +1,4 @@
-"""Matrices of blocks, each of them columns of another matrix: where loops made these, others copy them to their places."""
+"""Matrices of blocks, each of them columns of another matrix; loops copy what loops made."""
 
 from __future__ import annotations
 

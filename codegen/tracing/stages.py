@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """A function's arguments, symbols `given` at `ports`, and what was `opened`: symbols of numbers, and whose they are.
+    """A function's arguments, symbols `given` at `ports`, and what was `opened`: symbols and results.
 
     Every opened result is made of the arguments and of what was opened before it.
     """

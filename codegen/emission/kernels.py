@@ -217,10 +217,12 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     status = next((a.name for a in given if a.port == STATUS), "")
     sections = kernel.sections if isinstance(kernel, Kernel) else ()
     held = spans(kernel, style.lanes)
+    graphs = kernel.function.called if isinstance(kernel, ProductKernel) else ()
+    called = [_called(f"{name}_{graph.name}", header, graph, language, style.lengths) for graph in graphs]
 
     def written(program: Packed, lengths: Lengths) -> Body:
         if isinstance(kernel, ProductKernel):
-            made = _products(header, kernel, program, head, given, language, lengths, held)
+            made = _products(header, kernel, program, head, given, language, lengths, held, called)
         else:
             apart = stored_apart(kernel, held, given)
             made = _functions(name, head, header, program, given, language, lengths, sections, apart=apart)
@@ -328,8 +330,12 @@ def _products(
     language: Language,
     lengths: Lengths,
     held: Mapping[str, Sequence[Span]],
+    called: Sequence[Body],
 ) -> Body:
-    """The functions that make the factors and each product of them, and the public one that calls them."""
+    """The functions that make the factors and each product of them, and the public one that calls them.
+
+    `called` are those that it calls besides.
+    """
     name, macro = symbol(header, kernel), header.c_prefix.upper()
     function, own = kernel.function, arguments(kernel.function.graph)
     head_of_factors, unread = f"{macro}_APART void {name}_factors", unneeded(function, own)
@@ -343,7 +349,6 @@ def _products(
         )
     )
     loops, calls = functions_once(then, lambda step: f"{macro}_APART void {step.call.name}({step.head('T')})")
-    called = [_called(f"{name}_{graph.name}", header, graph, language, lengths) for graph in function.called]
     arrays = [f"T {array}[{port.size}] {macro}_ALIGNED;" for array, port in kept(function).items()]
     texts = [str(call) for call in (factors_call(name, function, given), *calls)]
     public = f"{head}({', '.join(a.declaration for a in given)})"

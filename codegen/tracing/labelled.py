@@ -13,10 +13,10 @@ from codegen.ir.products import WithProducts
 from codegen.passes.dead import drop_dead
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.phases import DERIVATIVES, REST, ROBOT, STATUS, TRANSFORMS
-from codegen.tracing.products import with_products
+from codegen.tracing.products import with_loops, with_products
 from codegen.tracing.provenance import Origin, Record, recorded
 from codegen.tracing.status import with_status
-from codegen.tracing.task import expression, results_or_products, symbols_of, with_loops
+from codegen.tracing.task import expression, results_or_products, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

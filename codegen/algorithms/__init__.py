@@ -354,10 +354,11 @@ PARTS: dict[str, Algorithm] = {
             Algorithm(
                 f"{name}_linearised",
                 run,
-                (*inputs, "dq_dz", "dv_dz"),
-                ("a", "da_dz"),
-                f"{name} and its derivative along given ones",
+                inputs,
+                ("a", "da_dq", "da_dv", "Minv" if name == "aba" else "da_dtau"),
+                f"{name} and its derivatives",
                 declares=IN_JOINT_SPACE if name == "aba" else Needs(),
+                by_columns=looped(run),
             )
             for name, run, inputs in (
                 ("aba", aba_linearised, STATE_AND_FORCE),

@@ -15,10 +15,8 @@ from codegen.algorithms.aba import aba
 from codegen.algorithms.by_arguments import forces_by
 from codegen.algorithms.minverse import inverse_factors
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
-from codegen.recursions.by_state import by_tau
 from codegen.recursions.products import Product, Result, negated
 from codegen.recursions.tree import Tree
-from codegen.spatial import ltdl
 
 
 def aba_derivatives(
@@ -34,16 +32,21 @@ def aba_derivatives(
     Then da/dp for each of `by`, columns of symbols that other arguments, or the tree, depend on. `inverse_dynamics`
     gives dtau/dq and dtau/dv.
     """
+    return aba_linearised(tree, v, tau, f_ext, by, inverse_dynamics)[1:]
+
+
+def aba_linearised(
+    tree: Tree,
+    v: SX,
+    tau: SX,
+    f_ext: SX,
+    by: Sequence[SX] = (),
+    inverse_dynamics: Callable[[Tree, SX, SX, SX], tuple[Result, ...]] = rnea_derivatives,
+) -> tuple[Result, ...]:
+    """Joint accelerations a (nv), then the same."""
     a, constant, M = aba(tree, v, tau, f_ext), SX.sym("a", tree.nv), inverse_factors(tree)
     Q, V, _ = inverse_dynamics(tree, v, a, f_ext)
     others = [M.solve(-substitute(x, constant, a)) for x in forces_by(tree, v, constant, f_ext, by)]
     scaled = M.scaled(M.L)
     da_dq, da_dv = (Product(scaled, Product(M.L, negated(R)), transposed=True) for R in (Q, V))
-    return da_dq, da_dv, Product(scaled, M.L, transposed=True, symmetric=True), *others
-
-
-def aba_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:
-    """Joint accelerations a and da/dz (nv x 3 nv) where q and v change with z, of which the last third is tau."""
-    a = aba(tree, v, tau, f_ext)
-    Q, V, M = rnea_derivatives(tree, v, a, f_ext)
-    return a, ltdl(M, tree.dof_parent).solve(by_tau(tree.nv) - Q @ dq_dz - V @ dv_dz)
+    return a, da_dq, da_dv, Product(scaled, M.L, transposed=True, symmetric=True), *others

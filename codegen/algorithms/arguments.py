@@ -74,9 +74,6 @@ QUANTITIES: dict[str, Quantity] = {
     "rate": Quantity(("nv",), "rate of a step whose end moves"),
     "drate_ddv": Quantity(("nv", "nv"), "this rate by the step"),
     "drate_dv": Quantity(("nv", "nv"), "this rate by the velocity of the end"),
-    "dq_dz": Quantity(("nv", "nz"), "configuration, along the tangents of joints, by z"),
-    "dv_dz": Quantity(("nv", "nz"), "joint velocity by z"),
-    "da_dz": Quantity(("nv", "nz"), "joint accelerations by z"),
     "J": Quantity(("frames", 6, "nv"), "frame Jacobians, rows [linear; angular] in world axes"),
     "dvelocity_dq": Quantity(
         ("frames", 6, "nv"), "frame velocities by the configuration, along the tangents of joints"

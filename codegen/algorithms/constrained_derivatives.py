@@ -21,19 +21,17 @@ from typing import NamedTuple
 
 from casadi import SX, densify, horzcat, jacobian, substitute, vertcat
 
-from codegen.algorithms.crba import crba
 from codegen.algorithms.minverse import inverse_factors
 from codegen.algorithms.rnea import rnea, transmitted
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
-from codegen.recursions.by_state import by_tau
 from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.dual import Dual, Solver, direct, proximal, soft
 from codegen.recursions.motion import constraint_rhs, forces, motions
-from codegen.recursions.products import Product, Result, entries, negated
+from codegen.recursions.products import Product, Result, negated
 from codegen.recursions.spanning_rates import node_rates
 from codegen.recursions.sweeps import add_contact_forces
 from codegen.recursions.tree import Tree
-from codegen.spatial import diagonal, ltdl, mirrored, zeros
+from codegen.spatial import diagonal, mirrored, zeros
 
 Solve = Callable[[SX], SX]
 InverseDynamics = Callable[[Tree, SX, SX, SX, SX], tuple[Result, ...]]
@@ -110,21 +108,32 @@ def soft_derivatives(
     return derivatives(tree, (v, tau, f_ext, k), lambda _: soft(R), by, inverse_dynamics, R)
 
 
-def direct_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:
-    """a and da/dz (nv x 3 nv) where q and v change with z, of which the last third is tau; of independent rows."""
-    return linearised(tree, (v, tau, f_ext, k), lambda _: direct, dq_dz, dv_dz)
+def direct_linearised(
+    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, inverse_dynamics: InverseDynamics = rnea_derivatives
+) -> tuple[Result, ...]:
+    """a, da/dq, da/dv and da/dtau where contacts' rows are independent."""
+    return linearised(tree, (v, tau, f_ext, k), lambda _: direct, (), inverse_dynamics)[:4]
 
 
 def proximal_linearised(
-    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX, dq_dz: SX, dv_dz: SX
-) -> tuple[SX, SX]:
+    tree: Tree,
+    v: SX,
+    tau: SX,
+    f_ext: SX,
+    k: SX,
+    mu: SX,
+    lam0: SX,
+    inverse_dynamics: InverseDynamics = rnea_derivatives,
+) -> tuple[Result, ...]:
     """The same of the solution that the proximal iteration settles at from lam0."""
-    return linearised(tree, (v, tau, f_ext, k), lambda J: proximal(tree, J, mu, lam0), dq_dz, dv_dz)
+    return linearised(tree, (v, tau, f_ext, k), lambda J: proximal(tree, J, mu, lam0), (), inverse_dynamics)[:4]
 
 
-def soft_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:
+def soft_linearised(
+    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, inverse_dynamics: InverseDynamics = rnea_derivatives
+) -> tuple[Result, ...]:
     """The same for rows of softness R."""
-    return linearised(tree, (v, tau, f_ext, k), lambda _: soft(R), dq_dz, dv_dz)
+    return linearised(tree, (v, tau, f_ext, k), lambda _: soft(R), (), inverse_dynamics, R)[:4]
 
 
 def equations(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, a: SX, lam: SX) -> SX:
@@ -148,33 +157,33 @@ def derivatives(
     R: SX | None = None,
 ) -> tuple[Result, ...]:
     """The derivatives by q, v, tau and `by` for a way to solve with W (m x m), as products with inverses."""
+    return linearised(tree, given, solver, by, inverse_dynamics, R)[1:]
+
+
+def linearised(
+    tree: Tree,
+    given: Given,
+    solver: Callable[[SX], Solver],
+    by: Sequence[SX],
+    inverse_dynamics: InverseDynamics,
+    R: SX | None = None,
+) -> tuple[Result, ...]:
+    """The accelerations a, then the same."""
     M, J = inverse_factors(tree), jacobian_transpose(tree).T
     Y = M.L @ J.T
     scaled_Y, scaled_L = M.scaled(Y), M.scaled(M.L)
     dual = solver(J)(mirrored(Y.T @ scaled_Y))
     rows = Rows(J, M.solve, lambda x: M.L.T @ (scaled_Y @ x), dual, inverse_dynamics)
-    _, changes = solution(tree, given, rows, by, R)
+    a, changes = solution(tree, given, rows, by, R)
     # the inverse of the matrix of the equations above: da and -dlam by dtau and dc
     response, negative = Product(scaled_Y, M.L, transposed=True), rows.dual.negative()
     lam_tau = Product(negative, response)
     Minv = Product(M.L, scaled_L, transposed=True, symmetric=True)
     a_tau = Product(response, lam_tau, Minv, transposed=True, symmetric=True)
-    a = [Product(a_tau, at.R, Product(lam_tau, -at.c, transposed=True)) for at in changes]
+    moved = [Product(a_tau, at.R, Product(lam_tau, -at.c, transposed=True)) for at in changes]
     lam = [Product(lam_tau, at.R, Product(negative, -at.c, at.idle)) for at in changes]
-    others = [x for pair in zip(a[2:], lam[2:], strict=True) for x in pair]
-    return *a[:2], a_tau, *lam[:2], lam_tau, *others
-
-
-def linearised(tree: Tree, given: Given, solver: Callable[[SX], Solver], dq_dz: SX, dv_dz: SX) -> tuple[SX, SX]:
-    """a and da/dz (nv x 3 nv) where q and v change with z, of which the last third is tau, by factors of M and W."""
-    M, J = ltdl(crba(tree), tree.dof_parent), jacobian_transpose(tree).T
-    response = M.solve(J.T).T
-    rows = Rows(J, M.solve, lambda x: response.T @ x, solver(J)(mirrored(response @ J.T)))
-    a, (by_q, by_v) = solution(tree, given, rows)
-    R_q, R_v = entries((by_q.R, by_v.R))
-    B = M.solve(R_q @ dq_dz + R_v @ dv_dz + by_tau(tree.nv))
-    dlam = rows.dual.solve(by_q.c @ dq_dz + by_v.c @ dv_dz - J @ B)
-    return a, B + response.T @ dlam
+    others = [x for pair in zip(moved[2:], lam[2:], strict=True) for x in pair]
+    return a, *moved[:2], a_tau, *lam[:2], lam_tau, *others
 
 
 def solution(

@@ -14,39 +14,59 @@ from collections.abc import Callable
 
 from casadi import SX
 
-from codegen.recursions.by_state import columns, start, state_and_input
-from codegen.recursions.composition import Called
+from codegen.recursions.block_matrix import BlockMatrix, beside
+from codegen.recursions.by_state import columns, state_and_input
+from codegen.recursions.composition import Called, Parts
 from codegen.recursions.iteration import Iteration
-from codegen.spatial import eliminated
+from codegen.recursions.products import Product, Result, added, combined, scaled
+from codegen.recursions.systems import Solved
 
-Equation = Callable[[SX], tuple[SX, SX, SX]]
-"""Of w: the Jacobian (nv x nv) of the equation by w, what it lacks (nv), and the derivative of that by z, negated."""
+Equation = Callable[[SX], tuple[Result, ...]]
+"""Of w: the Jacobian K (nv x nv) of the equation by w, what it lacks (nv), and -2 times the derivative of that by z."""
 
 
 def implicit_midpoint(
-    rnea: Called, rnea_derivatives: Called, integrate: Called, moves: Called, q: SX, v: SX, tau: SX, dt: SX
+    parts: Parts,
+    rnea: Called,
+    rnea_derivatives: Called,
+    integrate: Called,
+    moves: Called,
+    q: SX,
+    v: SX,
+    tau: SX,
+    dt: SX,
 ) -> Iteration:
     """The configuration (nq) and velocity (nv) after dt (s)."""
-    return solved(free(rnea, rnea_derivatives, integrate, moves, q, v, tau, dt), integrate, q, v, dt)
+    return solved(parts, free(rnea, rnea_derivatives, integrate, moves, q, v, tau, dt), integrate, q, v, dt)
 
 
 def implicit_midpoint_derivatives(
-    rnea: Called, rnea_derivatives: Called, integrate: Called, moves: Called, q: SX, v: SX, tau: SX, dt: SX
+    parts: Parts,
+    rnea: Called,
+    rnea_derivatives: Called,
+    integrate: Called,
+    moves: Called,
+    q: SX,
+    v: SX,
+    tau: SX,
+    dt: SX,
 ) -> Iteration:
     """A (2 nv x 2 nv) and B (2 nv x nv) of the step."""
-    return differentiated(free(rnea, rnea_derivatives, integrate, moves, q, v, tau, dt), moves, q, v, dt)
+    return differentiated(parts, free(rnea, rnea_derivatives, integrate, moves, q, v, tau, dt), moves, q, v, dt)
 
 
-def held_midpoint(linearised: Called, integrate: Called, moves: Called, q: SX, v: SX, tau: SX, dt: SX) -> Iteration:
+def held_midpoint(
+    parts: Parts, linearised: Called, integrate: Called, moves: Called, q: SX, v: SX, tau: SX, dt: SX
+) -> Iteration:
     """The configuration (nq) and velocity (nv) after dt (s), on contacts."""
-    return solved(held(linearised, integrate, moves, q, v, tau, dt), integrate, q, v, dt)
+    return solved(parts, held(linearised, integrate, moves, q, v, tau, dt), integrate, q, v, dt)
 
 
 def held_midpoint_derivatives(
-    linearised: Called, integrate: Called, moves: Called, q: SX, v: SX, tau: SX, dt: SX
+    parts: Parts, linearised: Called, integrate: Called, moves: Called, q: SX, v: SX, tau: SX, dt: SX
 ) -> Iteration:
     """A (2 nv x 2 nv) and B (2 nv x nv) of the step, on contacts."""
-    return differentiated(held(linearised, integrate, moves, q, v, tau, dt), moves, q, v, dt)
+    return differentiated(parts, held(linearised, integrate, moves, q, v, tau, dt), moves, q, v, dt)
 
 
 def free(
@@ -54,13 +74,14 @@ def free(
 ) -> Equation:
     """dt/2 (ID - tau) = 0."""
 
-    def at(w: SX) -> tuple[SX, SX, SX]:
-        half, n = dt / 2, v.size1()
+    def at(w: SX) -> tuple[Result, ...]:
+        half, one = dt / 2, SX.eye(v.size1())
         by_q, by_step = moves(q=q, dv=half * w)
         middle = {"q": integrate(q=q, dv=half * w)[0], "v": w, "a": (w - v) / half}
         Q, V, M = rnea_derivatives(**middle)
         lack = half * (rnea(**middle)[0] - tau)
-        return M + half * (V + half * (Q @ by_step)), lack, columns(n, -half * (Q @ by_q), M, half * SX.eye(n))
+        K = combined([(M, one), (V, half * one), (Q, half * half * by_step)])
+        return K, lack, beside(combined([(Q, -dt * by_q)]), *scaled((M,), 2.0), dt * one)
 
     return at
 
@@ -68,42 +89,51 @@ def free(
 def held(linearised: Called, integrate: Called, moves: Called, q: SX, v: SX, tau: SX, dt: SX) -> Equation:
     """w - v - dt/2 a = 0; z has w in the place of v while the dynamics are differentiated."""
 
-    def at(w: SX) -> tuple[SX, SX, SX]:
-        half, n = dt / 2, v.size1()
+    def at(w: SX) -> tuple[Result, ...]:
+        half, one = dt / 2, SX.eye(v.size1())
         by_q, by_step = moves(q=q, dv=half * w)
-        middle = {"q": integrate(q=q, dv=half * w)[0], "v": w, "tau": tau}
-        dq, dv = columns(n, by_q, half * by_step, None), columns(n, None, SX.eye(n), None)
-        a, da = linearised(**middle, dq_dz=dq, dv_dz=dv)
-        by_start, by_w, by_tau = (da[:, k * n : (k + 1) * n] for k in range(3))
-        one = SX.eye(n)
-        return one - half * by_w, w - v - half * a, columns(n, half * by_start, one, half * by_tau)
+        a, da_dq, da_dv, da_dtau = linearised(q=integrate(q=q, dv=half * w)[0], v=w, tau=tau)
+        K = added(combined([(da_dq, -half * half * by_step), (da_dv, -half * one)]), one)
+        by_z = beside(combined([(da_dq, dt * by_q)]), 2 * one, *scaled((da_dtau,), dt))
+        return K, w - v - half * a, by_z
 
     return at
 
 
-def solved(equation: Equation, integrate: Called, q: SX, v: SX, dt: SX) -> Iteration:
+def solved(parts: Parts, equation: Equation, integrate: Called, q: SX, v: SX, dt: SX) -> Iteration:
     """Newton's method, and the end of the step."""
-    return newton(equation, v, lambda w: (integrate(q=q, dv=dt * w)[0], 2 * w - v))
+    return newton(parts, equation, v, lambda _, w: (integrate(q=q, dv=dt * w)[0], 2 * w - v))
 
 
-def differentiated(equation: Equation, moves: Called, q: SX, v: SX, dt: SX) -> Iteration:
+def differentiated(parts: Parts, equation: Equation, moves: Called, q: SX, v: SX, dt: SX) -> Iteration:
     """Newton's method, and the derivatives at what it finds."""
 
-    def finish(w: SX) -> tuple[SX, SX]:
-        dq, dv = start(v)
-        K, _, by_z = equation(w)
-        dw = eliminated(K, by_z)
+    def finish(at: Equation, w: SX) -> tuple[BlockMatrix, BlockMatrix]:
+        K, _, by_z = at(w)
+        n, half = v.size1(), dt / 2
+        dv_next = Solved(K, by_z, columns(n, None, -SX.eye(n), None))  # 2 dw - dv
         by_q, by_step = moves(q=q, dv=dt * w)
-        return state_and_input(by_q @ dq + dt * (by_step @ dw), 2 * dw - dv)
+        return state_and_input(Product(half * by_step, dv_next, columns(n, by_q, half * by_step, None)), dv_next)
 
-    return newton(equation, v, finish)
+    return newton(parts, equation, v, finish)
 
 
-def newton(equation: Equation, v: SX, finish: Callable[[SX], tuple[SX, ...]]) -> Iteration:
+def newton(parts: Parts, equation: Equation, v: SX, finish: Callable[[Equation, SX], tuple[Result, ...]]) -> Iteration:
     """Newton's method from v; the start is its first step."""
+    once = parts.once(equation)
 
-    def move(w: SX) -> SX:
-        K, lack, _ = equation(w)
-        return -eliminated(K, lack)
+    def lacking(at: Equation, w: SX) -> tuple[SX, SX]:
+        K, lack, _ = at(w)
+        return parts.numbers(K), parts.numbers(lack)
 
-    return Iteration((v + move(v),), lambda w: (w + move(w),), move, finish, lambda w: equation(w)[:2])
+    def moved(w: SX, plus: SX) -> SX:
+        K, lack, _ = once(w)
+        return parts.numbers(Solved(K, -parts.numbers(lack), plus))
+
+    return Iteration(
+        (moved(v, v),),
+        lambda w: (moved(w, w),),
+        lambda w: moved(w, 0 * w),
+        lambda w: finish(once, w),
+        lambda w: lacking(equation, w),
+    )

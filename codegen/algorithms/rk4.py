@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from casadi import SX
 
-from codegen.recursions.by_state import start, state_and_input
-from codegen.recursions.composition import Called
+from codegen.recursions.block_matrix import BlockMatrix, beside
+from codegen.recursions.by_state import by_tau, start, state_and_input
+from codegen.recursions.composition import Called, Parts
+from codegen.recursions.products import Result, combined
 
 STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 """Of every stage, how far it goes along the rates of the one before, and its weight in the end."""
@@ -30,6 +32,7 @@ def rk4(dynamics: Called, integrate: Called, dexpinv: Called, q: SX, v: SX, tau:
 
 
 def rk4_derivatives(
+    parts: Parts,
     linearised: Called,
     integrate: Called,
     integrate_derivatives: Called,
@@ -38,25 +41,31 @@ def rk4_derivatives(
     v: SX,
     tau: SX,
     dt: SX,
-) -> tuple[SX, SX]:
+) -> tuple[BlockMatrix, BlockMatrix]:
     """A (2 nv x 2 nv) and B (2 nv x nv) of the step: the chain rule, stage by stage."""
-    dq0, dv0 = start(v)
-    rate, drate, a, da = v, dv0, 0 * v, 0 * dv0
-    step, dstep, dchange = 0 * v, 0 * dv0, 0 * dv0
+    dynamics = parts.once(lambda q, v: linearised(q=q, v=v, tau=tau))
+    (dq0, dv0), one, dtau = start(v), SX.eye(v.size1()), by_tau(v.size1())
 
-    def moved(u: SX, du: SX) -> SX:
+    def moved(u: SX, ratio: SX, rates: Result) -> Result:
         by_q, by_u = integrate_derivatives(q=q, dv=u)
-        return by_q @ dq0 + by_u @ du
+        return combined([(by_q, dq0), (ratio * by_u, rates)])
 
+    # at the start itself
+    a, *by_state = dynamics(q, v)
+    drate: Result = dv0
+    da: Result = beside(*by_state)
+    rate, weight = v, STAGES[0][1]
+    step, dstep, dchange = weight * rate, [(weight * one, drate)], [(weight * one, da)]
     # stage by stage: the rates of `rk4`, and their derivatives
-    for c, weight in STAGES:
-        u, du, velocity, dv = c * dt * rate, c * dt * drate, v + c * dt * a, dv0 + c * dt * da
-        if c == 0.0:
-            at, dq, rate, drate = q, dq0, v, dv0
-        else:
-            at, dq = integrate(q=q, dv=u)[0], moved(u, du)
-            rate, by_u, by_v = dexpinv(q=q, dv=u, v=velocity)
-            drate = by_u @ du + by_v @ dv
-        a, da = linearised(q=at, v=velocity, tau=tau, dq_dz=dq, dv_dz=dv)
-        step, dstep, dchange = step + weight * rate, dstep + weight * drate, dchange + weight * da
-    return state_and_input(moved(dt * step, dt * dstep), dv0 + dt * dchange)
+    for c, weight in STAGES[1:]:
+        u, velocity, dv = c * dt * rate, v + c * dt * a, combined([(one, dv0), (c * dt * one, da)])
+        dq = moved(u, c * dt, drate)
+        rate, by_u, by_v = dexpinv(q=q, dv=u, v=velocity)
+        drate = combined([(c * dt * by_u, drate), (by_v, dv)])
+        a, *by_state = dynamics(integrate(q=q, dv=u)[0], velocity)
+        da = combined([*zip(by_state, (dq, dv, dtau), strict=True)])
+        step += weight * rate
+        dstep.append((weight * one, drate))
+        dchange.append((weight * one, da))
+    ends = combined(dstep), combined([(one, dv0), (dt * one, combined(dchange))])
+    return state_and_input(moved(dt * step, dt, ends[0]), ends[1])

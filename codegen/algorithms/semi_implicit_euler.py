@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from casadi import SX
 
-from codegen.recursions.by_state import start, state_and_input
+from codegen.recursions.block_matrix import BlockMatrix, beside
+from codegen.recursions.by_state import state_and_input
 from codegen.recursions.composition import Called
+from codegen.recursions.products import Product, added, scaled
 
 
 def semi_implicit_euler(dynamics: Called, integrate: Called, q: SX, v: SX, tau: SX, dt: SX) -> tuple[SX, SX]:
@@ -22,10 +24,11 @@ def semi_implicit_euler(dynamics: Called, integrate: Called, q: SX, v: SX, tau: 
 
 def semi_implicit_euler_derivatives(
     linearised: Called, integrate_derivatives: Called, q: SX, v: SX, tau: SX, dt: SX
-) -> tuple[SX, SX]:
+) -> tuple[BlockMatrix, BlockMatrix]:
     """A (2 nv x 2 nv) and B (2 nv x nv) of the step."""
-    dq, dv = start(v)
-    a, da = linearised(q=q, v=v, tau=tau, dq_dz=dq, dv_dz=dv)
-    v_next, dv_next = v + dt * a, dv + dt * da
-    by_q, by_step = integrate_derivatives(q=q, dv=dt * v_next)
-    return state_and_input(by_q @ dq + dt * (by_step @ dv_next), dv_next)
+    a, *da = linearised(q=q, v=v, tau=tau)
+    by_q, by_v, by_tau = scaled(da, dt)
+    dv_next = by_q, added(by_v, SX.eye(v.size1())), by_tau
+    from_q, from_step = integrate_derivatives(q=q, dv=dt * (v + dt * a))
+    dq_next = (Product(dt * from_step, dv, plus) for dv, plus in zip(dv_next, (from_q, None, None), strict=True))
+    return state_and_input(beside(*dq_next), beside(*dv_next))

@@ -32,17 +32,17 @@ def stepped(dynamics: str, inputs: tuple[str, ...]) -> Iterable[Algorithm]:
     runs = (
         ("semi_implicit_euler", Composition(semi_implicit_euler, (dynamics, "integrate"))),
         ("rk4", Composition(rk4, (dynamics, "integrate", "dexpinv"))),
-        ("implicit_midpoint", Composition(implicit_midpoint if free else held_midpoint, middle)),
+        ("implicit_midpoint", Composition(implicit_midpoint if free else held_midpoint, middle, divides=True)),
     )
     for integrator, run in runs:
         own = f"{name}{INTEGRATORS[integrator]}"
         yield steps(own, run, took, ("q_next", "v_next"), f"step by {integrator}{of}", tolerance=tolerance)
     slopes = (
         ("semi_implicit_euler", Composition(semi_implicit_euler_derivatives, (linear, "integrate_derivatives"))),
-        ("rk4", Composition(rk4_derivatives, (linear, *moves, "dexpinv"))),
+        ("rk4", Composition(rk4_derivatives, (linear, *moves, "dexpinv"), divides=True)),
         (
             "implicit_midpoint",
-            Composition(implicit_midpoint_derivatives if free else held_midpoint_derivatives, middle),
+            Composition(implicit_midpoint_derivatives if free else held_midpoint_derivatives, middle, divides=True),
         ),
     )
     for integrator, run in slopes:

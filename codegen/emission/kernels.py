@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 from codegen.emission.functions import Argument, Call, Function
 from codegen.emission.maps import map_steps, words_of
-from codegen.emission.products import factors_call, kept, steps, unneeded, vectorised
+from codegen.emission.products import (
+    call_steps,
+    factors_call,
+    functions_once,
+    in_order,
+    kept,
+    steps,
+    unneeded,
+    vectorised,
+)
 from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, ProductKernel, Style
 from codegen.emission.stack import stack
 from codegen.emission.statements import Comments, statements
@@ -72,7 +81,8 @@ class Emitted:
 
     Functions that all variants have are `shared`. `helpers` are the lines that make the functions of operations which
     are no operators, `calls` the parts of the function that lanes run, none if it is whole, `turns` how many states may
-    take turns in them, `spans` what lanes hold of results with long runs of zeros.
+    take turns in them, `spans` what lanes hold of results with long runs of zeros. Inputs are `needed` where functions
+    are called with them after others.
     """
 
     symbol: str
@@ -89,6 +99,7 @@ class Emitted:
     written: Count
     folded: str = ""
     shared: tuple[Function, ...] = ()
+    needed: bool = False
 
     @property
     def workspace(self) -> int:
@@ -114,8 +125,12 @@ class Emitted:
         return self.symbol.upper()
 
     def places(self) -> Iterator[tuple[Argument, int]]:
-        """Where arguments lie in what a call on many states keeps: outputs, which come last, in place of inputs."""
-        place = {False: 0, True: 0}
+        """Where arguments lie in what a call on many states keeps: outputs, which come last, in place of inputs.
+
+        They lie behind them if inputs are `needed` to the end.
+        """
+        inputs = sum(argument.port.size for argument in self.arguments if not argument.written)
+        place = {False: 0, True: inputs if self.needed else 0}
         for argument in self.arguments:
             yield argument, place[argument.written]
             place[argument.written] += argument.port.size
@@ -177,7 +192,8 @@ def arguments(graph: Graph | AnyKernel) -> tuple[Argument, ...]:
     names = identifiers(taken)
     written = [False] * len(graph.inputs) + [True] * len(graph.outputs)
     # The arguments of an iteration that its first stage does not take are read by the loop.
-    read = (graph if isinstance(graph, Graph) else graph.graphs[0]).read()
+    first = graph.function if isinstance(graph, ProductKernel) else graph
+    read = (first.graphs[0] if isinstance(first, Kernel | LoopKernel) else first).read()
     used = (*read, *(range(port.size) for port in ports[len(read) :]))
     return tuple(Argument(*row) for row in zip(names, ports, written, used, strict=True))
 
@@ -201,10 +217,12 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     status = next((a.name for a in given if a.port == STATUS), "")
     sections = kernel.sections if isinstance(kernel, Kernel) else ()
     held = spans(kernel, style.lanes)
+    graphs = kernel.function.called if isinstance(kernel, ProductKernel) else ()
+    called = [_called(f"{name}_{graph.name}", header, graph, language, style.lengths) for graph in graphs]
 
     def written(program: Packed, lengths: Lengths) -> Body:
         if isinstance(kernel, ProductKernel):
-            made = _products(header, kernel, program, head, given, language, lengths, held)
+            made = _products(header, kernel, program, head, given, language, lengths, held, called)
         else:
             apart = stored_apart(kernel, held, given)
             made = _functions(name, head, header, program, given, language, lengths, sections, apart=apart)
@@ -232,6 +250,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         count=kernel.count,
         written=kernel.written,
         folded=kernel.folded,
+        needed=isinstance(kernel, ProductKernel) and bool(kernel.function.called),
     )
     yield emitted
     packed = None if isinstance(kernel, LoopKernel) or style.small_vectors else kernel.packed()
@@ -311,23 +330,38 @@ def _products(
     language: Language,
     lengths: Lengths,
     held: Mapping[str, Sequence[Span]],
+    called: Sequence[Body],
 ) -> Body:
-    """The functions that make the factors and each product of them, and the public one that calls them."""
+    """The functions that make the factors and each product of them, and the public one that calls them.
+
+    `called` are those that it calls besides.
+    """
     name, macro = symbol(header, kernel), header.c_prefix.upper()
     function, own = kernel.function, arguments(kernel.function.graph)
     head_of_factors, unread = f"{macro}_APART void {name}_factors", unneeded(function, own)
-    apart = stored_apart(kernel, held, own)
-    made = _functions(f"{name}_factors", head_of_factors, header, program, own, language, lengths, (), unread, apart)
-    then = (
-        *map_steps(name, function, given, words_of(language)),
-        *steps(name, function, given, partial(vectorised, header=header, apart=unread_in_lanes(kernel, held))),
+    stored = stored_apart(kernel, held, own)
+    made = _functions(f"{name}_factors", head_of_factors, header, program, own, language, lengths, (), unread, stored)
+    then = in_order(
+        (
+            *call_steps(name, function, given),
+            *map_steps(name, function, given, words_of(language)),
+            *steps(name, function, given, partial(vectorised, header=header, apart=unread_in_lanes(kernel, held))),
+        )
     )
-    loops = [Function(f"{macro}_APART void {step.call.name}({step.head('T')})", step.lines) for step in then]
+    loops, calls = functions_once(then, lambda step: f"{macro}_APART void {step.call.name}({step.head('T')})")
     arrays = [f"T {array}[{port.size}] {macro}_ALIGNED;" for array, port in kept(function).items()]
-    calls = [str(call) for call in (factors_call(name, function, given), *then)]
+    texts = [str(call) for call in (factors_call(name, function, given), *calls)]
     public = f"{head}({', '.join(a.declaration for a in given)})"
-    whole = (*made.functions, *loops, Function(public, (*arrays, *calls)))
-    return Body(whole, (), made.workspace + sum(port.size for port in function.kept))
+    apart = tuple(own for body in called for own in body.functions)
+    whole = (*made.functions, *apart, *loops, Function(public, (*arrays, *texts)))
+    deepest = max(body.workspace for body in (made, *called))
+    return Body(whole, (), deepest + sum(port.size for port in function.kept))
+
+
+def _called(name: str, header: Header, graph: Graph, language: Language, lengths: Lengths) -> Body:
+    """The functions of a graph that others call."""
+    head = f"{header.c_prefix.upper()}_APART void {name}"
+    return _functions(name, head, header, Packed(graph, ()), arguments(graph), language, lengths)
 
 
 def _functions(

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.emission.functions import Argument, Call
+from codegen.emission.copies import Copies
+from codegen.emission.functions import Argument, Call, Function
 from codegen.emission.segments import VECTOR, Segments
+from codegen.emission.systems import Elimination
 from codegen.emission.text import render
 from codegen.emission.tiles import tiled, unread
 from codegen.emission.zeros import LEAST
+from codegen.ir.calls import GraphCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from codegen.emission.spec import Header
+    from codegen.emission.tiles import AnyLoops as Loops
     from codegen.emission.tiles import Tiles
+    from codegen.ir.block_matrix import CopiedMatrix
     from codegen.ir.graph import Port
-    from codegen.ir.products import AnyProduct, WithProducts
-
-    Loops = Tiles | Segments
+    from codegen.ir.products import MaskedMatrixProduct, MatrixProduct, WithProducts
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,7 @@ def steps(
     names, found = names_of(function, given), list[Step]()
     for number, tiles in enumerate(tiled(function)):
         taken = {what: names[port] for what, port in _taken(tiles).items()}
-        products: Sequence[AnyProduct] = tiles.products
-        made = {f"to{k}": names[own.port.name] for k, own in enumerate(products)}
+        made = _made(tiles, names)
         call = Call(f"{name}_product_{number}", (*taken.values(), *made.values()))
         found.append(Step(lines(tiles), tuple(taken), tuple(made), call))
     for number, gather in enumerate(function.gathers):
@@ -100,8 +102,48 @@ def steps(
     return tuple(found)
 
 
+def call_steps(name: str, function: WithProducts, given: Sequence[Argument]) -> tuple[Step, ...]:
+    """Calls of the functions of graphs, without their lines."""
+    names, found = names_of(function, given), list[Step]()
+    for own in function.products:
+        if isinstance(own, GraphCall):
+            reads, writes = (tuple(names[x] for x in part) for part in (own.takes, [port.name for port in own.ports]))
+            found.append(Step((), reads, writes, Call(f"{name}_{own.graph.name}", (*reads, *writes))))
+    return tuple(found)
+
+
+def in_order(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Steps, each after those whose arrays it reads."""
+    waiting, found = [*steps], list[Step]()
+    while waiting:
+        missing = {x for own in waiting for x in own.call.arguments[len(own.reads) :]}
+        ready = next(own for own in waiting if not missing & {*own.call.arguments[: len(own.reads)]})
+        found.append(ready)
+        waiting.remove(ready)
+    return tuple(found)
+
+
+def functions_once(steps: Sequence[Step], head: Callable[[Step], str]) -> tuple[tuple[Function, ...], tuple[Call, ...]]:
+    """The functions of steps, one for all that have the same lines, and their calls."""
+    known, calls = dict[tuple[object, ...], Step](), list[Call]()
+    for own in steps:
+        first = known.setdefault((own.lines, own.reads, own.writes) if own.lines else (own.call.name,), own)
+        calls.append(replace(own.call, name=first.call.name))
+    return tuple(Function(head(own), own.lines) for own in known.values() if own.lines), tuple(calls)
+
+
+def _made(loops: Loops, names: Mapping[str, str]) -> dict[str, str]:
+    """What C calls the arrays that loops write, by the names of their arguments."""
+    if isinstance(loops, Elimination):
+        return {argument: names[port] for argument, port in loops.made.items()}
+    products: Sequence[MatrixProduct | MaskedMatrixProduct | CopiedMatrix] = loops.products
+    return {f"to{k}": names[own.port.name] for k, own in enumerate(products)}
+
+
 def _taken(loops: Loops) -> dict[str, str]:
     """The ports that loops read, by the names of their arguments."""
+    if isinstance(loops, Copies | Elimination):
+        return loops.taken
     if isinstance(loops, Segments):
         lefts = {f"left{k}": part.left for k, part in enumerate(loops.products[0].parts)}
         parts = ((p, k, part) for p, own in enumerate(loops.products) for k, part in enumerate(own.parts))
@@ -126,6 +168,10 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = ()) -> tup
     """
     zero, mirror = f"{header.c_prefix}_all(0.0)", f"{header.c_prefix}_mirror"
     packs = f"{header.c_prefix.upper()}_PACKS"
+    if isinstance(loops, Copies):
+        return loops.lines(zero)
+    if isinstance(loops, Elimination):
+        return loops.lines("T", f"{header.c_prefix}_all(1.0)")
     if isinstance(loops, Segments):
         wide = f"{header.c_prefix.upper()}_WIDE" if all(own.port.name in apart for own in loops.products) else ""
         return _along(loops, "T", zero, packs, mirror, wide)
@@ -136,6 +182,10 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = ()) -> tup
 
 def scalar(loops: Loops, real: str) -> tuple[str, ...]:
     """The same with single numbers, of this type."""
+    if isinstance(loops, Copies):
+        return loops.lines("0")
+    if isinstance(loops, Elimination):
+        return loops.lines(real, f"({real})1")
     if isinstance(loops, Segments):
         return _along(loops, real, "0")
     return _lines(loops, real, _singly(loops, real, "0"))
@@ -146,7 +196,7 @@ def _lines(tiles: Tiles, real: str, body: str, mirror: str = "") -> tuple[str, .
     return tuple(line for line in render("product.jinja", tiles=tiles, real=real, **slots).splitlines() if line)
 
 
-def _mirrored(loops: Loops, mirror: str) -> str:
+def _mirrored(loops: Tiles | Segments, mirror: str) -> str:
     """A line that copies what is above the diagonal, if that is all that loops compute; by a function of this name."""
     size = loops.size[0]
     copy = f"for (int n = 0; n < {size}; ++n) for (int k = 0; k < n; ++k) to0[n*{size} + k] = to0[k*{size} + n];"

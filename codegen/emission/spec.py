@@ -197,7 +197,7 @@ class ProductKernel:
     @property
     def graphs(self) -> tuple[Graph, ...]:
         """What is emitted as straight-line code."""
-        return (self.function.graph,)
+        return (self.function.graph, *self.function.called)
 
     @property
     def can_fail(self) -> bool:

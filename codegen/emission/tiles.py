@@ -13,15 +13,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.emission.segments import VECTOR, segmented
-from codegen.ir.products import TILE, MaskedMatrixProduct, MatrixProduct
+from codegen.emission.copies import Copies
+from codegen.emission.segments import VECTOR, Segments, segmented
+from codegen.emission.systems import Elimination, elimination
+from codegen.ir.block_matrix import CopiedMatrix
+from codegen.ir.calls import GraphCall
+from codegen.ir.maps import GraphMap
+from codegen.ir.products import TILE, MaskedMatrixProduct, MatrixProduct, made_by, names_taken
+from codegen.ir.systems import SolvedSystem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from codegen.emission.segments import Read, Segments
+    from codegen.emission.segments import Read
     from codegen.ir.products import AnyProduct, WithProducts
 
     Pattern = NDArray[np.bool_]
@@ -87,10 +93,13 @@ class Tiles:
                     yield own.plus, down, across
 
 
-def tiled(function: WithProducts) -> tuple[Tiles | Segments, ...]:
+AnyLoops = Tiles | Segments | Copies | Elimination
+
+
+def tiled(function: WithProducts) -> tuple[AnyLoops, ...]:
     """The loops of all products, in an order in which each comes after those that it takes."""
     known = function.patterns()
-    return tuple(_loops(products, known) for products in _together(function.products))
+    return tuple(_loops(products, known) for products in _together(function) if not isinstance(products[0], GraphCall))
 
 
 def unread(function: WithProducts) -> dict[str, Pattern]:
@@ -100,6 +109,7 @@ def unread(function: WithProducts) -> dict[str, Pattern]:
     """
     known, kept = function.patterns(), {port.name for port in function.kept}
     kept -= {name for own in function.maps for name in own.names}
+    kept -= {name for own in function.products if isinstance(own, GraphCall) for name in own.takes}
     found = {port.name: ~known[port.name] for port in function.graph.outputs if port.name in kept}
     for loops in tiled(function):
         for name, rows, columns in loops.reads():
@@ -111,8 +121,12 @@ def unread(function: WithProducts) -> dict[str, Pattern]:
     return found
 
 
-def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern]) -> Tiles | Segments:
+def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern]) -> AnyLoops:
     """The loops of products that go together."""
+    if isinstance(products[0], CopiedMatrix):
+        return Copies(products[0], tuple(known[name].shape for name in products[0].takes))
+    if isinstance(products[0], SolvedSystem):
+        return elimination(products[0], known[products[0].matrix])
     masked = tuple(product for product in products if isinstance(product, MaskedMatrixProduct))
     if masked:
         return segmented(masked, {name: pattern.shape for name, pattern in known.items()})
@@ -125,27 +139,34 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern]) -> Ti
     return min(ways, key=lambda tiles: tiles.cycles)
 
 
-def _together(products: Sequence[AnyProduct]) -> Iterator[tuple[AnyProduct, ...]]:
+def _together(function: WithProducts) -> Iterator[tuple[AnyProduct, ...]]:
     """The products one after the other, or two at a time."""
-    waiting = {product.port.name: product for product in products}
+    waiting = [*function.steps]
     while waiting:
-        ready = [own for own in waiting.values() if not {*own.takes} & {*waiting}]
-        first = ready[0]
-        own = (first, *[other for other in ready[1:] if _alike(first, other)][:1])
-        yield own
-        for product in own:
-            del waiting[product.port.name]
+        missing = {port.name for own in waiting for port in made_by(own)}
+        ready = [own for own in waiting if not {*names_taken(own)} & missing]
+        products = [own for own in ready if not isinstance(own, GraphMap)]
+        done: list[AnyProduct | GraphMap] = [own for own in ready if isinstance(own, GraphMap)]
+        if not done:
+            first = products[0]
+            own = (first, *[other for other in products[1:] if _alike(first, other)][:1])
+            yield own
+            done += own
+        waiting = [own for own in waiting if all(own is not other for other in done)]
 
 
 def _alike(first: AnyProduct, second: AnyProduct) -> bool:
     """Whether two products take the same numbers of the same left factors in turn."""
 
     def way(product: AnyProduct) -> tuple[object, ...]:
+        if isinstance(product, CopiedMatrix | SolvedSystem | GraphCall):
+            return tuple(port.name for port in made_by(product))
         if isinstance(product, MaskedMatrixProduct):
             return product.port.shape, *((part.left, part.transposed, part.runs) for part in product.parts)
         return product.port.shape, product.left, product.transposed
 
-    return way(first) == way(second) and not (first.symmetric or second.symmetric)
+    apart = isinstance(first, GraphCall) or isinstance(second, GraphCall)
+    return not apart and way(first) == way(second) and not (first.symmetric or second.symmetric)
 
 
 def _tiles(products: tuple[MatrixProduct, ...], left: Pattern, right: Pattern, block: int) -> Tiles:

@@ -13,6 +13,7 @@ import numpy as np
 from codegen.emission.spec import Kernel, LoopKernel, ProductKernel
 from codegen.ir.graph import Value
 from codegen.ir.operations import CONST
+from codegen.ir.products import made_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codegen.emission.functions import Argument
+    from codegen.ir.products import AnyProduct
 
 LEAST = 16
 """Zeros of the shortest run; there has to be room for one number of every lane."""
@@ -49,10 +51,15 @@ def unread_in_lanes(kernel: Kernel | LoopKernel | ProductKernel, of: Mapping[str
     """The results among these that no loop reads, and of which none copies elements into their transposes' places."""
     if not isinstance(kernel, ProductKernel):
         return frozenset(of)
-    read = {name for own in kernel.function.products for name in (*own.takes, *[own.port.name] * own.symmetric)}
+    read = {name for own in kernel.function.products for name in (*own.takes, *_mirrored(own))}
     read |= {gather.source for gather in kernel.function.gathers}
     read |= {name for own in kernel.function.maps for name in own.names}
     return frozenset(of) - read
+
+
+def _mirrored(own: AnyProduct) -> tuple[str, ...]:
+    """The name of a result if its elements are copied into their transposes' places."""
+    return tuple(port.name for port in made_by(own)) if own.symmetric else ()
 
 
 def _zeros(kernel: Kernel | ProductKernel) -> dict[str, NDArray[np.bool_]]:

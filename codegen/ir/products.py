@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codegen.ir.block_matrix import CopiedMatrix
+from codegen.ir.calls import GraphCall
 from codegen.ir.graph import Graph, Port, Value, verify
-from codegen.ir.operations import CONST
+from codegen.ir.maps import GraphMap
+from codegen.ir.operations import CONST, INPUT
+from codegen.ir.systems import SolvedSystem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
-
-    from codegen.ir.maps import GraphMap
 
     Pattern = NDArray[np.bool_]
 
@@ -114,7 +116,17 @@ class MaskedMatrixProduct:
         return found | found.T if self.symmetric else found
 
 
-AnyProduct = MatrixProduct | MaskedMatrixProduct
+AnyProduct = MatrixProduct | MaskedMatrixProduct | CopiedMatrix | SolvedSystem | GraphCall
+
+
+def made_by(step: AnyProduct | GraphMap) -> tuple[Port, ...]:
+    """What a step makes, the arrays that it works in with it."""
+    return step.ports if isinstance(step, SolvedSystem | GraphCall | GraphMap) else (step.port,)
+
+
+def names_taken(step: AnyProduct | GraphMap) -> tuple[str, ...]:
+    """The names of the matrices that a step takes."""
+    return step.names if isinstance(step, GraphMap) else step.takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +162,7 @@ class WithProducts:
     @property
     def kept(self) -> tuple[Port, ...]:
         """What the graph, maps and products make that is no output."""
-        mapped = (port for own in self.maps for port in own.ports)
-        made = (*self.graph.outputs, *mapped, *(product.port for product in self.products))
+        made = (*self.graph.outputs, *(port for own in (*self.maps, *self.products) for port in made_by(own)))
         return tuple(port for port in made if port not in self.outputs)
 
     @property
@@ -159,9 +170,41 @@ class WithProducts:
         """What the graph takes and makes."""
         return (*self.graph.inputs, *self.graph.outputs)
 
+    def read(self) -> tuple[range, ...]:
+        """Of every input, the elements from the first to the last that anything uses."""
+        taken = {name for own in self.products if isinstance(own, GraphCall) for name in own.takes}
+        own = zip(self.inputs, self.graph.read(), strict=True)
+        return tuple(range(port.size) if port.name in taken else used for port, used in own)
+
+    @property
+    def called(self) -> tuple[Graph, ...]:
+        """The graphs that are called, each once."""
+        calls = (product.graph for product in self.products if isinstance(product, GraphCall))
+        return tuple({id(graph): graph for graph in calls}.values())
+
+    @property
+    def steps(self) -> Iterator[GraphMap | AnyProduct]:
+        """Maps and products, each after what it takes."""
+        waiting: list[GraphMap | AnyProduct] = [*self.maps, *self.products]
+        missing = {port.name for own in waiting for port in made_by(own)}
+        while waiting:
+            later = list[GraphMap | AnyProduct]()
+            for own in waiting:
+                if missing & {*names_taken(own)}:
+                    later.append(own)
+                    continue
+                missing -= {port.name for port in made_by(own)}
+                yield own
+            waiting = later
+
     def after(self, step: Callable[[Graph], Graph]) -> WithProducts:
-        """The same after a step on the graph, and on the kernels of maps."""
-        return replace(self, graph=step(self.graph), maps=tuple(own.after(step) for own in self.maps))
+        """The same after a step on the graph, on those that are called, and on the kernels of maps."""
+        called = {id(graph): step(graph) for graph in self.called}
+        products = tuple(
+            replace(own, graph=called[id(own.graph)]) if isinstance(own, GraphCall) else own for own in self.products
+        )
+        maps = tuple(own.after(step) for own in self.maps)
+        return replace(self, graph=step(self.graph), products=products, maps=maps)
 
     def renamed(self, names: Mapping[str, str]) -> WithProducts:
         """The same with other names of ports that the graph and the products make."""
@@ -182,9 +225,13 @@ class WithProducts:
             for port, result in zip(graph.outputs, graph.results, strict=True)
             if len(port.shape) == 2
         }
-        known |= {port.name: np.ones(port.shape, bool) for own in self.maps for port in own.ports}
-        for product in self.products:
-            known[product.port.name] = product.pattern(known)
+        for own in self.steps:
+            if isinstance(own, GraphMap):
+                known |= {port.name: np.ones(port.shape, bool) for port in own.ports}
+            elif isinstance(own, GraphCall):
+                known |= own.patterns()
+            else:
+                known[own.port.name] = own.pattern() if isinstance(own, SolvedSystem) else own.pattern(known)
         return known
 
 
@@ -200,20 +247,39 @@ def expanded(blocked: WithProducts) -> Graph:
     zero = len(values) - 1
     known = {port.name: result for port, result in zip(graph.outputs, graph.results, strict=True)}
     shapes = {port.name: port.shape for port in graph.outputs}
-    for own in blocked.maps:
-        known |= own.entries(values, known)
-        shapes |= {port.name: port.shape for port in own.ports}
-        labels += [own.label] * (len(values) - len(labels)) if labels else []
-    for product in blocked.products:
-        shapes[product.port.name] = product.port.shape
+    known |= _inputs(blocked, values)
+    labels += labels[-1:] * (len(values) - len(labels))
+    for product in blocked.steps:
+        shapes |= {port.name: port.shape for port in made_by(product)}
+        if isinstance(product, GraphMap | GraphCall):
+            known |= product.entries(values, known)
+            own = product.label if isinstance(product, GraphMap) else (labels or [0])[-1]
+            labels += [own] * (len(values) - len(labels)) if labels else []
+            continue
         if isinstance(product, MaskedMatrixProduct):
             known[product.port.name] = _masked(values, labels, zero, product, known, shapes)
+        elif isinstance(product, SolvedSystem):
+            known[product.port.name] = tuple(product.entries(values, zero, known))
+            _label(values, labels, zero, known[product.right])
+        elif isinstance(product, CopiedMatrix):
+            known[product.port.name] = tuple(product.entries(zero, known, shapes))
         else:
             known[product.port.name] = tuple(_entries(values, zero, product, known, shapes))
             _label(values, labels, zero, known[product.right])
     known |= {own.port.name: tuple(known[own.source][place] for place in own.places) for own in blocked.gathers}
     results = tuple(known[port.name] for port in blocked.outputs)
     return verify(Graph(graph.name, graph.inputs, blocked.outputs, tuple(values), results, tuple(labels)))
+
+
+def _inputs(blocked: WithProducts, values: list[Value]) -> dict[str, tuple[int, ...]]:
+    """The values of arguments that are called with, appended to the others."""
+    found, taken = dict[str, tuple[int, ...]](), {name for own in blocked.products for name in own.takes}
+    for number, port in enumerate(blocked.inputs):
+        if port.name in taken:
+            first = len(values)
+            values += [Value(INPUT, port=number, element=element) for element in range(port.size)]
+            found[port.name] = tuple(range(first, len(values)))
+    return found
 
 
 def _label(values: Sequence[Value], labels: list[int], zero: int, right: Sequence[int]) -> None:

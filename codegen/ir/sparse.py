@@ -10,7 +10,7 @@ import numpy as np
 from codegen.ir.graph import Graph, Port, Value, verify
 from codegen.ir.operations import CONST
 from codegen.ir.pattern import Pattern
-from codegen.ir.products import Gather, WithProducts
+from codegen.ir.products import Gather, WithProducts, made_by
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -48,7 +48,7 @@ def _nonzeros(values: Sequence[Value], port: Port, result: tuple[int, ...]) -> t
 
 def _gathered(function: WithProducts, matrices: Collection[str]) -> WithProducts:
     """The same of a function with products: what these make or take stays whole, and nonzeros are gathered from it."""
-    taken = {name for own in function.products for name in (*own.takes, own.port.name)}
+    taken = {name for own in function.products for name in (*own.takes, *(port.name for port in made_by(own)))}
     taken |= {name for own in function.maps for name in own.names}
     whole = {name: f"{name}_whole" for name in (port.name for port in function.outputs) if name in taken & {*matrices}}
     graph, patterns = sparse_results(function.graph, {*matrices} - taken), function.patterns()

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import casadi
 from casadi import SX, Function
 
-from codegen import passes, pipeline
+from codegen import passes
 from codegen.compilation.cache import Build, kept
 from codegen.compilation.compiler import toolchain
 from codegen.compilation.shared_library import compile_library
 from codegen.emission.emit import emit_folder
 from codegen.emission.spec import Header, kernel_of
 from codegen.errors import RobotError
+from codegen.garbage import undisturbed
 from codegen.interfaces.casadi import wrapper
 from codegen.interfaces.casadi_functions import Exported
 from codegen.ocp.compiled import compiled
@@ -71,7 +72,7 @@ def emitted(function: Function) -> Function:
     style = replace(style_of("float64", "libm", tools), lanes=1, in_place=False)
 
     def build(work: Path) -> Build:
-        with pipeline.undisturbed():
+        with undisturbed():
             files = _files(function, style)
         return Build(compile_library(name, files, work, tools), tuple(files), {"symbol": name})
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from casadi import SX, horzcat, vertcat
+from casadi import SX, horzcat
 
+from codegen.recursions.block_matrix import BlockMatrix, above, columns_of
+from codegen.recursions.products import Result
 from codegen.spatial import zeros
 
 
@@ -23,7 +25,8 @@ def by_tau(n: int) -> SX:
     return columns(n, None, None, SX.eye(n))
 
 
-def state_and_input(dq: SX, dv: SX) -> tuple[SX, SX]:
+def state_and_input(dq: Result, dv: Result) -> tuple[BlockMatrix, BlockMatrix]:
     """A = dx+/dx (2 nv x 2 nv) and B = dx+/dtau (2 nv x nv) of the end of a step."""
-    found, n = vertcat(dq, dv), dq.size1()
-    return found[:, : 2 * n], found[:, 2 * n :]
+    n = dq.shape[0]
+    found = above(dq, dv)
+    return columns_of(found, 0, 2 * n), columns_of(found, 2 * n, n)

@@ -4,25 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from casadi import SX
 
-Called = Callable[..., tuple[SX, ...]]
+from codegen.recursions.products import Result, entries
+
+Called = Callable[..., tuple[Any, ...]]
 """An algorithm as a function: it takes arguments by name, those not named are the composition's own."""
+
+OfColumns = Callable[..., tuple[Any, ...]]
+"""A function of columns."""
+
+
+class Parts(Protocol):
+    """How a composition is made of parts: as one expression, or as C functions and loops."""
+
+    def once(self, function: OfColumns) -> OfColumns:
+        """The same function, of which C has one copy, however often it is called."""
+
+    def numbers(self, result: Result) -> SX:
+        """What a result is, for expressions that take its numbers."""
+
+    @property
+    def opened(self) -> tuple[tuple[SX, Result], ...]:
+        """Symbols that stand for numbers of results, and these."""
+
+
+class Inline:
+    """All as one expression."""
+
+    opened: tuple[tuple[SX, Result], ...] = ()
+
+    def once(self, function: OfColumns) -> OfColumns:
+        """The function itself."""
+        return function
+
+    def numbers(self, result: Result) -> SX:
+        """The result, entry by entry."""
+        return entries((result,))[0]
+
+
+INLINE = Inline()
 
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """A function of other algorithms, by their names, and of its own arguments, by theirs."""
+    """A function of other algorithms, by their names, and of its own arguments, by theirs.
+
+    If it `divides`, it is told first how it is made of parts.
+    """
 
     run: Callable[..., Any]
     parts: tuple[str, ...]
     takes: tuple[str, ...] = ("q", "v", "tau", "dt")
+    divides: bool = False
 
     def __str__(self) -> str:
         return f"{self.run.__name__} of {', '.join(self.parts)}"
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, parts: Parts, *arguments: Any) -> Any:
         """What it computes of the parts, as functions, and the arguments."""
-        return self.run(*arguments)
+        return self.run(*([parts] if self.divides else []), *arguments)

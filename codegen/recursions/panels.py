@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from casadi import SX, Function, densify, horzcat, vertcat, vertsplit
 
+from codegen.recursions.calls import Output
 from codegen.recursions.tree import Tree
 
 
@@ -19,7 +21,7 @@ class Map:
     """A function of dense columns at every column of what it `takes`, or with `by_rows`, of rows at every row."""
 
     function: Function
-    takes: tuple[SX | Panel, ...]
+    takes: tuple[SX | Panel | Output, ...]
     by_rows: bool = False
 
     def __str__(self) -> str:
@@ -35,7 +37,7 @@ class Map:
         size = self.function.size1_out(number)
         return (self.count, size) if self.by_rows else (size, self.count)
 
-    def of(self, matrices: Sequence[SX | Panel]) -> Map:
+    def of(self, matrices: Sequence[Any]) -> Map:
         """The same of other matrices."""
         return replace(self, takes=tuple(matrices))
 
@@ -63,7 +65,7 @@ class Panel:
         return self.map.shape(self.number)
 
     @property
-    def factors(self) -> tuple[SX | Panel, ...]:
+    def factors(self) -> tuple[SX | Panel | Output, ...]:
         """The matrices that its map takes."""
         return self.map.takes
 

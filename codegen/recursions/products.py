@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from casadi import DM, SX, Function, Sparsity, project, sparsify, triu
 
+from codegen.recursions.block_matrix import BlockMatrix
+from codegen.recursions.calls import Output
 from codegen.recursions.panels import Map, Panel, mapped
+from codegen.recursions.systems import Solved
+from codegen.recursions.systems import multiplications as to_solve
 from codegen.spatial import mirrored
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 Matrix = TypeVar("Matrix", SX, DM)
 
@@ -114,15 +118,15 @@ class MaskedProduct:
         return MaskedProduct((*self.parts, *below))
 
 
-Result = SX | Product | MaskedProduct | Panel
-Made = Product | MaskedProduct | Panel
+Result = SX | Product | MaskedProduct | Panel | BlockMatrix | Solved | Output
+Made = Product | MaskedProduct | Panel | BlockMatrix | Solved | Output
 
 
 def times(matrix: Result, right: SX) -> Result:
     """A result times a matrix, which goes to the factors on the right."""
     if isinstance(matrix, SX):
         return matrix @ right
-    if isinstance(matrix, MaskedProduct | Panel):
+    if not isinstance(matrix, Product):
         return Product(matrix, right)
     plus = None if matrix.plus is None else times(matrix.plus, right)
     return replace(matrix, right=times(matrix.right, right), plus=plus, symmetric=False)
@@ -149,7 +153,7 @@ def transposed(matrix: Result) -> Result:
     """The transpose of a result, of the same factors."""
     if isinstance(matrix, SX | MaskedProduct):
         return matrix.T
-    if isinstance(matrix, Panel):
+    if isinstance(matrix, Panel | BlockMatrix | Solved | Output):
         return Product(matrix, SX.eye(matrix.shape[0]), transposed=True)
     right = matrix.left if matrix.transposed else transposed(matrix.left)
     plus = None if matrix.plus is None else transposed(matrix.plus)
@@ -158,15 +162,83 @@ def transposed(matrix: Result) -> Result:
 
 def negated(matrix: Result) -> Result:
     """The negative of a matrix, in a product by that of its left factors."""
+    return scaled((matrix,), -1.0)[0]
+
+
+def scaled(matrices: Sequence[Result], factor: SX | float) -> tuple[Result, ...]:
+    """Matrices times a number, products by their left factors, each once; products of one left factor keep one."""
+    known: dict[int, Result] = {}
+
+    def now(matrix: Result) -> Result:
+        if id(matrix) not in known:
+            known[id(matrix)] = _scaled(matrix, factor, now)
+        return known[id(matrix)]
+
+    return tuple(map(now, matrices))
+
+
+def _scaled(matrix: Result, factor: SX | float, now: Callable[[Result], Result]) -> Result:
+    """A matrix times a number, of what `now` makes of its factors."""
     if isinstance(matrix, SX):
-        return -matrix
+        return factor * matrix
     if isinstance(matrix, Panel):
+        assert factor == -1.0, "panels are negated, or factors of products"
         return mapped(negative, matrix)[0]
+    if isinstance(matrix, BlockMatrix):
+        return matrix.of([*map(now, matrix.factors)])
+    if isinstance(matrix, Solved):
+        parts = matrix.factors[1:]
+        return matrix.of([matrix.matrix, *map(now, parts)])
+    if isinstance(matrix, Output):
+        return Product(matrix, factor * SX.eye(matrix.shape[1]))
     if isinstance(matrix, Product):
-        plus = None if matrix.plus is None else negated(matrix.plus)
-        return replace(matrix, left=negated(matrix.left), plus=plus)
-    lefts = {key: negated(left) for key, left in {id(part.left): part.left for part in matrix.parts}.items()}
-    return replace(matrix, parts=tuple(replace(part, left=lefts[id(part.left)]) for part in matrix.parts))
+        plus = None if matrix.plus is None else now(matrix.plus)
+        return replace(matrix, left=now(matrix.left), plus=plus)
+    return replace(matrix, parts=tuple(replace(part, left=now(part.left)) for part in matrix.parts))
+
+
+def added(matrix: Result, term: SX) -> Result:
+    """A matrix and a term."""
+    if isinstance(matrix, SX):
+        return matrix + term
+    if isinstance(matrix, Product):
+        plus = term if matrix.plus is None else added(matrix.plus, term)
+        return replace(matrix, plus=plus)
+    return Product(matrix, SX.eye(matrix.shape[1]), term)
+
+
+def combined(pairs: Sequence[tuple[Result, Result]]) -> Result:
+    """The sum of A X for all pairs; products A of one left factor are multiplied by it once.
+
+    So is what such a product takes as a left factor itself.
+    """
+    shared = next((x for x, _ in pairs if isinstance(x, Product)), None)
+    if shared is not None and all(_shares(x, shared) for x, _ in pairs):
+        inner, plus = list[tuple[Result, Result]](), list[tuple[Result, Result]]()
+        for x, right in pairs:
+            if not isinstance(x, Product) or x is shared.left:
+                inner.append((SX.eye(x.shape[1]), right))
+                continue
+            inner.append((x.right, right))
+            plus += [] if x.plus is None else [(x.plus, right)]
+        return replace(shared, right=combined(inner), plus=combined(plus) if plus else None, symmetric=False)
+    total: Result | None = None
+    for x, right in pairs:
+        if isinstance(x, SX) and isinstance(right, SX):
+            total = x @ right if total is None else added(total, x @ right)
+    for x, right in pairs:
+        if not (isinstance(x, SX) and isinstance(right, SX)):
+            total = Product(x, right, total)
+    assert total is not None, "there are pairs"
+    return total
+
+
+def _shares(matrix: Result, other: Product) -> bool:
+    """Whether a matrix is a product of the other's left factor, or that itself."""
+    if matrix is other.left:
+        return not other.transposed
+    same = isinstance(matrix, Product) and matrix.left is other.left and matrix.transposed is other.transposed
+    return same and not (isinstance(matrix, Product) and matrix.symmetric and matrix.plus is not None)
 
 
 def negative(x: SX) -> tuple[SX, ...]:
@@ -180,7 +252,7 @@ def some_columns(matrix: Result, places: list[int]) -> Result:
         return matrix[:, places]
     if isinstance(matrix, MaskedProduct):
         return MaskedProduct(tuple(part.columns(places) for part in matrix.both_triangles().parts))
-    if isinstance(matrix, Panel):
+    if isinstance(matrix, Panel | BlockMatrix | Solved | Output):
         return Product(matrix, SX.eye(matrix.shape[1])[:, places])
     plus = None if matrix.plus is None else some_columns(matrix.plus, places)
     return replace(matrix, right=some_columns(matrix.right, places), plus=plus, symmetric=False)
@@ -188,17 +260,27 @@ def some_columns(matrix: Result, places: list[int]) -> Result:
 
 def substituted(results: tuple[Result, ...], old: Sequence[SX], new: Sequence[SX]) -> tuple[Result, ...]:
     """The results with expressions in the place of symbols, all at once."""
-    made = made_in(results)
-    parts = [*results, *(factor for own in made for factor in own.factors)]
-    plain = {id(part): part for part in parts if isinstance(part, SX)}
+    plain = {id(leaf): leaf for leaf in leaves(results)}
     moved = Function("moved", [*old], [*plain.values()]).call([*new], True, False)
-    known: dict[int, Result] = dict(zip(plain, moved, strict=True))
-    maps: dict[int, Map] = {}
-    for own in made:
+    return rebuilt(results, dict(zip(plain, moved, strict=True)))
+
+
+def leaves(results: tuple[Result, ...]) -> list[SX]:
+    """The matrices that results are, or are made of, each once."""
+    parts = [*results, *(factor for own in made_in(results) for factor in own.factors)]
+    return list({id(part): part for part in parts if isinstance(part, SX)}.values())
+
+
+def rebuilt(results: tuple[Result, ...], leaves: Mapping[int, Result]) -> tuple[Result, ...]:
+    """The same results of others in the place of these matrices, by identity."""
+    known, maps = {**leaves}, dict[int, Map]()
+    for own in made_in(results):
+        if isinstance(own, Output):
+            known[id(own)] = own
+            continue
         factors = [known[id(factor)] for factor in own.factors]
         if isinstance(own, Panel):
-            taken = [x for x in factors if isinstance(x, SX | Panel)]
-            known[id(own)] = Panel(maps.setdefault(id(own.map), own.map.of(taken)), own.number)
+            known[id(own)] = Panel(maps.setdefault(id(own.map), own.map.of(factors)), own.number)
         else:
             known[id(own)] = own.of(factors)
     return tuple(known[id(result)] for result in results)
@@ -221,7 +303,7 @@ def made_in(results: tuple[Result, ...]) -> list[Made]:
 
 def products_in(results: tuple[Result, ...]) -> list[Product | MaskedProduct]:
     """The products among results and those that these take, each once and after what it takes."""
-    return [own for own in made_in(results) if not isinstance(own, Panel)]
+    return [own for own in made_in(results) if isinstance(own, Product | MaskedProduct)]
 
 
 def multiplications(results: tuple[Result, ...]) -> int:
@@ -229,8 +311,15 @@ def multiplications(results: tuple[Result, ...]) -> int:
     known: dict[int, Sparsity] = {}
     total = 0.0
     for own in made_in(results):
-        if isinstance(own, Panel):
+        if isinstance(own, Panel | Output):
             known[id(own)] = Sparsity.dense(*own.shape)
+            continue
+        if isinstance(own, Solved):
+            total += to_solve(_pattern(own.matrix, known).sparsity(), own.shape[1])
+            known[id(own)] = Sparsity.dense(*own.shape)
+            continue
+        if isinstance(own, BlockMatrix):
+            known[id(own)] = own.of([SX(_pattern(x, known)) for x in own.factors]).entries.sparsity()
             continue
         terms = _terms(own, known)
         total += sum(terms.nonzeros()) / (2 if isinstance(own, Product) and own.symmetric else 1)
@@ -277,6 +366,13 @@ def unrolled(results: tuple[Result, ...], least: float = math.inf) -> tuple[Resu
             if narrow and id(own.map) not in maps:
                 maps[id(own.map)] = own.map.entries(plain)
             known[id(own)] = maps[id(own.map)][own.number] if narrow else own
+        elif isinstance(own, Solved):
+            small = own.shape[0] < least and len(plain) == len(factors)
+            known[id(own)] = own.entries(plain) if small else own.of(factors)
+        elif isinstance(own, Output):
+            known[id(own)] = own
+        elif isinstance(own, BlockMatrix):
+            known[id(own)] = own.of(factors).entries if len(plain) == len(factors) else own.of(factors)
         else:
             known[id(own)] = _multiplied(own, plain) if narrow else own.of(factors)
     return tuple(map(now, results))

@@ -25,6 +25,7 @@ from codegen.recursions.composition import Composition
 from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.dual import redundant
 from codegen.recursions.iteration import Iteration
+from codegen.recursions.products import entries
 from codegen.spatial import eliminated, zeros
 from codegen.tracing.task import called, composed, part_of, results_of, stated, symbols_of
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from codegen.recursions.composition import Called
+    from codegen.recursions.products import Result
     from codegen.tracing.task import Task
 
 FORWARD = ("aba", "ltl", "approximate_aba")
@@ -277,7 +279,7 @@ def composition(task: Task, symbols: list[SX]) -> Program:
         own = symbols_of(ports)
         solution = dynamics(part, own)
 
-        def call(**arguments: SX) -> tuple[SX, ...]:
+        def call(**arguments: SX) -> tuple[Result, ...]:
             """The results, with unknowns in the place of accelerations and multipliers."""
             made = run(**arguments)
             if solution is None:
@@ -337,6 +339,6 @@ def residual(task: Task, columns: Sequence[SX], parts: Sequence[SX]) -> tuple[SX
     return equations(tree, v, tau, f_ext, given["k"], R, a, lam), vertcat(a, lam)
 
 
-def column(results: Sequence[SX]) -> SX:
+def column(results: Sequence[Result]) -> SX:
     """Results below one another, row by row."""
-    return vertcat(*[vec(result.T) for result in results])
+    return vertcat(*[vec(result.T) for result in entries(tuple(results))])

@@ -3,17 +3,25 @@ otherwise entry by entry."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from casadi import DM, SX
+from casadi import DM, SX, Function, vec
 
 from codegen.costs import LOOPED
-from codegen.ir.graph import Port, from_casadi
+from codegen.ir.block_matrix import CopiedBlock, CopiedMatrix
+from codegen.ir.calls import GraphCall
+from codegen.ir.graph import STATUS, Graph, Port, from_casadi
 from codegen.ir.maps import GraphMap
-from codegen.ir.products import TILE, MaskedMatrixProduct, MaskedPart, MatrixProduct
+from codegen.ir.products import TILE, MaskedMatrixProduct, MaskedPart, MatrixProduct, WithProducts
+from codegen.ir.systems import SolvedSystem
+from codegen.recursions.block_matrix import BlockMatrix
+from codegen.recursions.calls import Output
 from codegen.recursions.panels import Panel
 from codegen.recursions.products import MaskedProduct, Product, entries, made_in, multiplications, unrolled
+from codegen.recursions.systems import Solved
+from codegen.tracing.stages import NONE, Stages
+from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
     from casadi import Sparsity
 
     from codegen.ir.products import AnyProduct
+    from codegen.recursions.calls import Body, Call
     from codegen.recursions.panels import Map
     from codegen.recursions.products import Made, Result
 
@@ -28,13 +37,16 @@ if TYPE_CHECKING:
 class _Keeper:
     """Names the matrices of products and maps: outputs, and ports of their own for those that are kept."""
 
-    def __init__(self, outputs: Sequence[tuple[Result, Port]]) -> None:
-        self.outputs = outputs
-        self.named: list[tuple[Result, str]] = [(x, port.name) for x, port in outputs if isinstance(x, SX)]
-        self.ports: list[Port] = []
-        self.matrices: list[SX] = []
+    def __init__(self, outputs: Sequence[tuple[Result, Port]], stages: Stages) -> None:
+        self.outputs, self.stages = outputs, stages
+        self.named: list[tuple[Result, str]] = [*zip(stages.given, (port.name for port in stages.ports), strict=True)]
+        self.named += [(x, port.name) for x, port in outputs if isinstance(x, SX)]
+        self.kept: list[tuple[SX, Port]] = [(x, port) for x, port in outputs if isinstance(x, SX)]
+        self.plain = len(self.kept)
         self.products: list[AnyProduct] = []
         self.maps: dict[int, GraphMap] = {}
+        self.called: dict[int, tuple[Port, ...]] = {}
+        self.graphs: dict[int, Graph] = {}
 
     def add(self, made: Made) -> None:
         """A product, or a panel and its map, after what it takes."""
@@ -42,10 +54,23 @@ class _Keeper:
             own = self.maps.setdefault(id(made.map), self._map(made.map))
             self.named.append((made, own.ports[made.number].name))
             return
+        if isinstance(made, Output):
+            self.named.append((made, self._call(made.call)[made.number].name))
+            return
         names = [self._name(factor) for factor in made.factors]
         port = next((port for x, port in self.outputs if x is made), self._port(made))
         self.products.append(_product(made, port, names))
         self.named.append((made, port.name))
+
+    def _call(self, own: Call) -> tuple[Port, ...]:
+        """What a call makes, after what it takes."""
+        if id(own) not in self.called:
+            number = len(self.called)
+            graph = self.graphs.setdefault(id(own.body), body(own.body))
+            ports = [replace(port, name=f"call{number}_{port.name}") for port in graph.outputs]
+            self.products.append(GraphCall(graph, tuple(self._name(x) for x in own.takes), tuple(ports)))
+            self.called[id(own)] = tuple(ports)
+        return self.called[id(own)]
 
     def _map(self, own: Map) -> GraphMap:
         """A map, after those that it takes panels of."""
@@ -63,18 +88,71 @@ class _Keeper:
         for known, name in self.named:
             if known is matrix:
                 return name
-        assert isinstance(matrix, SX), "products come after those that they take"
-        self.ports.append(self._port(matrix))
-        self.matrices.append(matrix)
-        self.named.append((matrix, self.ports[-1].name))
-        return self.ports[-1].name
+        assert isinstance(matrix, SX), f"products come after those that they take: {matrix}"
+        self.kept.append((matrix, self._port(matrix)))
+        self.named.append((matrix, self.kept[-1][1].name))
+        return self.kept[-1][1].name
 
     def _port(self, matrix: Result) -> Port:
-        return Port(f"kept{len(self.ports) + len(self.products)}", tuple(matrix.shape))
+        return Port(f"kept{len(self.kept) - self.plain + len(self.products)}", tuple(matrix.shape))
+
+    def later(self) -> None:
+        """The graphs of matrices that are made of what was opened, one for each stage."""
+        opened = [(self._name(result), symbols) for symbols, result in self.stages.opened]
+        last = max((self.stages.of(x) for x, _ in self.kept), default=0)
+        for stage in range(1, last + 1):
+            own = [(x, port) for x, port in self.kept if self.stages.of(x) == stage]
+            before = opened[:stage]
+            symbols = [*self.stages.given, *(vec(x.T) for _, x in before)]
+            ports = [*self.stages.ports, *(Port(name, (x.numel(),)) for name, x in before)]
+            if own:
+                graph = graph_of(f"stage{stage}", symbols, ports, own)
+                made = (replace(p, name=f"stage{stage}_status") if p == STATUS else p for p in graph.outputs)
+                self.products.append(GraphCall(graph, tuple(port.name for port in ports), tuple(made)))
 
 
-def _product(product: Product | MaskedProduct, port: Port, names: Sequence[str]) -> AnyProduct:
+def graph_of(name: str, symbols: Sequence[SX], ports: Sequence[Port], made: Sequence[tuple[SX, Port]]) -> Graph:
+    """The graph of matrices of symbols, with its status."""
+    results = [vec(SX(x).T) for x, _ in made]
+    function = Function(name, [*symbols], results, {"live_variables": False})
+    return with_status(from_casadi(function, tuple(ports), tuple(port for _, port in made), name))
+
+
+def with_loops(graph: Graph, kept: Kept, outputs: tuple[Port, ...]) -> Graph | WithProducts:
+    """The graph of what is kept, with its status, and the loops behind it that make the other outputs."""
+    if not kept.products:
+        return graph
+    status, products = graph.outputs[len(kept.ports) :], kept.products
+    others = [port for own in products if isinstance(own, GraphCall) for port in own.ports if port.shape == ()]
+    if others:
+        first = [replace(port, name="stage0_status") for port in status]
+        graph, status = replace(graph, outputs=(*kept.ports, *first)), (STATUS,)
+        products = (*products, _sum([*first, *others]))
+    return WithProducts(graph, products, (*outputs, *status), maps=kept.maps)
+
+
+def _sum(ports: Sequence[Port]) -> GraphCall:
+    """The status of all, the sum of these."""
+    given, symbols = [replace(port, shape=(1,)) for port in ports], [SX.sym(port.name) for port in ports]
+    function = Function("statuses", symbols, [sum(symbols, SX(0))], {"live_variables": False})
+    graph = from_casadi(function, tuple(given), (STATUS,), "statuses")
+    return GraphCall(graph, tuple(port.name for port in ports), (STATUS,))
+
+
+def body(own: Body) -> Graph:
+    """The graph of a function that is called."""
+    given = [Port(f"x{k}", (x.numel(),)) for k, x in enumerate(own.given)]
+    return graph_of(own.name, own.given, given, [(x, Port(f"y{k}", tuple(x.shape))) for k, x in enumerate(own.made)])
+
+
+def _product(product: Product | MaskedProduct | BlockMatrix | Solved, port: Port, names: Sequence[str]) -> AnyProduct:
     """The product at a port, of matrices of these names."""
+    if isinstance(product, Solved):
+        n, (matrix, right, *plus) = product.shape[0], names
+        return SolvedSystem(port, Port(f"{port.name}_factors", (n, n)), matrix, right, "".join(plus))
+    if isinstance(product, BlockMatrix):
+        pairs = zip(names, product.blocks, strict=True)
+        return CopiedMatrix(port, tuple(CopiedBlock(x, b.row, b.column, b.first, b.columns) for x, b in pairs))
     if isinstance(product, MaskedProduct):
         rows = zip(product.parts, names[::2], names[1::2], strict=True)
         parts = (MaskedPart(left, right, runs(part.mask), part.transposed) for part, left, right in rows)
@@ -112,17 +190,28 @@ class Kept:
         return f"{len(self.ports)} matrices, {len(self.maps)} maps and {len(self.products)} products"
 
 
-def with_products(results: Sequence[Result], outputs: Sequence[Port], least: int = LOOPED) -> Kept:
-    """The results with large products kept as such; there are none below so many multiplications."""
-    wide = unrolled(tuple(results), TILE)
-    made = made_in(wide)
-    if any(own.shape[1] < TILE for own in made) or multiplications(wide) <= least:
+def with_products(
+    results: Sequence[Result], outputs: Sequence[Port], least: int = LOOPED, stages: Stages = NONE
+) -> Kept:
+    """The results with large products kept as such; there are none below so many multiplications.
+
+    If there are `stages` all are kept.
+    """
+    given = (*results, *(result for _, result in stages.opened))
+    wide = unrolled(given, TILE)
+    made, divided = made_in(wide), len(wide) > len(results)
+    if not divided and (any(_narrow(own) for own in made) or multiplications(wide) <= least):
         return Kept(entries(tuple(results)), tuple(outputs))
-    pairs = list(zip(wide, outputs, strict=True))
-    keeper = _Keeper(pairs)
+    pairs = list(zip(wide, outputs, strict=False))
+    keeper = _Keeper(pairs, stages.of_results(wide[len(results) :]))
     for own in made:
         keeper.add(own)
-    plain = [(x, port) for x, port in pairs if isinstance(x, SX)]
-    ports = (*(port for _, port in plain), *keeper.ports)
-    matrices = (*(x for x, _ in plain), *keeper.matrices)
+    keeper.later()
+    plain = [(x, port) for x, port in keeper.kept if keeper.stages.of(x) == 0]
+    matrices, ports = tuple(x for x, _ in plain), tuple(port for _, port in plain)
     return Kept(matrices, ports, tuple(keeper.products), tuple(keeper.maps.values()))
+
+
+def _narrow(own: Made) -> bool:
+    """Whether it has too few columns for loops over tiles."""
+    return isinstance(own, Product | MaskedProduct | Panel) and own.shape[1] < TILE

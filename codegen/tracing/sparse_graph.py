@@ -10,11 +10,12 @@ import numpy as np
 from casadi import SX, Function, Sparsity, vec
 
 from codegen.costs import LOOPED_NONZEROS
+from codegen.ir.calls import GraphCall
 from codegen.ir.counting import Count, count
 from codegen.ir.graph import STATUS, Graph, Port, Value, from_casadi, verify
 from codegen.ir.operations import CONST
 from codegen.ir.pattern import Pattern
-from codegen.ir.products import AnyProduct, Gather, WithProducts, straight_line
+from codegen.ir.products import AnyProduct, Gather, WithProducts, made_by, straight_line
 from codegen.recursions.products import Result, products_in, some_columns, transposed
 from codegen.tracing.blocks import Block, plain, unrolled
 from codegen.tracing.products import with_products
@@ -88,7 +89,7 @@ def sparse_graph(
     traced = Function("f", [vec(inputs[port.name].nz[:]) for port in taken], results, {"live_variables": False})
     written = with_status(from_casadi(traced, taken, (*own, *kept.ports), name))
     graph, found = _trimmed(passes(written), found, {*fixed, STATUS.name, *(port.name for port in kept.ports)})
-    before = WithProducts(written, kept.products, tuple(own.port for own in kept.products))
+    before = WithProducts(written, kept.products, tuple(made_by(own)[0] for own in kept.products))
     if not kept.products:
         return SparseGraph(graph, given, {key: found[key] for key in blocks}, count(written))
     entries = {key: pattern_of(SX(block.entries)) for key, block in blocks.items()}
@@ -190,5 +191,6 @@ def _gathered(
     products = tuple(
         replace(product, port=next((port for port in outputs if port.name == product.port.name), product.port))
         for product in renamed.products
+        if not isinstance(product, GraphCall)
     )
     return replace(renamed, products=products, outputs=tuple(outputs), gathers=tuple(gathers)), found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from casadi import SX, Function, densify, reshape, sqrt, sumsqr, vec
@@ -19,14 +20,16 @@ from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
 from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered, restored
 from codegen.model.contacts import placed, whole_tips
-from codegen.recursions.composition import Called, Composition
+from codegen.recursions.composition import INLINE, Called, Composition, Parts
 from codegen.recursions.iteration import Iteration, flat
 from codegen.recursions.plain_tree import PlainTree
-from codegen.recursions.products import Result, entries
+from codegen.recursions.products import Result, entries, substituted
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.form import Form
-from codegen.tracing.products import Kept, with_products
+from codegen.tracing.products import with_loops, with_products
+from codegen.tracing.sharing import Sharing
+from codegen.tracing.stages import Stages
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
@@ -189,7 +192,7 @@ class Task:
 
     def _size(self, width: str) -> int:
         """How long an argument is along an axis of this name."""
-        sizes = {"nq": self.model.nq, "nv": self.model.nv, "nx": 2 * self.model.nv, "nz": 3 * self.model.nv}
+        sizes = {"nq": self.model.nq, "nv": self.model.nv, "nx": 2 * self.model.nv}
         if width in sizes:
             return sizes[width]
         if width == "contacts":
@@ -242,14 +245,10 @@ def trace_products(task: Task) -> Graph | WithProducts:
     """The same, with large products of matrices kept as such."""
     inputs, outputs = task.signature
     symbols = symbols_of(inputs)
-    kept = with_products(results_or_products(task, symbols, loops=True), outputs)
+    parts = INLINE if task.form.sparse else Sharing(symbols)
+    results = results_or_products(task, symbols, loops=True, parts=parts)
+    kept = with_products(results, outputs, stages=Stages(tuple(symbols), inputs, parts.opened))
     return with_loops(read(task, symbols, inputs, kept.matrices, kept.ports), kept, outputs)
-
-
-def with_loops(graph: Graph, kept: Kept, outputs: tuple[Port, ...]) -> Graph | WithProducts:
-    """The graph of what is kept, with its status, and the loops behind it that make the other outputs."""
-    status = graph.outputs[len(kept.ports) :]
-    return WithProducts(graph, kept.products, (*outputs, *status), maps=kept.maps) if kept.products else graph
 
 
 def symbols_of(ports: Sequence[Port]) -> list[SX]:
@@ -323,15 +322,17 @@ def _weightless(task: Task) -> list[str]:
     return [name for name, part in parts if light & {*range(part.start, part.stop)}]
 
 
-def results_or_products(task: Task, symbols: list[SX], *, loops: bool = False) -> tuple[Result, ...]:
+def results_or_products(
+    task: Task, symbols: list[SX], *, loops: bool = False, parts: Parts = INLINE
+) -> tuple[Result, ...]:
     """What the algorithm makes of these symbols, with its iterations unrolled; by `loops` over columns if they pay."""
-    results = _run(task, symbols, loops=loops and not task.form.sparse)
+    results = _run(task, symbols, loops=loops and not task.form.sparse, parts=parts)
     if isinstance(results, Iteration):
         results = results.unrolled(task.iterations or 1)
     return results if isinstance(results, tuple) else (results,)
 
 
-def _run(task: Task, symbols: list[SX], *, loops: bool = False) -> Any:
+def _run(task: Task, symbols: list[SX], *, loops: bool = False, parts: Parts = INLINE) -> Any:
     """What the algorithm returns on these symbols, by `loops` over columns if that is worth it."""
     entry, (ports, outputs) = task.entry, task.signature
     if task.tier == "published":
@@ -339,7 +340,7 @@ def _run(task: Task, symbols: list[SX], *, loops: bool = False) -> Any:
         given = [problem.arguments[name] for name in entry.inputs[1:]]
         return restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
     if isinstance(entry.run, Composition):
-        return composed(task, symbols, called)
+        return composed(task, symbols, partial(called, loops=loops), parts)
     columns = {port.name: x for port, x in zip(ports, symbols, strict=True)}
     by = {"by": [columns[parameter_name(spec)] for spec in task.form.wrt]} if task.form.wrt else {}
     problem = problem_of(task, symbols, loops=loops and not by)
@@ -348,12 +349,17 @@ def _run(task: Task, symbols: list[SX], *, loops: bool = False) -> Any:
     return restored(problem, [port.name for port in outputs], results)
 
 
-def composed(task: Task, symbols: Sequence[SX], call: Callable[[Task, str, Mapping[str, SX]], Called]) -> Any:
+def composed(
+    task: Task,
+    symbols: Sequence[SX],
+    call: Callable[[Task, str, Mapping[str, SX]], Called],
+    parts: Parts = INLINE,
+) -> Any:
     """What a composition returns on these symbols, of parts as `call` makes them."""
     own = {port.name: x for port, x in zip(task.signature[0], symbols, strict=True)}
     run = task.entry.run
     assert isinstance(run, Composition)
-    return run(*(call(task, name, own) for name in run.parts), *(own[name] for name in run.takes))
+    return run(parts, *(call(task, name, own) for name in run.parts), *(own[name] for name in run.takes))
 
 
 def part_of(task: Task, name: str) -> Task:
@@ -361,16 +367,16 @@ def part_of(task: Task, name: str) -> Task:
     return replace(task, algorithm=name, parameters=concerning(name, (task.algorithm,), task.parameters), form=Form())
 
 
-def called(task: Task, name: str, given: Mapping[str, SX]) -> Called:
+def called(task: Task, name: str, given: Mapping[str, SX], loops: bool = False) -> Called:
     """An algorithm that a task's own calls, as a function of arguments by name; others are those `given` to it."""
     part = part_of(task, name)
     ports = part.signature[0]
     symbols = symbols_of(ports)
-    function = Function(name, symbols, list(results_of(part, symbols)))
+    results = results_or_products(part, symbols, loops=loops)
 
-    def call(**own: SX) -> tuple[SX, ...]:
+    def call(**own: SX) -> tuple[Result, ...]:
         arguments = [vec(SX(own[port.name]).T) if port.name in own else given[port.name] for port in ports]
-        return tuple(function.call(arguments))
+        return substituted(results, symbols, arguments)
 
     return call
 

@@ -9,7 +9,7 @@ from codegen.backends.c_portable.statements import statements
 from codegen.emission.functions import Call, Function
 from codegen.emission.kernels import Emitted, Variant, arguments, symbol
 from codegen.emission.maps import MapWords, map_steps
-from codegen.emission.products import factors_call, kept, scalar, steps
+from codegen.emission.products import call_steps, factors_call, functions_once, in_order, kept, scalar, steps
 from codegen.emission.spec import ITERATIONS, LEFT, LoopKernel, ProductKernel
 from codegen.emission.text import render
 from codegen.ir.graph import STATUS
@@ -87,16 +87,25 @@ def _products(
         header, function.graph, f"{name}_factors", f"static void {name}_factors", words, lengths
     )
     spelled = _map_words(words)
-    then = (
-        *map_steps(name, function, given, lambda _: spelled),
-        *steps(name, function, given, partial(scalar, real=words.real)),
+    then = in_order(
+        (
+            *call_steps(name, function, given),
+            *map_steps(name, function, given, lambda _: spelled),
+            *steps(name, function, given, partial(scalar, real=words.real)),
+        )
     )
-    loops = [Function(f"static void {step.call.name}({step.head(words.real)})", step.lines) for step in then]
+    loops, calls = functions_once(then, lambda step: f"static void {step.call.name}({step.head(words.real)})")
+    called = [
+        _functions(header, graph, f"{name}_{graph.name}", f"static void {name}_{graph.name}", words, lengths)
+        for graph in function.called
+    ]
     arrays = [f"{words.real} {array}[{port.size}];" for array, port in kept(function).items()]
-    calls = [str(call) for call in (factors_call(name, function, given), *then)]
+    texts = [str(call) for call in (factors_call(name, function, given), *calls)]
     public = f"{head}({', '.join(_declared(a, words) for a in given)})"
     size = sum(port.size for port in function.kept)
-    return [*own, *loops, Function(public, (*arrays, *calls))], workspace + size
+    apart = [made for functions, _ in called for made in functions]
+    deepest = max((workspace, *(needed for _, needed in called)))
+    return [*own, *apart, *loops, Function(public, (*arrays, *texts))], deepest + size
 
 
 def _map_words(words: Words) -> MapWords:

@@ -1,0 +1,72 @@
+"""How compositions of large functions are made of parts: C functions that are called, and loops, whose results the
+expressions that come after them take as symbols."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from casadi import SX, Function
+
+from codegen.costs import worth_calling
+from codegen.ir.products import TILE
+from codegen.recursions.calls import Body, Call, Output
+from codegen.recursions.products import entries, leaves, rebuilt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codegen.recursions.composition import OfColumns
+    from codegen.recursions.products import Result
+
+
+class Sharing:
+    """Parts of a function of these symbols of its arguments."""
+
+    def __init__(self, symbols: Sequence[SX]) -> None:
+        self.symbols = tuple(symbols)
+        self._opened: list[tuple[SX, Result]] = []
+
+    @property
+    def opened(self) -> tuple[tuple[SX, Result], ...]:
+        """Symbols of numbers, and the results that have them, each made of the arguments and of those before it."""
+        return tuple(self._opened)
+
+    def once(self, function: OfColumns) -> OfColumns:
+        """The same function, a body that is traced at its first call if that is long, and called then."""
+        known: list[tuple[Body, tuple[Result, ...]]] = []
+
+        def called(*columns: SX) -> tuple[Result, ...]:
+            if not known:
+                own = [SX.sym(f"x{k}", column.size1()) for k, column in enumerate(columns)]
+                results = function(*own)
+                made = tuple(x for x in leaves(results) if not x.is_constant())
+                known.append((Body(f"part{len(self._opened)}", (*self.symbols, *own), made), results))
+            ((body, results),) = known
+            if not _long(body):
+                return function(*columns)
+            call = Call(body, (*self.symbols, *columns))
+            outputs = {id(x): self._output(call, number) for number, x in enumerate(body.made)}
+            constants = {id(x): x for x in leaves(results) if x.is_constant()}
+            return rebuilt(results, {**outputs, **constants})
+
+        return called
+
+    def _output(self, call: Call, number: int) -> Result:
+        own = Output(call, number)
+        return self.numbers(own) if own.shape[1] == 1 else own
+
+    def numbers(self, result: Result) -> SX:
+        """Symbols for what a result is, unless it is an expression already, as all is where nothing is called."""
+        if isinstance(result, SX):
+            return result
+        if not self._opened and not isinstance(result, Output):
+            return entries((result,))[0]
+        symbols = SX.sym("opened", *result.shape)
+        self._opened.append((symbols, result))
+        return symbols
+
+
+def _long(own: Body) -> bool:
+    """Whether a function is long, and has matrices wide enough for loops."""
+    size = Function("f", [*own.given], [*own.made], {"live_variables": False}).n_instructions()
+    return worth_calling(size) and all(x.size2() == 1 or x.size2() >= TILE for x in own.made)

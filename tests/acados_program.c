@@ -1,7 +1,12 @@
-/* An integration and an optimal control problem of two joints, solved by acados with the functions under test. */
+/* An integration and an optimal control problem of two joints, solved by acados with the functions under test.
+ *
+ * With an argument: the problem with a goal that bounded torques cannot reach ("far"), or from no number ("nan").
+ */
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "acados_c/external_function_interface.h"
 #include "acados_c/ocp_nlp_interface.h"
@@ -64,7 +69,8 @@ DECLARED(my_step_dyn_disc_phi_fun_jac_hess);
     external_function_param_generic_create(&F, NP, &usual)
 
 static external_function_opts usual;
-static const double start[NX] = { 0.1, 0.2, -0.3, 0.4 }, force[NU] = { 0.5, -0.2 }, seed[NX] = { 0.7, -1.1, 0.4, 0.9 };
+static double start[NX] = { 0.1, 0.2, -0.3, 0.4 };
+static const double force[NU] = { 0.5, -0.2 }, seed[NX] = { 0.7, -1.1, 0.4, 0.9 };
 
 static void shown(const double *numbers, int size)
 {
@@ -143,6 +149,7 @@ BY_RESIDUALS(rnea)
 
 static int controlled(void *value, void *slopes, void *second);
 static double dt = 0.05;
+static bool bounded = false; /* torques, and the end is the goal */
 
 #define SET(F) F.set_param(&F, &dt)
 
@@ -187,9 +194,10 @@ static int controlled(void *value, void *slopes, void *second)
     ocp_nlp_dims_set_opt_vars(config, dims, "nz", none);
     ocp_nlp_dims_set_opt_vars(config, dims, "ns", none);
     for (int k = 0; k <= NODES; ++k) {
-        int ny = NX + nu[k], fixed = k ? 0 : NX;
+        int ny = NX + nu[k], fixed = k == 0 || (k == NODES && bounded) ? NX : 0, limited = bounded ? nu[k] : 0;
         ocp_nlp_dims_set_cost(config, dims, k, "ny", &ny);
         ocp_nlp_dims_set_constraints(config, dims, k, "nbx", &fixed);
+        ocp_nlp_dims_set_constraints(config, dims, k, "nbu", &limited);
     }
     ocp_nlp_in *in = ocp_nlp_in_create(config, dims);
     ocp_nlp_out *out = ocp_nlp_out_create(config, dims);
@@ -215,6 +223,17 @@ static int controlled(void *value, void *slopes, void *second)
     ocp_nlp_constraints_model_set(config, dims, in, out, 0, "idxbx", places);
     ocp_nlp_constraints_model_set(config, dims, in, out, 0, "lbx", (void *)start);
     ocp_nlp_constraints_model_set(config, dims, in, out, 0, "ubx", (void *)start);
+    double there[NX] = { 0.6, -0.4 }, low[NU] = { -0.1, -0.1 }, high[NU] = { 0.1, 0.1 };
+    for (int k = 0; bounded && k < NODES; ++k) {
+        ocp_nlp_constraints_model_set(config, dims, in, out, k, "idxbu", places);
+        ocp_nlp_constraints_model_set(config, dims, in, out, k, "lbu", low);
+        ocp_nlp_constraints_model_set(config, dims, in, out, k, "ubu", high);
+    }
+    if (bounded) {
+        ocp_nlp_constraints_model_set(config, dims, in, out, NODES, "idxbx", places);
+        ocp_nlp_constraints_model_set(config, dims, in, out, NODES, "lbx", there);
+        ocp_nlp_constraints_model_set(config, dims, in, out, NODES, "ubx", there);
+    }
     void *opts = ocp_nlp_solver_opts_create(config, dims);
     bool exact = true;
     int most = 50;
@@ -242,9 +261,14 @@ static int controlled(void *value, void *slopes, void *second)
     return status;
 }
 
-int main(void)
+int main(int count, char **asked)
 {
     external_function_opts_set_to_default(&usual);
+    if (count > 1) {
+        bounded = !strcmp(asked[1], "far");
+        if (!bounded) start[0] = NAN;
+        return by_generic_functions();
+    }
 #ifdef EARLIER /* its implicit integrators know no time */
     (void)by_residuals_of_aba, (void)by_residuals_of_rnea;
     return explicitly() || by_pointers() || by_generic_functions();

@@ -342,8 +342,8 @@ def controlled() -> np.ndarray:
     return both.T.ravel()[:-2]
 
 
-def test_acados_integrates_and_solves(ours):
-    """An integration with second derivatives, and SQP with exact Hessians, where acados is installed."""
+def acados_program(ours: Path) -> tuple[Path, dict[str, str], bool]:
+    """The program with acados, the variables that it runs with, and whether this acados is newer than 2023."""
     place = os.environ.get("ACADOS_INSTALL_DIR") or os.environ.get("ACADOS_SOURCE_DIR")
     if not place or not (Path(place) / "include" / "acados_c").is_dir():
         pytest.skip(
@@ -357,8 +357,13 @@ def test_acados_integrates_and_solves(ours):
     ready = ["-L.", "-l:library.so", f"-L{lib}", "-lacados", "-lhpipm", "-lblasfeo", "-lm", f"-Wl,-rpath-link,{lib}"]
     known = "external_function_opts" in (include / "acados" / "utils" / "external_function_generic.h").read_text()
     run("cc", ours, *folders, *["-DEARLIER"] * (not known), str(program), *ready, "-o", "program")
-    found_at = {**os.environ, "LD_LIBRARY_PATH": f"{ours}:{lib}"}
-    done = subprocess.run([str(ours / "program")], capture_output=True, text=True, check=False, env=found_at)
+    return ours / "program", {**os.environ, "LD_LIBRARY_PATH": f"{ours}:{lib}"}, known
+
+
+def test_acados_integrates_and_solves(ours):
+    """An integration with second derivatives, and SQP with exact Hessians, where acados is installed."""
+    program, found_at, known = acados_program(ours)
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=False, env=found_at)
     assert done.returncode == 0, done.stdout + done.stderr
     found = np.array([float(line) for line in done.stdout.split()])
     wanted, exact = (np.concatenate([part.T.ravel() for part in integrated(steps)]) for steps in (3, 200))
@@ -368,3 +373,12 @@ def test_acados_integrates_and_solves(ours):
         assert worst(one, exact) < NEAR
     for solution in np.split(solutions, 2):  # by both types of functions
         assert np.abs(solution - controlled()).max() < 1e-7
+
+
+@pytest.mark.parametrize("problem", ["far", "nan"])
+def test_a_problem_without_a_solution_has_a_status_in_acados(ours, problem):
+    """Torques that are too small for the goal, and a state that is no number."""
+    program, found_at, _ = acados_program(ours)
+    done = subprocess.run([str(program), problem], capture_output=True, text=True, check=False, env=found_at)
+    assert 0 < done.returncode < 10, done.stdout + done.stderr  # acados' status, where a crash is negative
+    assert f"status {done.returncode} after" in done.stderr

@@ -189,6 +189,30 @@ def test_a_solver_finds_the_same(robot):
 
 
 @installed
+def test_problems_without_a_solution_end_as_crocoddyls_own():
+    """Torques that are too small for the goal: the same trajectory. States that are no numbers: a status, no crash."""
+    made = Problem(peer("iiwa"), tip="lbr_iiwa_link_7")
+    start, _ = made.point(0)
+    found = []
+    for action in (made.ours(codegen.load("iiwa")), made.theirs()):
+        action.u_lb, action.u_ub = np.full(7, -0.01), np.full(7, 0.01)
+        node = crocoddyl.IntegratedActionModelEuler(action, 0.01)
+        solver = crocoddyl.SolverBoxFDDP(crocoddyl.ShootingProblem(start, [node] * 12, node))
+        solver.th_stop = 1e-10
+        found.append((solver.solve([], [], 20), solver.iter, solver.cost, np.concatenate(solver.us)))
+        assert np.abs(found[-1][3]).max() <= 0.01 + 1e-12
+        solver = crocoddyl.SolverFDDP(crocoddyl.ShootingProblem(np.full_like(start, np.nan), [node] * 3, node))
+        assert not solver.solve([], [], 5)
+        data = action.createData()
+        action.calc(data, np.full_like(start, np.nan), np.zeros(7))
+        assert np.isnan(data.xout).any()
+    ours, theirs = found
+    assert ours[:2] == theirs[:2]
+    assert abs(ours[2] - theirs[2]) < NEAR * theirs[2]
+    np.testing.assert_allclose(ours[3], theirs[3], atol=1e-8)
+
+
+@installed
 @pytest.mark.thorough  # Crocoddyl's headers take half a minute to compile
 @pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++")
 @pytest.mark.parametrize(("robot", "frames", "rows"), [("solo12", FEET, 3), ("talos", SOLES, 6)])

@@ -12,7 +12,7 @@ import pytest
 from thorough import besides
 
 import codegen
-from codegen.cli.examples import FOLDER, examples
+from codegen.cli.examples import EXTRAS, FOLDER, examples
 from codegen.oracle import ORACLE
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ OWN = ("differential_leg", "identification", "mpc_arm", "mpc_humanoid", "mpc_jum
 """Those that have a test of their own."""
 LINES = {
     "differential_leg": 220,
-    "identification": 310,
-    "mpc_arm": 220,
-    "mpc_humanoid": 280,
-    "mpc_jump": 280,
-    "mpc_quadruped": 320,
+    "identification": 350,
+    "mpc_arm": 224,
+    "mpc_humanoid": 284,
+    "mpc_jump": 284,
+    "mpc_quadruped": 324,
     "whole_body_qp": 430,
 }
 """Of those with a plant, a controller and a picture; others have less than 40 lines."""
@@ -37,6 +37,19 @@ LINES = {
 def test_it_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
     assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", sorted(EXTRAS))
+@pytest.mark.parametrize("missing", ["matplotlib", "mujoco"])
+def test_what_an_example_needs_is_said_in_one_sentence(
+    name: str, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("scipy")
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.setattr(sys, "argv", [name])
+    with pytest.raises(SystemExit, match=rf"^{missing} is not installed; pip install 'rigidc\[{EXTRAS[name]}\]'$"):
+        runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
 
 
 @pytest.mark.parametrize("solver", ["riccati", "fatrop"])
@@ -187,7 +200,7 @@ def test_identification(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     pytest.importorskip("matplotlib")
     monkeypatch.setenv("MPLBACKEND", "agg")
     for noise in (0.01, 5.0):
-        options = f"--steps 20 --periods 1 --noise {noise} --figure {tmp_path}/arm.png"
+        options = f"--steps 20 --periods 1 --noise {noise} --figure {tmp_path}/arm.png --film {tmp_path}/arm.gif"
         monkeypatch.setattr(sys, "argv", ["identification", *options.split()])
         found = runpy.run_path(str(FOLDER / "identification.py"), run_name="__main__")
         assert "7 of 7" in capsys.readouterr().out.split("consistent  ")[1]
@@ -202,6 +215,7 @@ def test_identification(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
         difference = np.abs(M - inertia_matrix(found["plant"], data)).max() / np.abs(M).max()
         assert difference < (0.01 if noise < 1.0 else 0.2)
         assert (tmp_path / "arm.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / "arm.gif").read_bytes().startswith(b"GIF89a")
 
 
 @pytest.mark.thorough

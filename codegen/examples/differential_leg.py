@@ -15,14 +15,17 @@ import time
 from dataclasses import replace
 
 import casadi as ca
-import matplotlib.pyplot as plt
 import numpy as np
 
 import codegen
 from codegen import ocp
+from codegen.extras import extra
 from codegen.ocp.plant import mjcf, mujoco
 from codegen.oracle.loops import closed
 from codegen.progress import doing
+
+with extra("mpc", "mujoco", "scipy"):
+    import matplotlib.pyplot as plt
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--seconds", type=float, default=0.2, help="of the swing (default: %(default)s)")

@@ -11,14 +11,18 @@ leave open stays near the nominal model (Lee, Wensing and Park 2020).
 import argparse
 import time
 
-import clarabel
-import matplotlib.pyplot as plt
-import mujoco
 import numpy as np
-from scipy import sparse
 
 import codegen
+from codegen.extras import extra
 from codegen.progress import doing
+
+with extra("control,figures"):
+    import clarabel
+    import matplotlib.pyplot as plt
+    import mujoco
+    from matplotlib.animation import FuncAnimation, PillowWriter
+    from scipy import sparse
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--periods", type=int, default=3, help="measured periods of the motion (default: %(default)s)")
@@ -26,6 +30,7 @@ parser.add_argument("--noise", type=float, default=1.0, help="factor on the nois
 parser.add_argument("--steps", type=int, default=150, help="steps of the optimisation (default: %(default)s)")
 parser.add_argument("--seed", type=int, default=0, help="of motions, links and noise (default: %(default)s)")
 parser.add_argument("--figure", default="identification.png", help="the picture to write (default: %(default)s)")
+parser.add_argument("--film", default="identification.gif", help="the film, '' for none (default: %(default)s)")
 args = parser.parse_args()
 
 nominal = codegen.load("iiwa")
@@ -253,6 +258,33 @@ def picture(numbers, times, tau, predicted, bodies):
     plt.close(figure)
 
 
+def film(runs):
+    """The arm from two sides, where it is to be and where torques of each model take it, and the errors so far."""
+    kinematics, step = codegen.build(nominal, "fk", frames=[body.name for body in nominal.bodies]), 100
+    places = {name: kinematics(q[::step], np.zeros_like(q[::step])).position for name, q in runs.items()}
+    errors = {name: np.abs(q - runs["wanted"]).max(1)[::step] for name, q in runs.items()}
+    most = 1.3 * max(error.max() for error in errors.values())
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), width_ratios=[1, 1, 1.5], layout="constrained")
+    colors, times = {"wanted": "0.8", "nominal": "C1", "identified": "C0"}, step * H * np.arange(len(errors["wanted"]))
+
+    def draw(k):
+        for axis in axes:
+            axis.clear()
+        for name, color in colors.items():
+            for across, axis in enumerate(axes[:2]):
+                arm = np.pad(places[name][k], [(1, 0), (0, 0)])
+                axis.plot(arm[:, across], arm[:, 2], color, lw=8 if name == "wanted" else 2.5, marker="o", ms=4)
+                axis.set(aspect="equal", xlim=(-0.9, 0.9), ylim=(-0.4, 1.4), xlabel="xy"[across] + " (m)")
+            if name != "wanted":
+                axes[2].plot(times[: k + 1], errors[name][: k + 1], color, label=f"torques of the {name} model")
+        axes[0].set_title(f"{times[k]:.1f} s", loc="left")
+        axes[2].set(xlim=(0, times[-1]), ylim=(0, most), xlabel="time (s)", ylabel="largest error (rad)")
+        axes[2].legend(loc="upper right", fontsize="small")
+
+    FuncAnimation(figure, draw, len(times)).save(args.film, PillowWriter(10), dpi=60)
+    plt.close(figure)
+
+
 begun = time.perf_counter()
 with doing("motion of small condition number"):
     exciting_motion, numbers = exciting()
@@ -298,10 +330,13 @@ for name, x in models.items():
 print(f"{'of torques':18}" + "".join(f"{e:9.3f}" for e in np.sqrt(np.mean(tau**2, axis=0))))
 
 identified = nominal.with_inertial_parameters(found[: len(pi_nominal)])  # compiled as any robot
-*_, better = follow(plant, fresh, 1, identified, found[len(pi_nominal) :])
+q_identified, *_, better = follow(plant, fresh, 1, identified, found[len(pi_nominal) :])
 print(f"\nlargest error of a joint with torques of the model along that motion: nominal {error:.4f} rad", end=", ")
 print(f"identified {better:.4f} rad")
 picture(
     numbers, H * np.arange(len(tau)), tau, predicted, {"base parameters": full, "consistent": found[: len(pi_nominal)]}
 )
 print(f"wrote {args.figure}")
+if args.film:
+    film({"wanted": motion(fresh, len(q))[0], "nominal": q, "identified": q_identified})
+    print(f"wrote {args.film}")

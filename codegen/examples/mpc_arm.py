@@ -11,13 +11,16 @@ CasADi generates and in its virtual machine. Times are of the processor.
 import argparse
 import time
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 import codegen
 from codegen import ocp
+from codegen.extras import extra
 from codegen.ocp.plant import mujoco as simulator
 from codegen.progress import doing
+
+with extra("mpc", "mujoco", "scipy"):
+    import matplotlib.pyplot as plt
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--seconds", type=float, default=4.0, help="simulated time (default: %(default)s)")

@@ -13,12 +13,15 @@ import gc
 from dataclasses import replace
 
 import casadi as ca
-import matplotlib.pyplot as plt
 import numpy as np
 
 import codegen
 from codegen import ocp
+from codegen.extras import extra
 from codegen.progress import doing
+
+with extra("mpc", "mujoco", "scipy"):
+    import matplotlib.pyplot as plt
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--nodes", type=int, default=30, help="steps of the horizon (default: %(default)s)")

@@ -14,12 +14,15 @@ import gc
 import json
 
 import casadi as ca
-import matplotlib.pyplot as plt
 import numpy as np
 
 import codegen
 from codegen import ocp
+from codegen.extras import extra
 from codegen.progress import doing
+
+with extra("mpc", "mujoco", "scipy"):
+    import matplotlib.pyplot as plt
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--rotors", choices=("exact", "armature"), default="exact", help="how the controller models them")

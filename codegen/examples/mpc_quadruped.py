@@ -14,12 +14,15 @@ import time
 from dataclasses import replace
 
 import casadi as ca
-import matplotlib.pyplot as plt
 import numpy as np
 
 import codegen
 from codegen import ocp
+from codegen.extras import extra
 from codegen.progress import doing
+
+with extra("mpc", "mujoco", "scipy"):
+    import matplotlib.pyplot as plt
 
 ENDS = ("FR", "FL", "HR", "HL")
 ROBOTS = {  # feet (front right, left, rear right, left), their radius (m), angles (rad) and torques (N m) of a leg

@@ -10,13 +10,16 @@ of the processor.
 import argparse
 import time
 
-import matplotlib.pyplot as plt
-import mujoco
 import numpy as np
-from matplotlib.animation import FuncAnimation, PillowWriter
 
 import codegen
+from codegen.extras import extra
 from codegen.progress import doing
+
+with extra("control,figures", "proxsuite"):
+    import matplotlib.pyplot as plt
+    import mujoco
+    from matplotlib.animation import FuncAnimation, PillowWriter
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--solver", choices=("proxqp", "piqp", "osqp"), default="proxqp", help="default: %(default)s")

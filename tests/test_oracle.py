@@ -10,9 +10,10 @@ import pinocchio_peer
 import pytest
 from mechanisms_cases import ALL_TYPES, aligned, error, inertia, mechanism, pose, state
 
-from codegen.errors import RobotError
+from codegen.errors import RobotError, UntoldError
 from codegen.geometry import Inertia
 from codegen.oracle import ORACLE, with_parameters
+from codegen.oracle.derivatives import differences, of_polynomial
 from codegen.oracle.kinematics import motions
 
 if TYPE_CHECKING:
@@ -271,3 +272,15 @@ def test_many_states_at_once_are_the_same_one_by_one(base, convention):
             alone = ORACLE[name](model, *(x[n] for x in inputs), **options)
             part = tuple(x[n] for x in together) if isinstance(together, tuple) else together[n]
             assert error(part, alone) < TIGHT
+
+
+def test_differences_of_fast_rotors_and_at_kinks() -> None:
+    """A rotor that turns 60 times as fast takes shorter steps; so does a kink, if it is not too close."""
+    rates = np.array([1.0, 60.0])
+    found = differences(lambda d: np.sin(0.3 + rates * d), 2)
+    np.testing.assert_allclose(found, np.diag(rates * np.cos(0.3)), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(of_polynomial(lambda d: (1.0 + d) ** 3, 1), [[3.0]], rtol=1e-12)
+    np.testing.assert_allclose(differences(lambda d: np.abs(d + 3e-3), 1), [[1.0]], rtol=1e-9)
+    for offset in (1e-4, 1e-3):
+        with pytest.raises(UntoldError, match="too close to a singular"):
+            differences(lambda d, offset=offset: np.abs(d + offset), 1)  # type: ignore[misc]

@@ -26,25 +26,32 @@ SIXTH = ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60))
 ROUGH = 3e-8  # part by which orders differ where those of eighth order are off by 1e-10
 ROUNDED = 1e-11  # part of the function's values by which orders differ where derivatives vanish
 STEP = 5e-3  # rad, m, and the same per second
+SHORTER, CLOSE = 5e-4, 3e-10  # where that is too far, and by how much orders may differ then: rounding is larger
 
 
 def differences(function: Callable[[Array], Array], size: int, beside: float = 0.0) -> Array:
     """The derivative at zero of a function of a vector of this size; its columns are the last axis.
 
     UntoldError where the function is not smooth over the step, as near a singular state. Its values are rounded as
-    parts of the largest, or of what they vanish `beside`.
+    parts of the largest, or of what they vanish `beside`. Steps are shorter where they turn fast rotors too far.
     """
-    columns, rougher, peak = [], [], beside
-    for d in STEP * np.eye(size):
+    for step, rough in ((STEP, ROUGH), (SHORTER, CLOSE)):
+        found, rougher, peak = _orders(function, size, step)
+        allowed = rough * np.abs(found).max(initial=0.0) + ROUNDED * max(peak, beside)
+        if np.abs(found - rougher).max(initial=0.0) <= allowed:
+            return found
+    raise UntoldError("differences do not tell derivatives here: the state is too close to a singular one")
+
+
+def _orders(function: Callable[[Array], Array], size: int, step: float) -> tuple[Array, Array, float]:
+    """Differences of eighth and of sixth order, and the largest value."""
+    columns, rougher, peak = [], [], 0.0
+    for d in step * np.eye(size):
         ends = [(function(n * d), function(-n * d)) for n, _ in WEIGHTS]
         change, peak = [after - before for after, before in ends], max(peak, float(np.abs(ends[0]).max(initial=0.0)))
-        columns.append(sum(w * x for (_, w), x in zip(WEIGHTS, change, strict=True)) / STEP)
-        rougher.append(sum(w * x for (_, w), x in zip(SIXTH, change[:3], strict=True)) / STEP)
-    found = np.stack(columns, axis=-1)
-    allowed = ROUGH * np.abs(found).max(initial=0.0) + ROUNDED * peak
-    if np.abs(found - np.stack(rougher, axis=-1)).max(initial=0.0) > allowed:
-        raise UntoldError("differences do not tell derivatives here: the state is too close to a singular one")
-    return found
+        columns.append(sum(w * x for (_, w), x in zip(WEIGHTS, change, strict=True)) / step)
+        rougher.append(sum(w * x for (_, w), x in zip(SIXTH, change[:3], strict=True)) / step)
+    return np.stack(columns, axis=-1), np.stack(rougher, axis=-1), peak
 
 
 def of_polynomial(function: Callable[[Array], Array], size: int) -> Array:

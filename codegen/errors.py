@@ -22,6 +22,10 @@ class UnsuitedError(RobotError):
     """An algorithm that the robot at hand does not admit."""
 
 
+class UntoldError(RobotError):
+    """A derivative that differences do not tell, as close to singular states."""
+
+
 class SingularError(ArithmeticError):
     """States at which a loop, or a set of contact rows, is singular, or a loop cannot be closed.
 

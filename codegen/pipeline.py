@@ -13,6 +13,7 @@ from codegen.emission.folder import write_folder
 from codegen.emission.single_header import single_header
 from codegen.emission.spec import LoopKernel, kernel_of
 from codegen.garbage import undisturbed
+from codegen.ir.counted import counted
 from codegen.ir.counting import count
 from codegen.ir.names import identifier
 from codegen.ir.products import WithProducts, straight_line
@@ -79,7 +80,7 @@ def kernel(task: Task, sections: bool = False) -> AnyKernel:
         says = f"{task.entry.title}; iterates until its residual is at most tol"
         return LoopKernel(task.algorithm, staged(passed(task, written)), says, count(written), folded(task))
     first, last, phases = _sections(task) if sections else (*_functions(task), ())
-    return kernel_of(last, about(task), count(straight_line(first)), limbs(task), folded(task), phases)
+    return kernel_of(last, about(task), counted(first), limbs(task), folded(task), phases)
 
 
 def _sections(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts, tuple[str, ...]]:

@@ -230,8 +230,8 @@ MUTANTS = (
     Mutant(
         "derivatives of the midpoint without how it moves with the start",
         "codegen/algorithms/implicit_midpoint.py",
-        "columns(n, -half * (Q @ by_q), M, half * SX.eye(n))",
-        "columns(n, -half * Q, M, half * SX.eye(n))",
+        "combined([(Q, -dt * by_q)])",
+        "combined([(Q, -dt * one)])",
         ("tests/test_steps.py::test_joints_that_turn_about_several_axes",),
     ),
 )

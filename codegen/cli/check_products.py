@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     State = Mapping[str, Array]
     Evaluate = Callable[[State], Mapping[str, Array]]
+    Sizes = Mapping[str, float]
 
 NEAR, SECOND = 1e-8, 1e-5
 """How near differences come, as a part of the largest entry, and differences of differences."""
@@ -74,27 +75,30 @@ def product_error(
     states: Sequence[State],
     evaluate: Evaluate,
     seed: int,
+    sizes: Sequence[Sizes] = (),
 ) -> float:
     """The largest error of a product over states, relative to its entries.
 
-    `evaluate` gives the results by names, those that count. UnsuitedError where no state tells.
+    `evaluate` gives the results by names, those that count; `sizes`, if known, what they round as parts of.
+    UnsuitedError where no state tells.
     """
     rng, worst, told = np.random.default_rng(seed), 0.0, 0
-    for state in each(tuple(states), lambda _: "states checked"):
+    pairs = tuple(zip(states, sizes or ({},) * len(states), strict=True))
+    for state, size in each(pairs, lambda _: "states checked"):
         first, second = (_directions(robot, state, rng) for _ in range(2))
         still = evaluate(state)
         weights = _directions(robot, still, rng)
         try:
             if derivative == "jvp":
-                error = _changes(robot, product, state, first, evaluate)
+                error = _changes(robot, product, state, first, evaluate, size)
             elif derivative == "vjp":
-                error = _gradient(robot, product, state, weights, first, evaluate)
+                error = _gradient(robot, product, state, weights, first, evaluate, size)
             else:
                 error = _curvature(robot, derivative, product, state, weights, (first, second), evaluate)
         except RobotError:
             continue
         worst, told = max(worst, error), told + 1
-    return worst if told else _untold(robot)
+    return worst if told else untold(robot)
 
 
 def argument_error(
@@ -103,7 +107,7 @@ def argument_error(
     found: Sequence[State],
     states: Sequence[State],
     evaluate: Evaluate,
-    sizes: Sequence[Mapping[str, float]],
+    sizes: Sequence[Sizes],
 ) -> float:
     """The largest error over states of derivatives by arguments, relative to the largest entry of each.
 
@@ -121,10 +125,11 @@ def argument_error(
             named = {name: ours[f"d{name}_d{spec.replace(':', '_')}"] for name in parts}
             errors = (_relative(named[name], y, size[name] / part_of_step(spec)) for name, y in parts.items())
             worst = max(worst, *errors)
-    return worst if told else _untold(robot)
+    return worst if told else untold(robot)
 
 
-def _untold(robot: Robot) -> NoReturn:
+def untold(robot: Robot) -> NoReturn:
+    """UnsuitedError: no state told."""
     raise UnsuitedError(
         f"{robot.name}: differences of the oracle tell no derivatives at the states drawn, as near singular ones"
     )
@@ -138,18 +143,22 @@ def _directions(robot: Robot, values: State, rng: np.random.Generator) -> dict[s
     return {name: np.asarray(x / length) for name, x in drawn.items()}
 
 
-def _changes(robot: Robot, product: Product, state: State, d: State, evaluate: Evaluate) -> float:
+def _changes(robot: Robot, product: Product, state: State, d: State, evaluate: Evaluate, size: Sizes) -> float:
     found = product.named(*state.values(), *d.values())
-    expected = along(robot, evaluate, state, d)
-    return max(_relative(found[f"d{name}"], y) for name, y in expected.items())
+    expected = along(robot, evaluate, state, d, max(size.values(), default=0.0))
+    return max(_relative(found[f"d{name}"], y, size.get(name, 1.0)) for name, y in expected.items())
 
 
-def _gradient(robot: Robot, product: Product, state: State, w: State, d: State, evaluate: Evaluate) -> float:
+def _gradient(
+    robot: Robot, product: Product, state: State, w: State, d: State, evaluate: Evaluate, size: Sizes
+) -> float:
     weights = product.weights(len(state), w)
     found = product.named(*state.values(), *weights)
-    expected = sum(float(np.sum(w[name] * y)) for name, y in along(robot, evaluate, state, d).items())
+    largest = max(size.values(), default=0.0)
+    changes = along(robot, evaluate, state, d, largest)
+    expected = sum(float(np.sum(w[name] * y)) for name, y in changes.items())
     parts = {name: found[f"{name}bar"] for name in state}
-    return _projected(sum(float(np.sum(d[n] * x)) for n, x in parts.items()), expected, [*parts.values()])
+    return _projected(sum(float(np.sum(d[n] * x)) for n, x in parts.items()), expected, [*parts.values()], largest)
 
 
 def _curvature(
@@ -183,8 +192,8 @@ def _relative(found: Array, expected: Array, size: float = 1.0) -> float:
     return _peak(found - expected) / max(_peak(expected), LEAST * size)
 
 
-def _projected(found: float, expected: float, entries: Sequence[Array]) -> float:
-    """The error of a product with directions of length one, beside the largest entry."""
+def _projected(found: float, expected: float, entries: Sequence[Array], size: float = 1.0) -> float:
+    """The error of a product with directions of length one, beside the largest entry, as `_relative`."""
     if not all(np.isfinite(entry).all() for entry in entries):
         return float("inf")
-    return abs(found - expected) / max(LEAST, *map(_peak, entries))
+    return abs(found - expected) / max(LEAST * max(1.0, size), *map(_peak, entries))

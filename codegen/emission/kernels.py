@@ -11,10 +11,13 @@ from codegen.emission.functions import Argument, Call, Function
 from codegen.emission.maps import map_steps, words_of
 from codegen.emission.products import (
     call_steps,
+    elements,
     factors_call,
+    filled,
     functions_once,
     in_order,
     kept,
+    spread,
     steps,
     unneeded,
     vectorised,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from codegen.emission.splitting import Lengths
     from codegen.emission.zeros import Span
     from codegen.ir.graph import Port
+    from codegen.ir.products import WithProducts
     from codegen.languages import Language
 
 AnyKernel = Kernel | LoopKernel | ProductKernel
@@ -217,8 +221,8 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     status = next((a.name for a in given if a.port == STATUS), "")
     sections = kernel.sections if isinstance(kernel, Kernel) else ()
     held = spans(kernel, style.lanes)
-    graphs = kernel.function.called if isinstance(kernel, ProductKernel) else ()
-    called = [_called(f"{name}_{graph.name}", header, graph, language, style.lengths) for graph in graphs]
+    function = kernel.function if isinstance(kernel, ProductKernel) else None
+    called = [*_called(name, header, function, language, style.lengths)] if function else []
 
     def written(program: Packed, lengths: Lengths) -> Body:
         if isinstance(kernel, ProductKernel):
@@ -338,7 +342,8 @@ def _products(
     """
     name, macro = symbol(header, kernel), header.c_prefix.upper()
     function, own = kernel.function, arguments(kernel.function.graph)
-    head_of_factors, unread = f"{macro}_APART void {name}_factors", unneeded(function, own)
+    head_of_factors = f"{macro}_APART void {name}_factors"
+    unread = unneeded(function, own) | elements(spread(function, function.graph), own)
     stored = stored_apart(kernel, held, own)
     made = _functions(f"{name}_factors", head_of_factors, header, program, own, language, lengths, (), unread, stored)
     then = in_order(
@@ -350,6 +355,8 @@ def _products(
     )
     loops, calls = functions_once(then, lambda step: f"{macro}_APART void {step.call.name}({step.head('T')})")
     arrays = [f"T {array}[{port.size}] {macro}_ALIGNED;" for array, port in kept(function).items()]
+    zero = f"{header.c_prefix}_all(0.0)"
+    arrays += [f"for (int k = 0; k < {size}; ++k) {array}[k] = {zero};" for array, size in filled(function).items()]
     texts = [str(call) for call in (factors_call(name, function, given), *calls)]
     public = f"{head}({', '.join(a.declaration for a in given)})"
     apart = tuple(own for body in called for own in body.functions)
@@ -358,10 +365,12 @@ def _products(
     return Body(whole, (), deepest + sum(port.size for port in function.kept))
 
 
-def _called(name: str, header: Header, graph: Graph, language: Language, lengths: Lengths) -> Body:
-    """The functions of a graph that others call."""
-    head = f"{header.c_prefix.upper()}_APART void {name}"
-    return _functions(name, head, header, Packed(graph, ()), arguments(graph), language, lengths)
+def _called(name: str, header: Header, function: WithProducts, language: Language, lengths: Lengths) -> Iterator[Body]:
+    """The functions of every graph that is called."""
+    for graph in function.called:
+        own, given = f"{name}_{graph.name}", arguments(graph)
+        head, zeros = f"{header.c_prefix.upper()}_APART void {own}", elements(spread(function, graph), given)
+        yield _functions(own, head, header, Packed(graph, ()), given, language, lengths, (), zeros)
 
 
 def _functions(

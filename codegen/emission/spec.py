@@ -7,10 +7,11 @@ from string import hexdigits
 from typing import TYPE_CHECKING
 
 from codegen.emission.splitting import Lengths
+from codegen.ir.counted import counted
 from codegen.ir.counting import Count, added, count
 from codegen.ir.graph import STATUS, Port
 from codegen.ir.names import comment, identifier
-from codegen.ir.products import WithProducts, straight_line
+from codegen.ir.products import WithProducts
 from codegen.languages import SCALARS, Language
 from codegen.packing import pack
 
@@ -207,7 +208,7 @@ class ProductKernel:
     @property
     def count(self) -> Count:
         """The operations of the straight-line code and of all products."""
-        return count(straight_line(self.function))
+        return counted(self.function)
 
     def packed(self) -> Packed | None:
         """The straight-line code with limbs in step, where that is worth it."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from codegen.kinematic_loops.constraints import Constraints
     from codegen.model import Loop, Model
 
-CLOSED = 1e-12  # residual (m, rad) at which a loop counts as closed
+CLOSED = 1e-12  # residual (m, rad) from which one more step closes a loop
 DISTINCT = 1e-7  # singular values below this part of the largest count as zero
 FOLLOWS = 0.1  # random configurations keep the singular values of normalised constraints above this part, if any do
 AS_WELL = 1 / 3  # where none do, above this part of the best that was found
@@ -71,12 +71,12 @@ class Closing:
             phi, K, T = self.at(x)
             if not np.isfinite(phi).all() or not np.isfinite(K).all():
                 return None
-            if np.abs(phi).max(initial=0.0) < CLOSED:
-                return x if self.faces(x) else None
             step = T @ (np.linalg.pinv(K, rcond=1e-9) @ phi)
             x = x - step * min(1.0, 0.5 / max(float(np.abs(step).max()), 1e-300))
             for part in self.quaternions:
                 x[part] /= np.linalg.norm(x[part])
+            if np.abs(phi).max(initial=0.0) < CLOSED:  # before the last step, which leaves rounding
+                return x if self.faces(x) else None
         return None
 
     def start(self, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     ByBody = Mapping[int, Array]
 
 STEP = 1e-30
-SPACING = 2e-3  # of the central differences that differentiate Jacobians along a motion
+SPACING = 1e-2  # of the central differences that differentiate Jacobians along a motion
 WEIGHTS = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
 
 

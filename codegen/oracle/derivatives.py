@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from codegen.errors import RobotError
+from codegen.errors import UntoldError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,12 +28,13 @@ ROUNDED = 1e-11  # part of the function's values by which orders differ where de
 STEP = 5e-3  # rad, m, and the same per second
 
 
-def differences(function: Callable[[Array], Array], size: int) -> Array:
+def differences(function: Callable[[Array], Array], size: int, beside: float = 0.0) -> Array:
     """The derivative at zero of a function of a vector of this size; its columns are the last axis.
 
-    RobotError where the function is not smooth over the step, as near a singular state.
+    UntoldError where the function is not smooth over the step, as near a singular state. Its values are rounded as
+    parts of the largest, or of what they vanish `beside`.
     """
-    columns, rougher, peak = [], [], 0.0
+    columns, rougher, peak = [], [], beside
     for d in STEP * np.eye(size):
         ends = [(function(n * d), function(-n * d)) for n, _ in WEIGHTS]
         change, peak = [after - before for after, before in ends], max(peak, float(np.abs(ends[0]).max(initial=0.0)))
@@ -42,8 +43,13 @@ def differences(function: Callable[[Array], Array], size: int) -> Array:
     found = np.stack(columns, axis=-1)
     allowed = ROUGH * np.abs(found).max(initial=0.0) + ROUNDED * peak
     if np.abs(found - np.stack(rougher, axis=-1)).max(initial=0.0) > allowed:
-        raise RobotError("differences do not tell derivatives here: the state is too close to a singular one")
+        raise UntoldError("differences do not tell derivatives here: the state is too close to a singular one")
     return found
+
+
+def of_polynomial(function: Callable[[Array], Array], size: int) -> Array:
+    """The same of a polynomial of at most eighth degree: by steps of one, which are exact and round less."""
+    return STEP * differences(lambda d: function(d / STEP), size)
 
 
 def many_differences(function: Callable[[Array], Array], size: int) -> Array:
@@ -60,8 +66,8 @@ def inverse_dynamics(
     """Derivatives of rnea(q, v, a) by q (along the tangents that `step` goes), by v and by a."""
     return (
         differences(lambda d: rnea(step(model, q, d), v, a), model.nv),
-        differences(lambda d: rnea(q, v + d, a), model.nv),
-        differences(lambda d: rnea(q, v, a + d), model.nv),
+        of_polynomial(lambda d: rnea(q, v + d, a), model.nv),
+        of_polynomial(lambda d: rnea(q, v, a + d), model.nv),
     )
 
 
@@ -86,7 +92,7 @@ def constrained_dynamics(
     n = model.nv
     by_state = (
         differences(lambda d: both(step(model, q, d), v, tau), n),
-        differences(lambda d: both(q, v + d, tau), n),
-        differences(lambda d: both(q, v, tau + d), n),
+        of_polynomial(lambda d: both(q, v + d, tau), n),
+        of_polynomial(lambda d: both(q, v, tau + d), n),
     )
     return (*(x[:n] for x in by_state), *(x[n:] for x in by_state))

@@ -40,8 +40,8 @@ def moved(model: Model, state: State, directions: State, step: float) -> dict[st
     }
 
 
-def along(model: Model, evaluate: Evaluate, state: State, directions: State) -> dict[str, Array]:
-    """The derivatives of results along directions. RobotError where these are not smooth."""
+def along(model: Model, evaluate: Evaluate, state: State, directions: State, beside: float = 0.0) -> dict[str, Array]:
+    """The derivatives of results along directions. RobotError and `beside` as in `differences`."""
     difference = loops.difference if model.loops else manifold.difference
     still = evaluate(state)
 
@@ -53,7 +53,7 @@ def along(model: Model, evaluate: Evaluate, state: State, directions: State) -> 
         )
         return np.concatenate([np.ravel(part) for part in parts])
 
-    flat, found, at = differences(changes, 1)[:, 0], {}, 0
+    flat, found, at = differences(changes, 1, beside)[:, 0], {}, 0
     for name, y in still.items():
         shape = (model.nv,) if is_configuration(name) else np.shape(y)
         size = int(np.prod(shape, dtype=int))

@@ -181,20 +181,19 @@ def _scaled(matrix: Result, factor: SX | float, now: Callable[[Result], Result])
     """A matrix times a number, of what `now` makes of its factors."""
     if isinstance(matrix, SX):
         return factor * matrix
-    if isinstance(matrix, Panel):
-        assert factor == -1.0, "panels are negated, or factors of products"
+    if isinstance(matrix, Panel) and not isinstance(factor, SX) and factor == -1.0:
         return mapped(negative, matrix)[0]
     if isinstance(matrix, BlockMatrix):
         return matrix.of([*map(now, matrix.factors)])
     if isinstance(matrix, Solved):
         parts = matrix.factors[1:]
         return matrix.of([matrix.matrix, *map(now, parts)])
-    if isinstance(matrix, Output):
-        return Product(matrix, factor * SX.eye(matrix.shape[1]))
     if isinstance(matrix, Product):
         plus = None if matrix.plus is None else now(matrix.plus)
         return replace(matrix, left=now(matrix.left), plus=plus)
-    return replace(matrix, parts=tuple(replace(part, left=now(part.left)) for part in matrix.parts))
+    if isinstance(matrix, MaskedProduct) and not isinstance(factor, SX) and factor == -1.0:
+        return replace(matrix, parts=tuple(replace(part, left=now(part.left)) for part in matrix.parts))
+    return Product(matrix, factor * SX.eye(matrix.shape[1]))
 
 
 def added(matrix: Result, term: SX) -> Result:

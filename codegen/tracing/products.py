@@ -213,5 +213,5 @@ def with_products(
 
 
 def _narrow(own: Made) -> bool:
-    """Whether it has too few columns for loops over tiles."""
-    return isinstance(own, Product | MaskedProduct | Panel) and own.shape[1] < TILE
+    """Whether it has too few columns for loops over tiles, or is of a robot with so few joints."""
+    return not isinstance(own, Solved | Output) and own.shape[1] < TILE

@@ -11,6 +11,7 @@ from casadi import SX, Function, Sparsity, vec
 
 from codegen.costs import LOOPED_NONZEROS
 from codegen.ir.calls import GraphCall
+from codegen.ir.counted import counted
 from codegen.ir.counting import Count, count
 from codegen.ir.graph import STATUS, Graph, Port, Value, from_casadi, verify
 from codegen.ir.operations import CONST
@@ -94,7 +95,7 @@ def sparse_graph(
         return SparseGraph(graph, given, {key: found[key] for key in blocks}, count(written))
     entries = {key: pattern_of(SX(block.entries)) for key, block in blocks.items()}
     function, patterns = _gathered(replace(before, graph=graph), found, entries, kept.sources, fixed)
-    return SparseGraph(function, given, {key: patterns[key] for key in blocks}, count(straight_line(before)))
+    return SparseGraph(function, given, {key: patterns[key] for key in blocks}, counted(before))
 
 
 def _port(name: str, pattern: Pattern) -> Port:

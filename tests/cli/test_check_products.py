@@ -118,6 +118,15 @@ def test_derivatives_that_vanish_are_compared_with_others(rigidc: Run) -> None:
     """A four-bar moves at velocities that do not change its acceleration, and with its tip held not at all."""
     argv = ["check", "four_bar", "-a", "aba_derivatives,prox_pv_derivatives", "-n", "3", "--json"]
     assert all(row["passed"] for row in json.loads(rigidc(*argv)))
+    rows = json.loads(rigidc("check", "four_bar", "-a", "prox_pv", "-n", "2", *products("jvp"), "--json"))
+    assert [(row["algorithm"], row["passed"]) for row in rows] == [("prox_pv", True), ("prox_pv jvp", True)]
+
+
+@pytest.mark.thorough
+def test_states_at_which_differences_do_not_tell_are_left_out(rigidc: Run) -> None:
+    """The first ones are too close to singular states."""
+    argv = ["check", "six_bar", "-a", "prox_pv_derivatives", "--contact=link5:3", "--contact=link3:3", "-n", "4"]
+    assert [row["passed"] for row in json.loads(rigidc(*argv, "--json"))] == [True]
 
 
 @pytest.mark.parametrize(

@@ -102,3 +102,14 @@ def test_many_states_at_once_are_the_same_one_by_one(name: str) -> None:
         assert isinstance(together, np.ndarray)
         for n in range(3):
             assert error(together[n], ORACLE[algorithm](model, *(x[n] for x in inputs))) < 1e-11
+
+
+@pytest.mark.parametrize("name", besides(["planar_leg_linkage"], ["planar_leg_linkage", "six_bar", "cassie"]))
+def test_random_configurations_close_loops_to_rounding(name: str) -> None:
+    """More of Newton's method moves them no further, not even where residuals hide positions."""
+    model = codegen.load(name)
+    for seed in range(10):
+        q = model.random(seed)[0]
+        found, residual = ORACLE["project"](model, q)
+        assert residual < 1e-14
+        assert np.abs(found - q).max() < 1e-13

@@ -1,0 +1,149 @@
+"""Steps of robots with many joints: dynamics as functions that are called, and loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from casadi import SX
+from test_derivatives import worst
+from thorough import besides
+
+import codegen
+from codegen.api import task
+from codegen.backends import BACKENDS
+from codegen.emission.emit import Style, emit_artifact
+from codegen.emission.splitting import SHORT
+from codegen.ir.counted import counted
+from codegen.ir.counting import count
+from codegen.ir.interpreter import interpret
+from codegen.ir.products import WithProducts, straight_line
+from codegen.oracle import ORACLE
+from codegen.pipeline import kernel
+from codegen.recursions.systems import Solved
+from codegen.task.header import header
+from codegen.tracing.sharing import Sharing
+from codegen.tracing.task import trace_products
+
+if TYPE_CHECKING:
+    from codegen.model import Model
+
+    Arrays = tuple[np.ndarray, ...]
+
+DT, NEAR = 2e-3, 1e-11
+STEPS = (
+    "step_derivatives",
+    "step_rk4_derivatives",
+    "step_implicit_midpoint",
+    "step_implicit_midpoint_derivatives",
+)
+FEET = ("FL_FOOT:3", "HR_FOOT:3")
+
+
+def parts(model: Model, name: str, **options: object) -> WithProducts:
+    """A step as tracing makes it."""
+    found = trace_products(task(model, name, **options))
+    assert isinstance(found, WithProducts)
+    return found
+
+
+def oracle(model: Model, name: str, seed: int, **options: object) -> tuple[Arrays, Arrays]:
+    """A random state, and the step there."""
+    q, v, tau = model.random(seed)
+    return (q, v, tau, np.array(DT)), ORACLE[name](model, q, v, tau, DT, **options)
+
+
+@pytest.mark.parametrize(("name", "calls"), [*zip(STEPS, (0, 4, 3, 4), strict=True)])
+def test_dynamics_stand_once_and_are_called_at_every_stage(name: str, calls: int) -> None:
+    """Those of one stage at the start are no function of their own."""
+    model = codegen.load("go1")
+    found = parts(model, name)
+    own = [step for step in found.products if getattr(step, "graph", None) is not None and step.graph.name == "part0"]
+    assert len(own) == calls
+    assert sum(graph.name == "part0" for graph in found.called) == (calls > 0)
+    given, exact = oracle(model, name, 3)
+    assert worst(list(interpret(straight_line(found), *given)), list(exact)) < NEAR
+
+
+def test_short_parts_are_no_functions() -> None:
+    """Nor is anything else of a small robot."""
+    found = trace_products(task(codegen.load("iiwa"), "step_implicit_midpoint"))
+    assert not isinstance(found, WithProducts)
+    x = SX.sym("x", 3)
+    sharing = Sharing([x])
+    (y,) = sharing.once(lambda z: (2 * z,))(x)
+    assert isinstance(y, SX)
+    assert not sharing.opened
+    assert isinstance(sharing.numbers(Solved(2 * SX.eye(3), x)), SX)
+    assert not sharing.opened
+
+
+def test_operations_are_those_of_one_expression_or_few_more() -> None:
+    """Of stages of Runge-Kutta steps; passes see one stage at a time."""
+    asked = task(codegen.load("go1"), "step_rk4_derivatives")
+    found, whole = trace_products(asked), trace_products(replace(asked, form=replace(asked.form, sparse=True)))
+    divided, together = (count(straight_line(own)).total for own in (found, whole))
+    assert together <= divided < 1.05 * together
+
+
+def test_contacts_tell_a_singular_state_at_any_stage() -> None:
+    """The status is the sum of those of all parts."""
+    model = codegen.load("go1")
+    contacts = [f"{tip}:3" for tip in model.tips[:2]]
+    found = parts(model, "pv_step_rk4_derivatives", contacts=contacts)
+    assert [port.name for port in found.outputs] == ["A", "B", "status"]
+    asked = task(model, "pv_step_rk4_derivatives", contacts=contacts)
+    given, exact = oracle(model, asked.algorithm, 2, contacts=asked.chosen_contacts())
+    *mine, status = interpret(straight_line(found), *given)
+    assert worst(mine, list(exact)) < 1e-8
+    assert status == 0
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_counts_are_those_of_straight_line_code(name: str) -> None:
+    found = parts(codegen.load("go1"), name)
+    assert counted(found) == count(straight_line(found))
+
+
+@pytest.mark.parametrize("name", besides(["step_implicit_midpoint"], STEPS))
+def test_compiled_parts_give_what_the_oracle_gives(name: str) -> None:
+    """One state, and states in lanes with a remainder."""
+    model = codegen.load("go1")
+    function = codegen.build(model, name)
+    states = [oracle(model, name, seed) for seed in range(11)]
+    together = function(*map(np.stack, zip(*(given for given, _ in states), strict=True)))
+    for k, (given, exact) in enumerate(states):
+        for one, many, theirs in zip(function(*given), together, exact, strict=True):
+            np.testing.assert_allclose(one, theirs, rtol=0, atol=NEAR * np.abs(theirs).max())
+            np.testing.assert_allclose(many[k], theirs, rtol=0, atol=NEAR * np.abs(theirs).max())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_states_in_single_precision(dtype: str) -> None:
+    model, name = codegen.load("go1"), "step_implicit_midpoint_derivatives"
+    given, exact = oracle(model, name, 1)
+    for mine, theirs in zip(codegen.build(model, name, dtype=dtype)(*given), exact, strict=True):
+        near = NEAR if dtype == "float64" else 2e-3
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=near * np.abs(theirs).max())
+
+
+def test_plain_c_has_the_same_functions() -> None:
+    asked = task(codegen.load("go1"), "step_implicit_midpoint_derivatives")
+    writer = BACKENDS["c_portable"]
+    files = writer.folder(header(asked.model, "go1", (asked,)), (kernel(asked),), writer.style(Style()), {})
+    text = files["go1.c"]
+    assert text.count("step_implicit_midpoint_derivatives_part0(q, v, tau, dt") == 4
+    assert text.count("static void go1_step_implicit_midpoint_derivatives_part0(") == 1
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("robot", ["talos", "atlas_shadow"])
+@pytest.mark.parametrize("name", STEPS)
+def test_sources_stay_below_two_megabytes(robot: str, name: str) -> None:
+    """With limbs in step and plain C in one file."""
+    asked = task(codegen.load(robot), name)
+    artifact = emit_artifact(header(asked.model, robot, (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
+    assert max(len(text) for _, text in artifact.files) < 2e6

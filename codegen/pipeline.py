@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +12,7 @@ from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
 from codegen.emission.single_header import single_header
 from codegen.emission.spec import LoopKernel, kernel_of
+from codegen.garbage import undisturbed
 from codegen.ir.counted import counted
 from codegen.ir.counting import count
 from codegen.ir.names import identifier
@@ -155,15 +154,3 @@ def folder_of(
         for one in each(libraries, str):
             made |= compiled(one, identifier(prefix), files)
     return write_folder({**files, **made}, Path(out))
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Python does not look for garbage meanwhile: a graph has none among its many thousand values."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

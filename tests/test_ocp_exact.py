@@ -12,6 +12,7 @@ from mechanisms_cases import mechanism
 import codegen
 from codegen import ocp
 from codegen.errors import RobotError
+from codegen.ocp.parts import emitted, parts_of
 from codegen.ocp.program import Program
 
 pytest.importorskip("casadi", minversion="3.8")
@@ -55,10 +56,8 @@ def numbers(robot: codegen.Model, rng: np.random.Generator) -> dict[str, np.ndar
     return {"q": q, "v": v, "v_next": v + 0.1 * rng.standard_normal(robot.nv), "f": rng.standard_normal(3)}
 
 
-@pytest.mark.parametrize("longest", [8000, 100])
-def test_hessians_of_nested_calls_are_exact(longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hessians_of_nested_calls_are_exact() -> None:
     """Against CasADi's own AD of the same operations, and against differences of the cost with its barriers."""
-    monkeypatch.setattr("codegen.ocp.chain.LONG", longest)
     robot, rng = mechanism(("revolute",), 3, base="floating", convention="mujoco"), np.random.default_rng(5)
     ours, peer = (nested(robot, expand=expand) for expand in (False, True))
     given = numbers(robot, rng)
@@ -100,6 +99,29 @@ def test_without_exact_hessians_lean_functions_give_jacobians() -> None:
     )
     for name in ("zero_by", "bounded_by", "gradient", "hessian"):
         np.testing.assert_allclose(found[name].full(), expected[name].full(), rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+def test_long_parts_are_written_by_rigidc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the same numbers; a part with numbers that C has not is left to CasADi."""
+    robot, written = mechanism(("revolute",), 3, base="floating", convention="mujoco"), list[str]()
+
+    def noted(function: ca.Function) -> ca.Function:
+        made = emitted(function)
+        written.append(function.name())
+        return made
+
+    monkeypatch.setattr("codegen.ocp.parts.LONG", 100)
+    monkeypatch.setattr("codegen.ocp.parts.emitted", noted)
+    stage, given = nested(robot, expand=False), numbers(robot, np.random.default_rng(5))
+    found, expected = (
+        stage.linearised("node", compile_c=compile_c, exact=BARRIER)(**given) for compile_c in (True, False)
+    )
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name].full(), value.full(), rtol=1e-10, atol=1e-9, err_msg=name)
+    assert written == ["node_seeds1", "node_seeds0", "node_derivatives"]
+    x = ca.SX.sym("x", 100)
+    for bound, kind in ((1.0, "External"), (np.inf, "SXFunction")):
+        assert parts_of([])(ca.Function("part", [x], [ca.fmin(2 * x, bound * x[0])])).is_a(kind)
 
 
 def test_stages_are_compiled_whole_or_in_parts() -> None:

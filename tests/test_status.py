@@ -128,6 +128,26 @@ def test_steps_that_loops_cannot_follow(build: Callable[..., Any], name: str) ->
         integrate(q, dv)
 
 
+def test_differences_and_derivatives_of_steps_do_not_fail_where_loops_do() -> None:
+    """They are those of the independent joints: here of a crank, whose steps are sums."""
+    robot = codegen.load("four_bar")
+    bent, dv = robot.random(1)[0], np.array([0.3])
+    graphs = {
+        name: codegen.graphs(robot, name)[1]
+        for name in ("integrate", "integrate_derivatives", "difference", "difference_derivatives")
+    }
+    assert interpret(graphs["integrate"], FLAT, dv)[-1] > 0
+    assert interpret(graphs["integrate"], bent, FLAT[:1] - bent[:1])[-1] > 0
+    assert [name for name, graph in graphs.items() if graph.outputs[-1].name == "status"] == ["integrate"]
+    assert [float(x[0, 0]) for x in interpret(graphs["integrate_derivatives"], FLAT, dv)] == [1.0, 1.0]
+    assert [float(x[0, 0]) for x in interpret(graphs["difference_derivatives"], bent, FLAT)] == [-1.0, 1.0]
+    np.testing.assert_allclose(interpret(graphs["difference"], bent, FLAT)[0], -bent[:1], rtol=1e-15)
+    for kind in ("jvp", "vjp"):
+        product = codegen.graphs(robot, "integrate", derivative=kind)[1]
+        assert "status" not in {port.name for port in product.outputs}
+        assert all(np.isfinite(x).all() for x in interpret(product, FLAT, dv, *np.ones((len(product.inputs) - 2, 1))))
+
+
 @pytest.mark.parametrize(
     ("name", "frame"),
     besides([("iiwa", "lbr_iiwa_link_7")], [("iiwa", "lbr_iiwa_link_7"), ("talos", "left_sole_link")]),

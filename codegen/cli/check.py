@@ -194,7 +194,22 @@ def worst_error_by_arguments(robot: Robot, name: str, states: int, seed: int, op
     function = api.build(robot, name, **options).with_status()
     drawn, evaluate = _drawn(robot, name, function, states, seed, options)
     found = [Product(function).named(*state.values()) for state in drawn]
-    return argument_error(robot, options["wrt"], found, drawn, evaluate)
+    sizes = [_sizes(robot, name, state, evaluate(state), options) for state in drawn]
+    return argument_error(robot, options["wrt"], found, drawn, evaluate, sizes)
+
+
+def _sizes(
+    robot: Robot, name: str, state: dict[str, Any], results: Mapping[str, NDArray[np.float64]], options: dict[str, Any]
+) -> dict[str, float]:
+    """What the rounding of results is a part of: their own size, and that of accelerations before contacts."""
+    import numpy as np
+
+    from codegen.algorithms import ALGORITHMS
+
+    parameters = {spec: state[spec] for spec in options["parameters"] if spec in state}
+    held = "k" in ALGORITHMS[name].inputs
+    free = {"a": _unheld(robot, state, {"external": options["external"]}, parameters)} if held else {}
+    return {result: max(1.0, float(np.abs(x).max(initial=0.0)), free.get(result, 0.0)) for result, x in results.items()}
 
 
 def _drawn(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from codegen.errors import RobotError, UnsuitedError
-from codegen.oracle.by_arguments import by_argument
+from codegen.oracle.by_arguments import by_argument, part_of_step
 from codegen.oracle.directional import along, curvature, is_configuration
 from codegen.progress import each
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 NEAR, SECOND = 1e-8, 1e-5
 """How near differences come, as a part of the largest entry, and differences of differences."""
+LEAST = 1e-3  # what entries count as at least, beside what is differentiated: rounding of that is 1e-11 of differences
 
 
 def near(name: str, derivative: str) -> float:
@@ -97,21 +98,28 @@ def product_error(
 
 
 def argument_error(
-    robot: Robot, wrt: Sequence[str], found: Sequence[State], states: Sequence[State], evaluate: Evaluate
+    robot: Robot,
+    wrt: Sequence[str],
+    found: Sequence[State],
+    states: Sequence[State],
+    evaluate: Evaluate,
+    sizes: Sequence[Mapping[str, float]],
 ) -> float:
     """The largest error over states of derivatives by arguments, relative to the largest entry of each.
 
-    `found` are those at every state, by names.
+    Where a derivative vanishes, differences leave the rounding of the result, and the error counts beside that.
+    `found` are those at every state, by names, and `sizes` what results round as parts of.
     """
     worst, told = 0.0, 0
-    for state, ours in each(tuple(zip(states, found, strict=True)), lambda _: "states checked"):
+    for state, ours, size in each(tuple(zip(states, found, sizes, strict=True)), lambda _: "states checked"):
         try:
             expected = {spec: by_argument(evaluate, state, spec) for spec in wrt}
         except RobotError:
             continue
         told += 1
         for spec, parts in expected.items():
-            errors = (_relative(ours[f"d{name}_d{spec.replace(':', '_')}"], y) for name, y in parts.items())
+            named = {name: ours[f"d{name}_d{spec.replace(':', '_')}"] for name in parts}
+            errors = (_relative(named[name], y, size[name] / part_of_step(spec)) for name, y in parts.items())
             worst = max(worst, *errors)
     return worst if told else _untold(robot)
 
@@ -164,14 +172,19 @@ def _curvature(
     return _projected(ours, curvature(robot, evaluate, state, w, d), entries)
 
 
-def _relative(found: Array, expected: Array) -> float:
+def _peak(x: Array) -> float:
+    return float(np.abs(x).max(initial=0.0))
+
+
+def _relative(found: Array, expected: Array, size: float = 1.0) -> float:
+    """The largest deviation over the largest entry, beside what is differentiated of this size."""
     if found.shape != expected.shape or not np.isfinite(found).all():
         return float("inf")
-    return float(np.abs(found - expected).max(initial=0.0)) / max(float(np.abs(expected).max(initial=0.0)), 1e-3)
+    return _peak(found - expected) / max(_peak(expected), LEAST * size)
 
 
 def _projected(found: float, expected: float, entries: Sequence[Array]) -> float:
     """The error of a product with directions of length one, beside the largest entry."""
     if not all(np.isfinite(entry).all() for entry in entries):
         return float("inf")
-    return abs(found - expected) / max(1e-3, *(float(np.abs(entry).max(initial=0.0)) for entry in entries))
+    return abs(found - expected) / max(LEAST, *map(_peak, entries))

@@ -57,16 +57,19 @@ class Layout:
         return self.pack.get(index, (index,))
 
 
-def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, lengths: Lengths) -> Layout:
-    """The layout in functions of such lengths; the members of each pack stand together in the graph."""
+def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, lengths: Lengths, *, in_place: bool = True) -> Layout:
+    """The layout in functions of such lengths; the members of each pack stand together in the graph.
+
+    Unless results may be `in_place` of inputs, none waits until inputs are read.
+    """
     block = {block.members[0]: block for block in blocks(graph)} if own_angles else {}
     pack = {index: own for own in packs if _at_once(graph, own, block) for index in own}
     units = _units(graph, pack)
-    copied = _copied(graph, units)
+    copied = _copied(graph, units) if in_place else []
     units = [*((index,) for index in copied), *units]
     part = _parts(graph, units, block, lengths)
     made = sorted(units, key=lambda unit: part[unit[0]])
-    free = copied[-1] if copied else _last_reading(graph, made)
+    free = copied[-1] if copied else _last_reading(graph, made) if in_place else START
     last = _last(graph, units, part, free)
     homes, at_home, length = _homes(block, pack, part, last)
     slots, workspace = _slots(graph, [unit for unit in made if unit[0] not in at_home], part, last, pack, length)
@@ -139,7 +142,7 @@ def _last(graph: Graph, units: Sequence[Pack], part: Sequence[int], free: int) -
     for index, value in enumerate(graph.values):
         for arg in value.args:
             last[arg] = max(last[arg], part[index])
-    for result in graph.results:
+    for result in graph.results if free != START else ():
         for index in result:
             last[index] = max(last[index], part[free])
     for unit in units:

@@ -37,7 +37,8 @@ class Style:
 
     With `lanes` above 1 every kernel also comes for so many states at once. `lengths` are those of C functions,
     `built` is a sentence for the header on how the text is compiled. With `small_vectors` the compiler is known to have
-    them: where limbs go in step, a kernel of one state comes in no other variant.
+    them: where limbs go in step, a kernel of one state comes in no other variant. Results may be `in_place`, where
+    arguments are.
     """
 
     dtype: str = "float64"
@@ -46,6 +47,7 @@ class Style:
     lengths: Lengths = field(default_factory=Lengths)
     built: str = ""
     small_vectors: bool = False
+    in_place: bool = True
 
     def __str__(self) -> str:
         lanes = f", {self.lanes} lanes" if self.lanes > 1 else ""
@@ -58,7 +60,7 @@ class Style:
 
     def language(self, prefix: str) -> Language:
         """The C that this style is written in, with this prefix."""
-        return Language(SCALARS[self.dtype], prefix, self.trig)
+        return Language(SCALARS[self.dtype], prefix, self.trig, self.in_place)
 
 
 @dataclass(frozen=True, slots=True)

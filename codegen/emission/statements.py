@@ -67,7 +67,7 @@ def statements(
     lanes those that are stored `apart`, too.
     """
     comments = comments or Comments()
-    plan = layout(graph, packs, language.own_angles, lengths)
+    plan = layout(graph, packs, language.own_angles, lengths, in_place=language.in_place)
     words, stored = spelling(graph, names, language, plan).without(unread), due(graph, plan)
     rows = in_rows(graph, plan, names, stored) if packs else {}
     words = words.without({target for own in rows.values() for row in own for target in row.targets})

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from casadi import SX
 
-from codegen import pipeline
 from codegen.emission.text import render
 from codegen.errors import RobotError
+from codegen.garbage import undisturbed
 from codegen.interfaces.acados_functions import Dynamics, Residual, continuous, discrete, places, residuals
 from codegen.interfaces.dense_kernels import dense_kernel
 from codegen.ir.names import comment, identifier
@@ -41,7 +41,7 @@ def interface(top: Header, task: Task, *, derivatives: int) -> Wrapped:
     """What a folder has for acados besides: kernels, and the C that makes acados' functions of them."""
     if task.iterations is None:
         raise RobotError(f"{task.algorithm}: for acados the number of iterations is fixed; give a number of them")
-    with pipeline.undisturbed(), doing(f"{task.algorithm} of {task.model.name} for acados"):
+    with undisturbed(), doing(f"{task.algorithm} of {task.model.name} for acados"):
         found = dynamics(task)
         lam = SX.sym("lam", found.nx)
         functions = [f for f in _functions(task, found, lam) if f.order <= derivatives]

@@ -165,19 +165,26 @@ def interface(
     wanted = LEAN[derivatives] if lean else tuple(ORDERS) if several else BY_ONE
     functions = exported(task, derivatives, wanted)
     name = function_name(top.c_prefix, task)
+    text = wrapper(top, name, task.algorithm, task.entry.title, functions, failing=failing)
+    kernels = tuple(f.kernel for f in functions if f.sparse.function.outputs)
+    return kernels, {f"{top.c_prefix}_{identifier(task.algorithm)}_casadi.c": text}
+
+
+def wrapper(
+    top: Header, name: str, algorithm: str, about: str, functions: Sequence[Exported], *, failing: bool = False
+) -> str:
+    """The C that makes functions of CasADi's interface, of this name, of the kernels of a folder."""
     ports = [ports for f in functions for ports in (f.sparse.inputs, f.sparse.outputs)]
     patterns = dict.fromkeys(compressed(pattern) for found in ports for pattern in found.values())
-    text = render(
+    return render(
         "casadi.c.jinja",
         **top.names,
-        algorithm=identifier(task.algorithm),
-        about=comment(task.entry.title),
+        algorithm=identifier(algorithm),
+        about=comment(about),
         name=name,
         patterns=list(patterns),
         functions=[_slots(f, name, top.c_prefix, list(patterns), failing=failing) for f in functions],
     )
-    kernels = tuple(f.kernel for f in functions if f.sparse.function.outputs)
-    return kernels, {f"{top.c_prefix}_{identifier(task.algorithm)}_casadi.c": text}
 
 
 def function_name(prefix: str, task: Task) -> str:

@@ -16,6 +16,7 @@ from codegen import pipeline
 from codegen.algorithms import QUANTITIES
 from codegen.emission.spec import kernel_of
 from codegen.errors import RobotError
+from codegen.garbage import undisturbed
 from codegen.ir.pattern import Pattern
 from codegen.progress import doing, each
 from codegen.task.header_notes import folded
@@ -77,7 +78,7 @@ def exported(task: Task, derivatives: int, only: Collection[str] = BY_ONE) -> tu
     """The functions up to derivatives of this order, or `only` those among them, by what their names begin with."""
     if task.iterations is None:
         raise RobotError(f"{task.algorithm}: for CasADi the number of iterations is fixed; give a number of them")
-    with pipeline.undisturbed(), doing(f"{task.algorithm} of {task.model.name} for CasADi"):
+    with undisturbed(), doing(f"{task.algorithm} of {task.model.name} for CasADi"):
         (own, found), made = differentiated(task), list[Exported]()
         whole = {f"adj_{name}": pattern_of(x) for name, x in own.inputs.items()}
         try:

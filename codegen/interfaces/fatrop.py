@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from casadi import SX, vertcat
 
-from codegen import pipeline
 from codegen.emission.text import render
 from codegen.errors import RobotError
+from codegen.garbage import undisturbed
 from codegen.interfaces.acados_functions import places
 from codegen.interfaces.dense_kernels import dense_kernel
 from codegen.ir.names import comment, identifier
@@ -81,7 +81,7 @@ def interface(top: Header, task: Task, *, derivatives: int) -> Wrapped:
     """What a folder has for fatrop besides: kernels, and a header that packs what they give."""
     if task.iterations is None:
         raise RobotError(f"{task.algorithm}: for fatrop the number of iterations is fixed; give a number of them")
-    with pipeline.undisturbed(), doing(f"{task.algorithm} of {task.model.name} for fatrop"):
+    with undisturbed(), doing(f"{task.algorithm} of {task.model.name} for fatrop"):
         found = stage(task)
         lam = SX.sym("lam", len(found.rows))
         kernels = [_kernel(task, found, lam, name) for name in each(KERNELS[: derivatives + 1], str)]

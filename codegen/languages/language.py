@@ -28,11 +28,15 @@ def _spellings(scalar: Scalar) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The scalar type, the prefix of all names, and whose sine and cosine: `fast` (own) or `libm`."""
+    """The scalar type, the prefix of all names, whose sine and cosine (`fast`: own, or `libm`), and where results are.
+
+    They may be `in_place`, where arguments are, and wait then until all arguments are read.
+    """
 
     scalar: Scalar
     prefix: str
     trig: str = "fast"
+    in_place: bool = True
 
     def __str__(self) -> str:
         return f"{self.scalar}, {self.trig} angles, names {self.prefix}_*"

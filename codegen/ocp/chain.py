@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import casadi
-from casadi import MX, SX, vec, vertcat
+from casadi import MX, SX, vec
 
 from codegen.errors import RobotError
 
@@ -24,11 +23,6 @@ if TYPE_CHECKING:
 
 
 Compiler = Callable[[casadi.Function], casadi.Function]
-
-NO_OPERATION = (casadi.OP_INPUT, casadi.OP_OUTPUT, casadi.OP_CONST)
-
-LONG = 8000
-"""Operations of a function that compilers take quickly: their time grows faster than the length of functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +42,19 @@ class Made:
 class Chain:
     """Expressions over SX, and the functions that CasADi evaluates for them, one after the other.
 
-    Expressions are made of `symbols`, with `values`, and of `zero`, which are zero. `part` compiles functions of SX,
-    `whole` those that evaluate all that is wanted; both may leave them as they are. `known` are w and dw/dz, at first
-    those of the unknowns.
+    Expressions are made of `symbols`, with `values`, and of `zero`, which are zero. `part` compiles functions of SX, or
+    leaves them as they are; `libraries` are those that it made. `known` are w and dw/dz, at first those of the
+    unknowns.
     """
 
     name: str
     part: Compiler
-    whole: Compiler
     symbols: list[SX]
     values: list[MX]
     known: list[tuple[SX, SX]]
     zero: SX
     made: list[Made] = field(default_factory=list)
+    libraries: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         return f"{self.name}: {len(self.made)} calls"
@@ -81,22 +75,10 @@ class Chain:
             raise RobotError(f"{self.name}: {names} must be unknowns, parameters or results of calls of this stage")
         used = [k for k, some in enumerate(found) if some]
         symbols, values = [self.symbols[k] for k in used], [self.values[k] for k in used]
-        name = f"{self.name}_{part}"
-        if operations(symbols, plain) <= LONG:
-            return self._called(name, symbols, values, plain)
-        return [self._in_pieces(f"{name}{k}", symbols, values, x) for k, x in enumerate(plain)]
-
-    def _in_pieces(self, name: str, symbols: list[SX], values: list[MX], expression: SX) -> MX:
-        """The value of an expression by functions that are not long."""
-        number = max(1, round(operations(symbols, [expression]) / LONG))
-        ends = [expression.nnz() * k // number for k in range(number + 1)]
-        parts = [SX(expression.nz[start:stop]) for start, stop in pairwise(ends)]
-        found = [self._called(f"{name}_{k}", symbols, values, [part])[0] for k, part in enumerate(parts)]
-        return MX(expression.sparsity(), vertcat(*found))
-
-    def _called(self, name: str, symbols: list[SX], values: list[MX], expressions: Sequence[SX]) -> list[MX]:
-        found: list[MX] = self.part(casadi.Function(name, symbols, expressions)).call(values)
-        return found
+        function = self.part(casadi.Function(f"{self.name}_{part}", symbols, plain))
+        self.libraries.extend(library for library in [getattr(function, "library", "")] if library)
+        results: list[MX] = function.call(values)
+        return results
 
     def learn(self, symbols: Iterable[SX], values: Iterable[MX]) -> None:
         """Let expressions have these symbols, too."""
@@ -151,9 +133,3 @@ class Chain:
 
     def _place(self, symbol: SX) -> int:
         return next(k for k, x in enumerate(self.symbols) if x is symbol)
-
-
-def operations(symbols: Sequence[SX], expressions: Sequence[SX]) -> int:
-    """How many operations expressions take, without reading symbols and storing results."""
-    function = casadi.Function("counted", symbols, expressions)
-    return sum(function.instruction_id(k) not in NO_OPERATION for k in range(function.n_instructions()))

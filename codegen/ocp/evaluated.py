@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from casadi import OP_CALL, SX, Function, vertcat
 
-from codegen import passes, pipeline
+from codegen import passes
 from codegen.compilation.cache import cached
 from codegen.compilation.compiler import toolchain
 from codegen.emission.emit import emit_artifacts
 from codegen.emission.spec import Header, Kernel
 from codegen.errors import RobotError
+from codegen.garbage import undisturbed
 from codegen.ir.counting import count
 from codegen.ir.graph import Port, from_casadi
 from codegen.progress import doing
@@ -120,7 +121,7 @@ def in_lanes(function: Function) -> Compiled:
         if OP_CALL in {traced.instruction_id(k) for k in range(traced.n_instructions())}:
             raise RobotError(f"{traced.name()}: lanes need functions of to_casadi(..., expand=True)")
         taken = tuple(Port(key, (x.numel(),)) for key, x in given.items())
-        with pipeline.undisturbed():
+        with undisturbed():
             written = from_casadi(traced, taken, tuple(Port(key, (len(y),)) for key, y in found.items()), traced.name())
             kernel = Kernel(passes.run(written), "rows, cost and derivatives of a stage", count(written))
             yield from emit_artifacts(Header("stage", "ocp", 0, 0), kernel, style)

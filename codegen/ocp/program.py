@@ -15,9 +15,11 @@ from casadi import DM, MX, SX, Function, Sparsity, vec, vertcat
 from codegen.errors import RobotError
 from codegen.ocp.blocks import Pattern
 from codegen.ocp.compiled import compiled
+from codegen.ocp.parts import as_it_is, parts_of
 from codegen.ocp.stage import linked
 
 if TYPE_CHECKING:
+    from codegen.ocp.chain import Compiler
     from codegen.ocp.problem import Problem
     from codegen.ocp.stage import Stage
 
@@ -34,7 +36,7 @@ class Derivatives:
     """A stage's cost and rows, their derivatives, and the Hessian of the Lagrangian, as functions.
 
     They are of unknowns, parameters, and the Hessian is of multipliers of the cost and of the rows, too. With it comes
-    the gradient of the Lagrangian.
+    the gradient of the Lagrangian. `libraries` are those that they call, besides those of the stage's calls.
     """
 
     cost: Function
@@ -42,12 +44,13 @@ class Derivatives:
     gradient: Function
     jacobian: Function
     hessian: Function
+    libraries: tuple[str, ...]
 
     def __str__(self) -> str:
         return str(self.rows)
 
     @classmethod
-    def of(cls, stage: Stage, name: str, *, compile_c: bool) -> Derivatives:
+    def of(cls, stage: Stage, name: str, part: Compiler) -> Derivatives:
         """Those of a stage. Its rows begin with next states minus what `moves` makes them, as fatrop wants it."""
         zero, residual, _, bounded, _ = stage.parts()
         moves = [first + k for key, first in stage.moves_first() for k in range(stage.unknowns[key].numel())]
@@ -55,7 +58,7 @@ class Derivatives:
         rows, cost = vertcat(-zero[moves], zero[others], bounded), casadi.sumsqr(residual) / 2
         at = MX.sym("at", 2 * sum(x.numel() for x in stage.unknowns.values()))
         inputs = {key: MX.sym(key, x.sparsity()) for key, x in stage.parameters.items()}
-        chain = stage.chain(name, inputs, at, compile_c=compile_c)
+        chain = stage.chain(name, inputs, part, at)
         weights = [MX.sym("lam_f"), MX.sym("lam_g", rows.numel())]
         lam_f, lam_g = symbols = [SX.sym("lam_f"), SX.sym("lam_g", rows.numel())]
         chain.learn(symbols, weights)
@@ -72,7 +75,8 @@ class Derivatives:
         both = [hessian, casadi.densify(chain.derivative(lagrangian).T)]
         found.append(("hessian", weights, chain.evaluated("hessian", both)))
         given = [at, *inputs.values()]
-        return cls(*(chain.whole(Function(f"{name}_{key}", given + more, results)) for key, more, results in found))
+        functions = {key: Function(f"{name}_{key}", given + more, results) for key, more, results in found}
+        return cls(**functions, libraries=tuple(chain.libraries))
 
 
 def limited(results: list[MX]) -> list[MX]:
@@ -85,10 +89,12 @@ class Program:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.nodes, width, states = problem, problem.nodes, sum(problem.sizes.values()), problem.states
-        self.libraries = linked(problem.stage, problem.last) if problem.compile_c else None
-        parts = problem.compile_c and self.libraries is None  # else all is compiled at once, or nothing
-        self.each = Derivatives.of(problem.stage, "each_program", compile_c=parts)
-        self.last = Derivatives.of(problem.last, "last_program", compile_c=parts)
+        libraries = linked(problem.stage, problem.last) if problem.compile_c else None
+        part = parts_of(libraries) if problem.compile_c else as_it_is
+        self.each = Derivatives.of(problem.stage, "each_program", part)
+        self.last = Derivatives.of(problem.last, "last_program", part)
+        made = (*self.each.libraries, *self.last.libraries)
+        self.libraries = None if libraries is None else [*libraries, *made]
         self.x = MX.sym("x", problem.free)
         first = np.arange(self.nodes)[None] * width - problem.known + np.arange(2 * width)[:, None]
         places = np.where((first >= 0) & (first < problem.free), first, problem.free)  # zeros are behind x

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from codegen.errors import RobotError
 from codegen.ocp.call import Call, fitting
 from codegen.ocp.chain import Chain
 from codegen.ocp.compiled import compiled
+from codegen.ocp.parts import as_it_is, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,7 +106,8 @@ class Stage:
         of rows that are zero are left out.
         """
         inputs = {key: MX.sym(key, x.sparsity()) for key, x in self.parameters.items()}
-        chain = self.chain(name, inputs, compile_c=compile_c)
+        libraries = linked(self) if compile_c else None
+        chain = self.chain(name, inputs, parts_of(libraries) if compile_c else as_it_is)
         zero, residual, low, rows, up = self.parts()
         by = chain.derivative(residual)
         hessian = by.T @ by
@@ -115,13 +116,13 @@ class Stage:
             pushes = force(rows - low, *exact) - force(up - rows, *exact)
             chain.learn(weights, chain.evaluated("weights", [casadi.densify(pushes), casadi.densify(residual)]))
             hessian += chain.hessian(casadi.dot(weights[0], rows) + casadi.dot(weights[1], residual))
-        vectors = [casadi.densify(x) for x in (zero, low - rows, up - rows, by.T @ residual)]
-        outputs = (
-            *(vectors[0], chain.derivative(zero), *vectors[1:3]),
-            *(chain.derivative(rows), vectors[3], casadi.triu(hessian)),
-        )
-        found = chain.evaluated("rows", outputs)
-        return chain.whole(casadi.Function(name, list(inputs.values()), found, list(inputs), list(OUTPUTS)))
+        rows_of = chain.evaluated("rows", [casadi.densify(x) for x in (zero, low - rows, up - rows)])
+        slope, upper = casadi.densify(by.T @ residual), casadi.triu(hessian)
+        matrices = [chain.derivative(zero), chain.derivative(rows), slope, upper]
+        zero_by, *others = chain.evaluated("derivatives", matrices)
+        outputs = [rows_of[0], zero_by, *rows_of[1:], *others]
+        whole = casadi.Function(name, list(inputs.values()), outputs, list(inputs), list(OUTPUTS))
+        return whole if libraries is None else compiled(whole, [*libraries, *chain.libraries])
 
     def parts(self) -> tuple[SX, ...]:
         """Rows that are zero, residuals of the cost, and lower bounds, bounded rows and upper bounds (columns)."""
@@ -134,26 +135,20 @@ class Stage:
         """States with an explicit next increment, in the order of the unknowns, and the first of their zero rows."""
         return [(name, self.moved[name]) for name in self.unknowns if name in self.moved]
 
-    def chain(self, name: str, given: dict[str, MX], at: MX | None = None, *, compile_c: bool = True) -> Chain:
+    def chain(self, name: str, given: dict[str, MX], part: Compiler, at: MX | None = None) -> Chain:
         """The calls, made with their Jacobians for parameters that are `given`, `at` unknowns or where they are zero.
 
-        Unknowns are those of the node, then those of the next one (a column).
+        Unknowns are those of the node, then those of the next one (a column). `part` compiles what is between calls.
         """
         unknowns = vertcat(*self.unknowns.values(), *self.following.values())
         symbols, values = [self.parameters[key] for key in given], list(given.values())
         if at is not None:
             symbols, values = [unknowns, *symbols], [at, *values]
         known = [(unknowns, SX.eye(unknowns.numel()))]
-        how = self._compilers() if compile_c else (_as_it_is, _as_it_is)
-        chain = Chain(name, *how, symbols, values, known, unknowns if at is None else SX(0, 1))
+        chain = Chain(name, part, symbols, values, known, unknowns if at is None else SX(0, 1))
         for call in self.calls:
             chain.make(call)
         return chain
-
-    def _compilers(self) -> tuple[Compiler, Compiler]:
-        """What compiles parts and the whole of a chain: the whole if it can be linked."""
-        libraries = linked(self)
-        return (compiled, _as_it_is) if libraries is None else (_as_it_is, partial(compiled, libraries=libraries))
 
 
 def linked(*stages: Stage) -> list[str] | None:
@@ -185,10 +180,6 @@ def _each(given: Any, size: int, name: str) -> SX:
 def _numbers(expression: SX) -> list[float]:
     """The elements that are numbers."""
     return [float(x) for x in casadi.vertsplit(expression) if x.is_constant()]
-
-
-def _as_it_is(function: casadi.Function) -> casadi.Function:
-    return function
 
 
 def force(slack: SX, barrier: float, near: float) -> SX:

@@ -23,13 +23,17 @@ if TYPE_CHECKING:
 SHORT = 0.005  # part of the step of other arguments
 
 
+def part_of_step(spec: str) -> float:
+    """The step of an argument's differences, as a part of the usual one; rounding grows by its inverse."""
+    return SHORT if ":" in spec or spec == "R" else 1.0
+
+
 def by_argument(evaluate: Evaluate, state: Mapping[str, Array], spec: str) -> dict[str, Array]:
     """The derivative of each result by the argument of this name: axes of the result, then of the argument.
 
     RobotError where results are not smooth.
     """
-    value, still = np.asarray(state[spec], float), evaluate(state)
-    step = SHORT if ":" in spec or spec == "R" else 1.0
+    value, still, step = np.asarray(state[spec], float), evaluate(state), part_of_step(spec)
 
     def results(d: Array) -> Array:
         changed = evaluate({**state, spec: value + step * d.reshape(value.shape)})

@@ -4,6 +4,9 @@ Proximal iterations settle at W^-1, which their steps with F = (W + D)^-1 approa
 rows depend on each other W has no inverse, and multipliers z with J' z = 0 grow with every step. The limit without them
 is the pseudo-inverse of least squares with weights D^-1, W+ = D^-1/2 (D^-1/2 W D^-1/2)^+ D^-1/2. The last power of N,
 subtracted N - 1 times, cancels what grew.
+
+Along a direction of eigenvalue w of D^-1/2 W D^-1/2, N steps lack the part r^N, r = 1/(1 + w). The trace of D F is the
+sum of all r: no r exceeds it, and it is close to the largest unless many directions are close to singular at once.
 """
 
 from __future__ import annotations
@@ -11,17 +14,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from casadi import DM, SX, Function, depends_on, diag, symvar, vertcat
+from casadi import DM, SX, Function, depends_on, diag, symvar, trace, vertcat
 from numpy.linalg import matrix_rank
 from numpy.random import default_rng
 
 from codegen.kinematic_loops.states import random
 from codegen.recursions.products import Product, Result
 from codegen.recursions.tree import Tree
-from codegen.spatial import LDL, diagonal, ldl, mirrored, semidefinite_ldl
+from codegen.spatial import LDL, diagonal, flagged, ldl, mirrored, semidefinite_ldl
 
 STEPS = 6  # of the proximal iteration: the damping of the first is undone to its sixth power
 SQUARED = 7  # of that to least squares, which are as near
+UNSETTLED = 0.2  # the sum of r beyond which the status tells; up to there six steps lack 1e-4 along a direction at most
 STATES, RANK = 3, 1e-8  # at which rows are compared, and the singular value below which they depend on each other
 
 
@@ -65,21 +69,26 @@ def proximal(tree: Tree, J: SX, mu: SX, lam0: SX) -> Solver:
     """W as the proximal iteration settles for rows J (m x nv), with penalties mu (one, or m), from lam0 (m)."""
 
     def solver(W: SX) -> Dual:
-        damped, damping = ldl(W + diagonal(1 / mu, tree.m)), diagonal(1 / mu, tree.m)
-        return _least_squares(W, damped, damping, lam0) if redundant(tree, J) else _settled(damped, damping)
+        m, idle = tree.m, redundant(tree, J)
+        damped = ldl(W + diagonal(1 / mu, m))
+        share = trace(diagonal(1 / mu, m) @ damped.solve(SX.eye(m)))
+        D = diagonal(flagged(1 / mu, share - idle > UNSETTLED), m)
+        if idle:
+            return _least_squares(damped, D, LeastSquares(W, diag(diagonal(1 / mu, m)), lam0))
+        return _settled(damped, D)
 
     return solver
 
 
-def redundant(tree: Tree, J: SX) -> bool:
-    """Whether rows J (m x nv) depend on each other at every configuration; tried at random ones."""
+def redundant(tree: Tree, J: SX) -> int:
+    """How many rows J (m x nv) depend on the others at every configuration; tried at random ones."""
     others = [x for x in symvar(J) if not depends_on(tree.q, x)]
     rng, rank = default_rng(0), Function("J", [tree.q, vertcat(SX(0, 1), *others)], [J])
     ranks = [
         matrix_rank(DM(rank(random(tree.model, rng)[0], rng.standard_normal(len(others)))).full(), RANK)
         for _ in range(STATES)
     ]
-    return bool(max(ranks) < tree.m)
+    return int(tree.m - max(ranks))
 
 
 def _solved(factors: LDL) -> Dual:
@@ -107,7 +116,7 @@ def _settled(damped: LDL, D: SX) -> Dual:
     return Dual(solve, negative)
 
 
-def _least_squares(W: SX, damped: LDL, D: SX, lam0: SX) -> Dual:
+def _least_squares(damped: LDL, D: SX, rows: LeastSquares) -> Dual:
     """W+ by the factors of W + D."""
 
     def solve(B: SX) -> SX:
@@ -125,4 +134,4 @@ def _least_squares(W: SX, damped: LDL, D: SX, lam0: SX) -> Dual:
             X = Product(X, undone, last)
         return X
 
-    return Dual(solve, negative, LeastSquares(W, diag(D), lam0))
+    return Dual(solve, negative, rows)

@@ -22,7 +22,18 @@ from codegen.spatial.lie import (
     so3_log,
 )
 from codegen.spatial.node import NodeInertia, NodeTransform, Subspace
-from codegen.spatial.solve import HUGE, LDL, Reflections, Square, divisor, ldl, mirrored, reflections, semidefinite_ldl
+from codegen.spatial.solve import (
+    HUGE,
+    LDL,
+    Reflections,
+    Square,
+    divisor,
+    flagged,
+    ldl,
+    mirrored,
+    reflections,
+    semidefinite_ldl,
+)
 from codegen.spatial.steps import AxisRotation, MeasuredRotation, Rotation, Step, Translation, placement_steps
 from codegen.spatial.transform import Transform
 
@@ -52,6 +63,7 @@ __all__ = [
     "divisor",
     "eliminated",
     "exp_derivatives",
+    "flagged",
     "force_cross",
     "ldl",
     "log_derivatives",

@@ -25,6 +25,11 @@ def divisor(d: SX, size: SX, least: SX | float) -> SX:
     return d + HUGE * (size <= least)
 
 
+def flagged(x: SX, test: SX) -> SX:
+    """x > 0 as it is, the larger beside 0 or -HUGE; the status of all results that depend on it counts the test."""
+    return fmax(x, -(HUGE * test))
+
+
 @dataclass(frozen=True, slots=True)
 class LDL:
     """The factors of A: unit lower-triangular L (its strict part by rows) and the pivots d."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
+from codegen.garbage import undisturbed
 from codegen.ir.counting import Count, added, count_by_label
 from codegen.ir.operations import KINDS
 from codegen.ir.products import WithProducts, straight_line
@@ -71,7 +72,7 @@ def _row(count: Count) -> tuple[int, ...]:
 @lru_cache(maxsize=2)
 def labelled(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts, tuple[Origin, ...]]:
     """What a task computes as written and as emitted, with labels, and what these stand for."""
-    with doing(f"{task.algorithm} of {task.model.name}"):
+    with undisturbed(), doing(f"{task.algorithm} of {task.model.name}"):
         with doing("tracing"):
             written, origins = trace_labelled(task)
         with doing("passes"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from casadi import SX, symvar, vec, vertcat, which_depends
+from casadi import SX, symvar, veccat, vertcat, which_depends
 
 from codegen.ir.graph import Graph, Port, from_casadi
 from codegen.ir.operations import CONST, INPUT
@@ -33,7 +33,7 @@ def trace_labelled(task: Task) -> tuple[Graph | WithProducts, tuple[Origin, ...]
         inputs, outputs = task.signature
         symbols = symbols_of(inputs)
         kept = with_products(results_or_products(task, symbols, loops=True), outputs)
-    noted = _known_by(symbols, vertcat(SX(0, 1), *[vec(result) for result in record.results]))
+    noted = _known_by(symbols, veccat(SX(0, 1), *record.results))
     function = expression(task, symbols, [*kept.matrices, noted.T])
     graph = from_casadi(function, inputs, (*kept.ports, Port("noted", (noted.size1(),))), task.algorithm)
     places = [graph.results[-1][row] for row in noted.sparsity().row()]

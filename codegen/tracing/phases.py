@@ -18,10 +18,11 @@ ARTICULATED, INERTIA, FACTORS = "articulated inertias H^A", "joint-space inertia
 SOLUTION, DELASSUS, RHS = "solution with M", "Delassus matrix", "constraint right-hand side"
 STEPS, MULTIPLIERS, ACCELERATIONS = "proximal steps", "multipliers", "accelerations"
 KINEMATICS, DERIVATIVES, LOOPS = "kinematics", "derivatives", "loop closure"
+MOMENTUM, REGRESSOR, INTEGRATION = "momentum and energy", "regressor", "integration"
 REST, STATUS = "other", "status"
 ORDER = (
     *(TRANSFORMS, KINEMATICS, MOTION, FORCES, ARTICULATED, INERTIA, FACTORS, SOLUTION, DELASSUS, RHS, STEPS),
-    *(MULTIPLIERS, ACCELERATIONS, DERIVATIVES, LOOPS, REST, STATUS),
+    *(MULTIPLIERS, ACCELERATIONS, MOMENTUM, REGRESSOR, DERIVATIVES, INTEGRATION, LOOPS, REST, STATUS),
 )
 """The phases in the order in which tables have them."""
 
@@ -63,11 +64,15 @@ FUNCTIONS = _by_name(
 )
 MODULES = _by_name(
     {
-        KINEMATICS: "fk jacobian integrate difference poses spanning_rates",
+        KINEMATICS: "fk jacobian poses spanning_rates frame_accelerations jdot_v",
+        FORCES: "coriolis",
+        MOMENTUM: "momentum com com_jacobian centroidal centroidal_bias energy",
+        REGRESSOR: "regressor",
+        INTEGRATION: "integrate difference dexpinv semi_implicit_euler rk4 implicit_midpoint",
         DELASSUS: "ltl_osim aba_osim kjr efpa pv_osim pv_osimr pv_osimf caba_osim caba_osimf caba_osim_swept "
         "kkt_inverse projected_osim delassus parent_side_osim plain_branching force_propagators bundling reduced",
         DERIVATIVES: "rnea_derivatives rnea_derivatives_by_columns rnea_derivatives_ltl aba_derivatives "
-        "constrained_derivatives by_arguments dual",
+        "constrained_derivatives by_arguments dual displacements frame_changes",
         FACTORS: "tree_kkt",
         MULTIPLIERS: "early_elimination",
         LOOPS: "project projected_rnea projection_fd lagrange_fd closure constraints parsing states",

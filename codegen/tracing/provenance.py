@@ -13,7 +13,9 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from threading import get_ident
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from casadi import OP_ADD, OP_DIV, OP_MUL, OP_SUB, SX
@@ -24,7 +26,6 @@ from codegen.tracing.statements import Statement, statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import FrameType
 
 BINARY = {"__add__": OP_ADD, "__sub__": OP_SUB, "__mul__": OP_MUL, "__truediv__": OP_DIV}
 OTHERS = ("__radd__", "__rsub__", "__rmul__", "__rtruediv__", "__matmul__", "__neg__", "__pow__")
@@ -34,6 +35,10 @@ END = "codegen.tracing."
 """The modules that call algorithms."""
 WITHIN = ("codegen.spatial.", "codegen.joints.")
 """The modules whose symbols and loops are those of one node or matrix."""
+
+
+Call = tuple[str, CodeType, int]
+"""Where a call on the stack is: module, function and line."""
 
 
 class Origin(NamedTuple):
@@ -95,29 +100,39 @@ def recorded() -> Iterator[Record]:
 
 def _origin(frame: FrameType | None) -> Origin:
     """The origin of an operation that is called from a frame."""
-    places, body = list[Place](), ""
+    frames, calls = list[FrameType](), list[Call]()
     while frame is not None:
-        module, code = frame.f_globals.get("__name__", ""), frame.f_code
+        module = frame.f_globals.get("__name__", "")
         if module.startswith(END):
             break
         if module.startswith("codegen."):
-            at = Statement() if module.startswith(WITHIN) else statement(code.co_filename, frame.f_lineno)
-            places.append(Place(module.rpartition(".")[2], code.co_name, at.names))
-            body = body or _body(frame, at.loops)
+            frames.append(frame)
+            calls.append((module, frame.f_code, frame.f_lineno))
         frame = frame.f_back
-    return Origin(phase_of(tuple(places[::-1])), body or ROBOT)
+    phase, loops = _known(tuple(calls))
+    bodies = (_body(frames[depth], name, order) for depth, name, order in loops)
+    return Origin(phase, next(filter(None, bodies), ROBOT))
 
 
-def _body(frame: FrameType, loops: tuple[tuple[str, str], ...]) -> str:
-    """The body that a loop around a statement is at, if it is one over nodes, bodies or contacts."""
-    for name, order in loops:
-        if any(word in order for word in ORDERS):
-            at = frame.f_locals.get(name)
-            at, tree = getattr(at, "node", at), _tree(frame)
-            if tree is not None and isinstance(at, int) and 0 <= at < len(tree.parts):
-                node = tree.parts[at].node if "parts" in order and name == "b" else at
-                return named(tree, node) if node < len(tree) else ""
-    return ""
+@cache
+def _known(calls: tuple[Call, ...]) -> tuple[str, tuple[tuple[int, str, str], ...]]:
+    """Of calls, inner ones first: the phase, and the loops over bodies or contacts, as (depth, variable, iterable)."""
+    places, loops = list[Place](), list[tuple[int, str, str]]()
+    for depth, (module, code, line) in enumerate(calls):
+        at = Statement() if module.startswith(WITHIN) else statement(code.co_filename, line)
+        places.append(Place(module.rpartition(".")[2], code.co_name, at.names))
+        loops += [(depth, name, order) for name, order in at.loops if any(word in order for word in ORDERS)]
+    return phase_of(tuple(places[::-1])), tuple(loops)
+
+
+def _body(frame: FrameType, name: str, order: str) -> str:
+    """The body that a loop is at, if it is one over nodes, bodies or contacts of a tree."""
+    at = frame.f_locals.get(name)
+    at, tree = getattr(at, "node", at), _tree(frame)
+    if tree is None or not isinstance(at, int) or not 0 <= at < len(tree.parts):
+        return ""
+    node = tree.parts[at].node if "parts" in order and name == "b" else at
+    return named(tree, node) if node < len(tree) else ""
 
 
 def _tree(frame: FrameType | None) -> Tree | None:

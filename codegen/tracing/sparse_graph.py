@@ -72,7 +72,7 @@ def sparse_graph(
     passes: Callable[[Graph], Graph],
     fixed: Mapping[str, Pattern],
 ) -> SparseGraph:
-    """The function of expressions of dense symbols (or of none), after passes; what these find to be zero is left out.
+    """The function of expressions of symbols, after passes; what these find to be zero is left out.
 
     Large products of matrices are kept as such. Results that are `fixed` have these patterns.
     RobotError if there is an operation or number that C has not.
@@ -87,7 +87,7 @@ def sparse_graph(
         tuple(_port(key, pattern) for key, pattern in known.items() if pattern.nnz) for known in (given, found)
     )
     results = [*(vec(made[port.name].nz[:]) for port in own), *(vec(x.T) for x in kept.matrices)]
-    traced = Function("f", [vec(inputs[port.name]) for port in taken], results, {"live_variables": False})
+    traced = Function("f", [vec(inputs[port.name].nz[:]) for port in taken], results, {"live_variables": False})
     written = with_status(from_casadi(traced, taken, (*own, *kept.ports), name))
     graph, found = _trimmed(passes(written), found, {*fixed, STATUS.name, *(port.name for port in kept.ports)})
     before = WithProducts(written, kept.products, tuple(made_by(own)[0] for own in kept.products))

@@ -1,8 +1,9 @@
 """The status of a result: how many directions were left out because a matrix to invert was singular.
 
-`codegen.spatial` adds HUGE to a divisor that vanishes, HUGE times a test. Wherever a result depends on such a test,
-the graph gets one more output, the number of those that are true: 0 says that all was regular. What depends on none
-cannot fail, and has no status. A divisor that vanishes whatever the state may be has become the number HUGE itself.
+`codegen.spatial` adds HUGE to a divisor that vanishes, HUGE times a test, or flags a number by one. Wherever a result
+depends on such a test, the graph gets one more output, the number of those that are true: 0 says that all was regular.
+What depends on none cannot fail, and has no status. A divisor that vanishes whatever the state may be has become the
+number HUGE itself.
 """
 
 from __future__ import annotations

@@ -6,38 +6,35 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from codegen.tracing import phases as names
-from codegen.tracing.phases import ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from opcount.report.cells import Found
 
-CODES = {
-    names.TRANSFORMS: "X",
-    names.KINEMATICS: "kin",
-    names.MOTION: "v",
-    names.FORCES: "f",
-    names.ARTICULATED: "Hᴬ",
-    names.INERTIA: "M",
-    names.FACTORS: "LDL",
-    names.SOLUTION: "M⁻¹",
-    names.DELASSUS: "Λ",
-    names.RHS: "k",
-    names.STEPS: "prox",
-    names.MULTIPLIERS: "λ",
-    names.ACCELERATIONS: "a",
-    names.DERIVATIVES: "∂",
-    names.LOOPS: "loop",
-    names.REST: "…",
-    names.STATUS: "!",
+LOOKS = {
+    names.TRANSFORMS: ("X", "#ffffff"),
+    names.KINEMATICS: ("kin", "#e6e6e6"),
+    names.MOTION: ("v", "#cfe3f2"),
+    names.FORCES: ("f", "#f7dcb4"),
+    names.ARTICULATED: ("Hᴬ", "#9ecae1"),
+    names.INERTIA: ("M", "#d4b9da"),
+    names.FACTORS: ("LDL", "#bdbdbd"),
+    names.SOLUTION: ("M⁻¹", "#c7e9c0"),
+    names.DELASSUS: ("Λ", "#fdae6b"),
+    names.RHS: ("k", "#f2f2f2"),
+    names.STEPS: ("prox", "#a1d99b"),
+    names.MULTIPLIERS: ("λ", "#dadaeb"),
+    names.ACCELERATIONS: ("a", "#fee391"),
+    names.MOMENTUM: ("h", "#d4e6d4"),
+    names.REGRESSOR: ("Y", "#f7cfc4"),
+    names.DERIVATIVES: ("∂", "#d9d9d9"),
+    names.INTEGRATION: ("∫", "#c4dcdc"),
+    names.LOOPS: ("loop", "#eeeeee"),
+    names.REST: ("…", "#f5f5f5"),
+    names.STATUS: ("!", "#ffffff"),
 }
-"""What stands in a bar for each phase."""
-SHADES = (
-    *("#ffffff", "#e6e6e6", "#cfe3f2", "#f7dcb4", "#9ecae1", "#d4b9da", "#bdbdbd", "#c7e9c0"),
-    *("#fdae6b", "#f2f2f2", "#a1d99b", "#dadaeb", "#fee391", "#d9d9d9", "#eeeeee", "#f5f5f5", "#ffffff"),
-)
-"""Light enough for dark text, and of different lightness beside each other."""
+"""What stands in a bar for each phase, and its shade: light enough for dark text, unlike those beside it."""
 WIDTH, LEFT, BAR, GAP, SPACE = 960, 190, 15, 2, 9
 LETTER = 6.6
 """The width of a letter in a bar, in pixels."""
@@ -46,8 +43,8 @@ LETTER = 6.6
 def legend() -> str:
     """What the codes stand for."""
     items = "".join(
-        f'<li><span class="swatch" style="background:{shade}">{CODES[phase]}</span> {escape(phase)}</li>'
-        for phase, shade in zip(ORDER, SHADES, strict=True)
+        f'<li><span class="swatch" style="background:{shade}">{code}</span> {escape(phase)}</li>'
+        for phase, (code, shade) in LOOKS.items()
     )
     return f'<ul class="legend">{items}</ul>'
 
@@ -78,11 +75,11 @@ def bars(title: str, found: Sequence[Found]) -> str:
 def _bar(counts: Mapping[str, int], at: int, scale: float) -> str:
     """The segments of one bar."""
     x, parts = float(LEFT), []
-    for phase, shade in zip(ORDER, SHADES, strict=True):
+    for phase, (code, shade) in LOOKS.items():
         width = counts.get(phase, 0) * scale
         if width <= 0:
             continue
-        code, said = CODES[phase], f"{phase}: {counts[phase]:,}"
+        said = f"{phase}: {counts[phase]:,}"
         parts.append(
             f'<rect x="{x:.1f}" y="{at}" width="{width:.1f}" height="{BAR}" fill="{shade}">'
             f"<title>{escape(said)}</title></rect>"

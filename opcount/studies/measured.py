@@ -172,13 +172,19 @@ def _swept(
     if not missing:
         return
     with ProcessPoolExecutor(os.cpu_count()) if executor is None else nullcontext(executor) as pool:
-        futures = {pool.submit(_suited, case, tiers): case for case, tiers in missing.items()}
+        longest_first = sorted(missing, key=_size, reverse=True)  # else one process is left with a long one at the end
+        futures = {pool.submit(_suited, case, missing[case]): case for case in longest_first}
         try:
             for _, future in zip(each([*futures.values()], str), as_completed(futures), strict=True):
                 yield futures[future], future.result()
         finally:
             for future in futures:
                 future.cancel()
+
+
+def _size(case: Case) -> tuple[int, int]:
+    """What a case's time grows with: degrees of freedom, and contacts."""
+    return case.held.model().nv, len(case.held.contacts)
 
 
 def _suited(case: Case, tiers: Sequence[Tier]) -> Mapping[Tier, Count | None]:

@@ -99,7 +99,19 @@ def test_wrong_derivatives_by_arguments_are_found() -> None:
     by = codegen.build(robot, "rnea_derivatives", wrt=("gravity",))(*state.values()).dtau_dgravity
     for off, found in ((0.0, False), (1e-4, True)):
         mine = {"dtau_dgravity": by + off * np.eye(2, 3)}
-        assert (argument_error(robot, ("gravity",), [mine], [state], evaluate) > NEAR) is found
+        assert (argument_error(robot, ("gravity",), [mine], [state], evaluate, [{"tau": 1.0}]) > NEAR) is found
+
+
+def test_derivatives_that_vanish_are_compared_beside_the_rounding_of_the_result() -> None:
+    robot, state = codegen.load("chain:2"), {"lam0": np.array([0.3, 0.7])}
+
+    def evaluate(state: Any) -> dict[str, Any]:
+        return {"a": 1e3 + 1e-12 * np.sin(1e9 * state["lam0"])}
+
+    for off, found in ((0.0, False), (1e-7, True)):
+        mine = {"da_dlam0": np.full((2, 2), off)}
+        assert (argument_error(robot, ("lam0",), [mine], [state], evaluate, [{"a": 1e3}]) > NEAR) is found
+    assert argument_error(robot, ("lam0",), [{"da_dlam0": np.zeros((2, 2))}], [state], evaluate, [{"a": 1.0}]) > NEAR
 
 
 def test_derivatives_that_vanish_are_compared_with_others(rigidc: Run) -> None:

@@ -29,11 +29,25 @@ if TYPE_CHECKING:
 
 SMALL, STANDING = "chain:3,alternate", {"contacts": ["left_sole_link:6", "right_sole_link:6"]}
 QUICK = ("fk", "rnea", "aba", "ltl", "minverse", "pv", "pv_early", "prox_pv", "constrained_aba", "prox_ltl", "prox_kkt")
-CASES = chosen(
-    lambda robot, name: robot == SMALL and (name in QUICK or ALGORITHMS[name].group == "delassus"),
-    (SMALL, "four_bar", "solo12", "tello_humanoid"),
-    ALGORITHMS,
+LARGE = "solo12", "tello_humanoid"
+ALIKE = tuple(
+    name
+    for name, own in ALGORITHMS.items()
+    if own.group in ("derivatives", "steps")
+    and name.startswith(tuple(f"{held}_" for held, of in ALGORITHMS.items() if of.group == "constrained"))
+    and not name.startswith(("pv_derivatives", "prox_pv_derivatives"))
 )
+"""Derivatives and steps that constrained algorithms take from one place: small robots have all, large ones two."""
+CASES = [
+    case
+    for robots, names in (
+        ((SMALL, "four_bar"), ALGORITHMS),
+        (LARGE, [name for name in ALGORITHMS if name not in ALIKE]),
+    )
+    for case in chosen(
+        lambda robot, name: robot == SMALL and (name in QUICK or ALGORITHMS[name].group == "delassus"), robots, names
+    )
+]
 NAMED = 0.95
 """The least part of all operations that belongs to a phase with a name."""
 

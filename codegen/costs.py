@@ -51,14 +51,11 @@ LOOPED_NONZEROS = 8000  # the same where only nonzeros are wanted, by coordinate
 
 PAIRED = 600  # pairs of freedoms, one carrying the other, from which loops over columns are faster (`column_loops`)
 
-CALLED = 3000  # operations of a part, used several times, from which C has it once (`sharing`): some 100 kB
+CALLED = 12000  # operations of a part of steps from which C calls it (`sharing`): copies of shorter ones are faster
+
+SOLVED = 24  # rows of a system from which loops solve it as fast as straight-line code with limbs in step (`systems`)
 
 ITERATIONS = 3  # of a proximal algorithm, as many as there are by default
-
-
-def worth_calling(operations: int) -> bool:
-    """Whether C has a part of so many operations once, and calls it: copies take as long to fetch, and to compile."""
-    return operations >= CALLED
 
 
 def looped_by_columns(pairs: int) -> bool:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray
 
-GIVEN, N = 30, 9
+GIVEN, N, MANY = 30, 9, 25  # numbers, and rows of products and of systems
 NUMBERS = np.random.default_rng(0).uniform(0.5, 1.5, GIVEN)
 
 
@@ -60,8 +60,8 @@ def drawn(x: SX, rows: int, columns: int, seed: int, zeros: float = 0.3) -> SX:
 
 def of_a_tree(x: SX, seed: int) -> SX:
     """A matrix with entries for a joint and its carriers, numbered depth first."""
-    rng, path, made = np.random.default_rng(seed), [0], 4 * SX.eye(N)
-    for d in range(1, N):
+    rng, path, made = np.random.default_rng(seed), [0], 4 * SX.eye(MANY)
+    for d in range(1, MANY):
         path = [*path[: 1 + int(rng.integers(len(path)))], d]
         for carrier in path:
             made[d, carrier] += float(rng.uniform(-0.3, 0.3)) * x[d]
@@ -84,12 +84,15 @@ def blocks() -> Case:
 def systems() -> Case:
     """Of a tree's matrix and of a dense one, with and without something added, and a product with a solution."""
     x = SX.sym("x", GIVEN)
-    K, D, B, P = of_a_tree(x, 5), 4 * SX.eye(N) + drawn(x, N, N, 6, 0.0) / 4, drawn(x, N, 14, 7), drawn(x, N, 14, 8)
+    K, D, B, P = of_a_tree(x, 5), of_all(x), drawn(x, MANY, 14, 7), drawn(x, MANY, 14, 8)
     tree, dense = Solved(K, B, P), Solved(D, B)
-    L = drawn(x, N, N, 9)
-    return Case(
-        x, (tree, dense, Product(L, tree)), (P + eliminated(K, B), eliminated(D, B), L @ (P + eliminated(K, B)))
-    )
+    L, exact = drawn(x, MANY, MANY, 9), P + eliminated(K, B)
+    return Case(x, (tree, dense, Product(L, tree)), (exact, eliminated(D, B), L @ exact))
+
+
+def of_all(x: SX) -> SX:
+    """A matrix without zeros."""
+    return 9 * SX.eye(MANY) + drawn(x, MANY, MANY, 6, 0.0) / 4
 
 
 CASES = {"blocks": blocks(), "systems": systems()}
@@ -126,8 +129,7 @@ def test_straight_line_code_says_what_they_mean(name: str) -> None:
 
 def test_solutions_are_those_of_numpy() -> None:
     case = CASES["systems"]
-    dense = 4 * SX.eye(N) + drawn(case.x, N, N, 6, 0.0) / 4
-    A, B = (np.array(Function("f", [case.x], [x])(NUMBERS)) for x in (dense, drawn(case.x, N, 14, 7)))
+    A, B = (np.array(Function("f", [case.x], [x])(NUMBERS)) for x in (of_all(case.x), drawn(case.x, MANY, 14, 7)))
     np.testing.assert_allclose(case.exact(NUMBERS)[1], np.linalg.solve(A, B), rtol=1e-11, atol=1e-12)
 
 
@@ -137,10 +139,10 @@ def test_copies_take_no_operations_and_systems_few_of_a_tree() -> None:
     assert copied < 2 * multiplications(CASES["blocks"].results[2:]) + len(traced("blocks").graph.values)
     assert len(alone.products) == 1
     x = SX.sym("x", GIVEN)
-    B = drawn(x, N, 14, 7)
-    trees = [multiplications((Solved(K, B),)) for K in (of_a_tree(x, 5), drawn(x, N, N, 6, 0.0))]
+    B = drawn(x, MANY, 14, 7)
+    trees = [multiplications((Solved(K, B),)) for K in (of_a_tree(x, 5), of_all(x))]
     assert trees[0] < trees[1]
-    assert trees[1] == sum(r * (r + 2 * 14 + 1) + 14 for r in range(N))
+    assert trees[1] == sum(r * (r + 2 * 14 + 1) + 14 for r in range(MANY))
 
 
 def test_nonzeros_are_gathered() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from casadi import DM, SX, Function, Sparsity, project, sparsify, triu
 
+from codegen.costs import SOLVED
 from codegen.recursions.block_matrix import BlockMatrix
 from codegen.recursions.calls import Output
 from codegen.recursions.panels import Map, Panel, mapped
@@ -366,7 +367,7 @@ def unrolled(results: tuple[Result, ...], least: float = math.inf) -> tuple[Resu
                 maps[id(own.map)] = own.map.entries(plain)
             known[id(own)] = maps[id(own.map)][own.number] if narrow else own
         elif isinstance(own, Solved):
-            small = own.shape[0] < least and len(plain) == len(factors)
+            small = own.shape[0] < max(least, SOLVED) and len(plain) == len(factors)
             known[id(own)] = own.entries(plain) if small else own.of(factors)
         elif isinstance(own, Output):
             known[id(own)] = own

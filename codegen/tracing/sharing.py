@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, Function
 
-from codegen.costs import worth_calling
+from codegen.costs import CALLED
 from codegen.ir.products import TILE
 from codegen.recursions.calls import Body, Call, Output
 from codegen.recursions.products import entries, leaves, rebuilt
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 class Sharing:
-    """Parts of a function of these symbols of its arguments."""
+    """Parts of a function of these symbols of its arguments; what is called has so many operations at `least`."""
 
-    def __init__(self, symbols: Sequence[SX]) -> None:
+    def __init__(self, symbols: Sequence[SX], least: int = CALLED) -> None:
         self.symbols = tuple(symbols)
+        self.least = least
         self._opened: list[tuple[SX, Result]] = []
 
     @property
@@ -42,7 +43,7 @@ class Sharing:
                 made = tuple(x for x in leaves(results) if not x.is_constant())
                 known.append((Body(f"part{len(self._opened)}", (*self.symbols, *own), made), results))
             ((body, results),) = known
-            if not _long(body):
+            if not self._long(body):
                 return function(*columns)
             call = Call(body, (*self.symbols, *columns))
             outputs = {id(x): self._output(call, number) for number, x in enumerate(body.made)}
@@ -65,8 +66,7 @@ class Sharing:
         self._opened.append((symbols, result))
         return symbols
 
-
-def _long(own: Body) -> bool:
-    """Whether a function is long, and has matrices wide enough for loops."""
-    size = Function("f", [*own.given], [*own.made], {"live_variables": False}).n_instructions()
-    return worth_calling(size) and all(x.size2() == 1 or x.size2() >= TILE for x in own.made)
+    def _long(self, own: Body) -> bool:
+        """Whether a function is long, and has matrices wide enough for loops."""
+        size = Function("f", [*own.given], [*own.made], {"live_variables": False}).n_instructions()
+        return size >= self.least and all(x.size2() == 1 or x.size2() >= TILE for x in own.made)

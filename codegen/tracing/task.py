@@ -11,6 +11,7 @@ from casadi import SX, Function, densify, reshape, sqrt, sumsqr, vec
 from codegen.algorithms import ALGORITHMS, BEHIND, KNOWN, OPTIONAL, QUANTITIES, Algorithm, concerning, optional
 from codegen.algorithms.published import PUBLISHED
 from codegen.algorithms.regressor import NUMBERS
+from codegen.costs import CALLED
 from codegen.errors import RobotError, UnsuitedError
 from codegen.geometry import Inertia
 from codegen.ir.graph import Graph, Port, Value, from_casadi
@@ -241,11 +242,11 @@ def trace(task: Task) -> Graph:
 
 
 @direct_operators()
-def trace_products(task: Task) -> Graph | WithProducts:
-    """The same, with large products of matrices kept as such."""
+def trace_products(task: Task, called: int = CALLED) -> Graph | WithProducts:
+    """The same, with large products of matrices kept as such, and calls of parts of so many operations at least."""
     inputs, outputs = task.signature
     symbols = symbols_of(inputs)
-    parts = INLINE if task.form.sparse else Sharing(symbols)
+    parts = INLINE if task.form.sparse else Sharing(symbols, called)
     results = results_or_products(task, symbols, loops=True, parts=parts)
     kept = with_products(results, outputs, stages=Stages(tuple(symbols), inputs, parts.opened))
     return with_loops(read(task, symbols, inputs, kept.matrices, kept.ports), kept, outputs)

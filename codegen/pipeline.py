@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from codegen.emission.artifact import Artifact
     from codegen.emission.kernels import AnyKernel
     from codegen.emission.spec import Header, Style
+    from codegen.ir.counting import Count
     from codegen.ir.graph import Graph
     from codegen.model import Model
 
@@ -54,6 +55,12 @@ def graphs(task: Task) -> tuple[Graph, Graph]:
     """The graph of a task as written and as emitted; products of matrices are straight-line code in it, too."""
     written, emitted = _functions(task)
     return straight_line(written), straight_line(emitted)
+
+
+def counts(task: Task) -> tuple[Count, Count]:
+    """The operations of a task as written and as emitted: those of its `graphs`, of which it needs none."""
+    written, emitted = map(counted, _functions(task))
+    return written, emitted
 
 
 @lru_cache(maxsize=8)

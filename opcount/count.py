@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codegen import api
+from codegen import api, pipeline
 from codegen.algorithms.published import PUBLISHED
 from codegen.ir.counting import Count
-from codegen.ir.counting import count as count_graph
 from codegen.robot import load
 from codegen.tracing.task import TIERS, Tier
 
@@ -40,11 +39,14 @@ def tiers_of(algorithm: str) -> tuple[Tier, ...]:
 def counts(robot: Model | str, algorithm: str, tiers: Collection[Tier] = OURS, **options: Any) -> dict[Tier, Count]:
     """The counts of several tiers, of ours from one tracing; see `count`."""
     model, found = load(robot) if isinstance(robot, str) else robot, dict[Tier, Count]()
+
+    def of(tier: Tier) -> tuple[Count, Count]:
+        return pipeline.counts(api.task(model, algorithm, **options, tier=tier))
+
     if "published" in tiers:
-        found["published"] = count_graph(api.graphs(model, algorithm, **options, tier="published")[0])
+        found["published"] = of("published")[0]
     if "emitted" not in tiers and "written" in tiers:
-        found["written"] = count_graph(api.graphs(model, algorithm, **options, tier="written")[0])
+        found["written"] = of("written")[0]
     if "emitted" in tiers:
-        graphs = api.graphs(model, algorithm, **options)
-        found |= {tier: count_graph(graph) for tier, graph in zip(OURS, graphs, strict=True) if tier in tiers}
+        found |= {tier: own for tier, own in zip(OURS, of("emitted"), strict=True) if tier in tiers}
     return found

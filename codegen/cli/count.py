@@ -84,8 +84,7 @@ def counted(
     args: argparse.Namespace, robot: Robot, algorithm: str, derivative: str = ""
 ) -> Sequence[tuple[str, Count | Breakdown]]:
     """Tiers and their counts or breakdowns, or stages and counts: after every step and pass."""
-    from codegen import api
-    from codegen.ir.counting import count
+    from codegen import api, pipeline
     from codegen.task.stages import stages
 
     by = wrt_of(algorithm, algorithms(args), args.wrt)
@@ -96,9 +95,9 @@ def counted(
         return [(tier, parts) for tier, parts in breakdown(asked).items() if tier in tiers]
     if args.stages:
         return list(stages(api.task(robot, algorithm, **options)))
-    graphs = dict(zip(("written", "emitted"), api.graphs(robot, algorithm, **options), strict=True))
-    graphs["published"] = graphs["written"]  # traced of another listing
-    return [(tier, count(graphs[tier])) for tier in ([args.tier] if args.tier else ["written", "emitted"])]
+    counts = dict(zip(("written", "emitted"), pipeline.counts(api.task(robot, algorithm, **options)), strict=True))
+    counts["published"] = counts["written"]  # traced of another listing
+    return [(tier, counts[tier]) for tier in ([args.tier] if args.tier else ["written", "emitted"])]
 
 
 def header(by: By | None = None) -> tuple[str, ...]:

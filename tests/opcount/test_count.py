@@ -8,6 +8,9 @@ import pytest
 
 import codegen
 import opcount
+from codegen import api
+from codegen.ir.counting import count
+from opcount.count import counts
 from opcount.tables import by_class, totals
 
 PENDULUM = """<robot name="pendulum">
@@ -49,6 +52,12 @@ def test_the_count_as_emitted_is_that_of_the_compiled_function() -> None:
     function = codegen.build(codegen.load("iiwa"), "crba")
     assert function.count == opcount.count("iiwa", "crba")
     assert function.count_written == opcount.count("iiwa", "crba", tier="written")
+
+
+@pytest.mark.parametrize("name", ["minverse", "aba_derivatives"])
+def test_counts_of_loops_are_those_of_their_straight_line_code(name: str) -> None:
+    model = codegen.load("go1")
+    assert tuple(counts(model, name).values()) == tuple(map(count, api.graphs(model, name)))
 
 
 def test_tables_show_the_counts(pendulum: codegen.Model) -> None:

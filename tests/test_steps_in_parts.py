@@ -10,6 +10,7 @@ from casadi import SX
 from test_derivatives import worst
 
 import codegen
+from codegen.algorithms import ALGORITHMS
 from codegen.api import task
 from codegen.backends import BACKENDS
 from codegen.emission.emit import Style, emit_artifact, emit_folder
@@ -108,15 +109,15 @@ def test_counts_are_those_of_straight_line_code(name: str) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", STEPS)
 def test_compiled_parts_give_what_the_oracle_gives(name: str) -> None:
-    """One state, and states in lanes with a remainder."""
-    model = codegen.load("talos_reduced")
+    """One state, and states in lanes with a remainder; the oracle's differences round more than NEAR."""
+    model, near = codegen.load("talos_reduced"), ALGORITHMS[name].tolerance.float64
     function = codegen.build(model, name)
     states = [oracle(model, name, seed) for seed in range(11)]
     together = function(*map(np.stack, zip(*(given for given, _ in states), strict=True)))
     for k, (given, exact) in enumerate(states):
         for one, many, theirs in zip(function(*given), together, exact, strict=True):
-            np.testing.assert_allclose(one, theirs, rtol=0, atol=NEAR * np.abs(theirs).max())
-            np.testing.assert_allclose(many[k], theirs, rtol=0, atol=NEAR * np.abs(theirs).max())
+            np.testing.assert_allclose(one, theirs, rtol=0, atol=near * np.abs(theirs).max())
+            np.testing.assert_allclose(many[k], one, rtol=0, atol=NEAR * np.abs(theirs).max())
 
 
 @pytest.mark.thorough

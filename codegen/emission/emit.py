@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import cycle, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -68,6 +69,9 @@ EXTENSIONS = {
     "__AVX512VL__": "avx512vl",
 }
 """Extensions of processors, by the macros of compilers that may use them."""
+
+MOST_STACK = 2**22
+"""Bytes that a callable may take at a call on many states: half of what Linux gives to a thread."""
 
 SHORT = 16
 """Bytes of the shortest SIMD registers, of which longer ones are rows."""
@@ -314,8 +318,18 @@ def emit_artifact(header: Header, kernel: AnyKernel, style: Style = SCALAR) -> A
 
 
 def emit_artifacts(header: Header, kernel: AnyKernel, style: Style = SCALAR) -> Iterator[Artifact]:
-    """Drafts of that, of which the last is whole; they differ in the kernel's own source and in the header's words."""
-    return (_artifact(header, kernel, style, emitted) for emitted in emit_drafts(header, kernel, style))
+    """Drafts of that, of which the last is whole; they differ in the kernel's own source and in the header's words.
+
+    They have fewer lanes than the style where so many would take too much stack.
+    """
+    for emitted in emit_drafts(header, kernel, style):
+        lanes, size = style.lanes, np.dtype(style.dtype).itemsize
+        while lanes > 1 and emitted.many_stack(lanes, size) > MOST_STACK:
+            lanes //= 2
+        if lanes < style.lanes:
+            yield from emit_artifacts(header, kernel, replace(style, lanes=lanes))
+            return
+        yield _artifact(header, kernel, style, emitted)
 
 
 def _artifact(header: Header, kernel: AnyKernel, style: Style, emitted: Emitted) -> Artifact:

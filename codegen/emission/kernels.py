@@ -25,6 +25,7 @@ from codegen.emission.products import (
 from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, ProductKernel, Style
 from codegen.emission.stack import stack
 from codegen.emission.statements import Comments, statements
+from codegen.emission.storage import storage
 from codegen.emission.text import render
 from codegen.emission.zeros import spans, stored_apart, unread_in_lanes
 from codegen.ir.counting import Count
@@ -354,15 +355,18 @@ def _products(
         )
     )
     loops, calls = functions_once(then, lambda step: f"{macro}_APART void {step.call.name}({step.head('T')})")
-    arrays = [f"T {array}[{port.size}] {macro}_ALIGNED;" for array, port in kept(function).items()]
-    zero = f"{header.c_prefix}_all(0.0)"
-    arrays += [f"for (int k = 0; k < {size}; ++k) {array}[k] = {zero};" for array, size in filled(function).items()]
-    texts = [str(call) for call in (factors_call(name, function, given), *calls)]
+    calls, zeros = (factors_call(name, function, given), *calls), filled(function)
+    arrays = storage({array: port.size for array, port in kept(function).items()}, calls)
+    lines, zero = [*arrays.declarations("T", f" {macro}_ALIGNED")], f"{header.c_prefix}_all(0.0)"
+    for call in calls:
+        set_first = [array for array in dict.fromkeys(call.arguments) if array in zeros]
+        lines += [f"for (int k = 0; k < {zeros.pop(array)}; ++k) {array}[k] = {zero};" for array in set_first]
+        lines.append(str(call))
     public = f"{head}({', '.join(a.declaration for a in given)})"
     apart = tuple(own for body in called for own in body.functions)
-    whole = (*made.functions, *apart, *loops, Function(public, (*arrays, *texts)))
+    whole = (*made.functions, *apart, *loops, Function(public, tuple(lines)))
     deepest = max(body.workspace for body in (made, *called))
-    return Body(whole, (), deepest + sum(port.size for port in function.kept))
+    return Body(whole, (), deepest + arrays.size)
 
 
 def _called(name: str, header: Header, function: WithProducts, language: Language, lengths: Lengths) -> Iterator[Body]:

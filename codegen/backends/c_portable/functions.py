@@ -11,6 +11,7 @@ from codegen.emission.kernels import Emitted, Variant, arguments, symbol
 from codegen.emission.maps import MapWords, map_steps
 from codegen.emission.products import call_steps, factors_call, functions_once, in_order, kept, scalar, steps
 from codegen.emission.spec import ITERATIONS, LEFT, LoopKernel, ProductKernel
+from codegen.emission.storage import storage
 from codegen.emission.text import render
 from codegen.ir.graph import STATUS
 
@@ -99,13 +100,13 @@ def _products(
         _functions(header, graph, f"{name}_{graph.name}", f"static void {name}_{graph.name}", words, lengths)
         for graph in function.called
     ]
-    arrays = [f"{words.real} {array}[{port.size}];" for array, port in kept(function).items()]
-    texts = [str(call) for call in (factors_call(name, function, given), *calls)]
+    calls = (factors_call(name, function, given), *calls)
+    arrays = storage({array: port.size for array, port in kept(function).items()}, calls)
     public = f"{head}({', '.join(_declared(a, words) for a in given)})"
-    size = sum(port.size for port in function.kept)
     apart = [made for functions, _ in called for made in functions]
     deepest = max((workspace, *(needed for _, needed in called)))
-    return [*own, *apart, *loops, Function(public, (*arrays, *texts))], deepest + size
+    lines = (*arrays.declarations(words.real), *map(str, calls))
+    return [*own, *apart, *loops, Function(public, lines)], deepest + arrays.size
 
 
 def _map_words(words: Words) -> MapWords:

@@ -26,6 +26,7 @@ from codegen.errors import RobotError
 from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT
+from codegen.oracle import ORACLE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,6 +174,21 @@ def test_every_build_of_a_robot(target: str, trig: str, dtype: str, name: str) -
         np.testing.assert_array_equal(f(*states, threads=threads), whole)
     out = np.empty_like(whole)
     assert f(*states, out=out, threads=2) is out
+
+
+@pytest.mark.parametrize("fewer", [1, 2, 8])
+def test_callables_have_no_more_lanes_than_the_stack_has_room_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fewer: int
+) -> None:
+    model, wanted = codegen.load("chain:3,alternate"), Style(lanes=8)
+    own = codegen.pipeline.kernel(codegen.api.task(model, "minverse"))
+    room = emit_kernel(header(), own, wanted).many_stack(fewer, 8)
+    monkeypatch.setattr("codegen.emission.emit.MOST_STACK", room if fewer > 1 else 0)
+    artifact, extension = compile_extension([emit_artifact(header(), own, wanted)], tmp_path, toolchain())
+    assert artifact.lanes == fewer
+    q = np.linspace(-1.0, 2.0, 3 * 11).reshape(11, 3)
+    exact = np.linalg.inv([ORACLE["crba"](model, state) for state in q])
+    np.testing.assert_allclose(load(artifact, tmp_path / extension)(q), exact, rtol=0, atol=1e-12 * abs(exact).max())
 
 
 def test_a_state_does_not_depend_on_the_others() -> None:

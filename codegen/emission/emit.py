@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -322,14 +322,15 @@ def emit_artifacts(header: Header, kernel: AnyKernel, style: Style = SCALAR) -> 
 
     They have fewer lanes than the style where so many would take too much stack.
     """
-    for emitted in emit_drafts(header, kernel, style):
-        lanes, size = style.lanes, np.dtype(style.dtype).itemsize
-        while lanes > 1 and emitted.many_stack(lanes, size) > MOST_STACK:
-            lanes //= 2
-        if lanes < style.lanes:
-            yield from emit_artifacts(header, kernel, replace(style, lanes=lanes))
-            return
-        yield _artifact(header, kernel, style, emitted)
+    drafts = emit_drafts(header, kernel, style)
+    first, lanes, size = next(drafts), style.lanes, np.dtype(style.dtype).itemsize
+    while lanes > 1 and first.many_stack(lanes, size) > MOST_STACK:
+        lanes //= 2
+    if lanes < style.lanes:
+        style = replace(style, lanes=lanes)
+        drafts = emit_drafts(header, kernel, style)
+        first = next(drafts)
+    return (_artifact(header, kernel, style, emitted) for emitted in chain((first,), drafts))
 
 
 def _artifact(header: Header, kernel: AnyKernel, style: Style, emitted: Emitted) -> Artifact:

@@ -285,9 +285,12 @@ def test_null_arguments_are_zeros_and_null_results_are_not_wanted():
 
 
 def shared(*folders: Path, more: tuple[Path, ...] = ()) -> str:
-    """A shared library of all sources in folders, but for examples."""
+    """A shared library of all sources in folders, but for examples.
+
+    With more sources it has another name: a loaded library is not loaded again from its path.
+    """
     sources = [*more, *(path for made in folders for path in sorted(made.glob("*.c")) if path.name != "example.c")]
-    library = folders[0] / "library.so"
+    library = folders[0] / f"{more[0].stem if more else 'library'}.so"
     run("cc", folders[0], "-O1", "-shared", "-fPIC", *map(str, sources), "-lm", "-o", str(library))
     return str(library)
 

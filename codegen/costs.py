@@ -47,6 +47,8 @@ NEAR = 12  # freedoms from a meeting to the root, of which y' D^-1 y costs less 
 
 LOOPED = 1500  # multiplications of matrices from which loops are faster than straight-line code (`products`)
 
+IN_ROWS = 500  # the same of few columns, and of small vectors along rows in place of loops
+
 LOOPED_NONZEROS = 8000  # the same where only nonzeros are wanted, by coordinates that quaternions add to
 
 PAIRED = 600  # pairs of freedoms, one carrying the other, from which loops over columns are faster (`column_loops`)

@@ -47,6 +47,6 @@ def aba_linearised(
     a, constant, M = aba(tree, v, tau, f_ext), SX.sym("a", tree.nv), inverse_factors(tree)
     Q, V, _ = inverse_dynamics(tree, v, a, f_ext)
     others = [M.solve(-substitute(x, constant, a)) for x in forces_by(tree, v, constant, f_ext, by)]
-    scaled = M.scaled(M.L)
-    da_dq, da_dv = (Product(scaled, Product(M.L, negated(R)), transposed=True) for R in (Q, V))
-    return a, da_dq, da_dv, Product(scaled, M.L, transposed=True, symmetric=True), *others
+    scaled, strict, changes = M.scaled(M.L), M.strict, (negated(Q), negated(V))
+    da_dq, da_dv = (Product(scaled, Product(strict, R, R), transposed=True) for R in changes)
+    return a, da_dq, da_dv, Product(strict, scaled, scaled, transposed=True, symmetric=True), *others

@@ -53,6 +53,8 @@ LOOPED_NONZEROS = 8000  # the same where only nonzeros are wanted, by coordinate
 
 PAIRED = 600  # pairs of freedoms, one carrying the other, from which loops over columns are faster (`column_loops`)
 
+SWEPT = 50  # such pairs, from which a recursion is faster than products of L with what it makes (`aba_derivatives`)
+
 CALLED = 12000  # operations of a part of steps from which C calls it (`sharing`): copies of shorter ones are faster
 
 SOLVED = 24  # rows of a system from which loops solve it as fast as straight-line code with limbs in step (`systems`)
@@ -63,6 +65,11 @@ ITERATIONS = 3  # of a proximal algorithm, as many as there are by default
 def looped_by_columns(pairs: int) -> bool:
     """Whether loops over columns are faster than straight-line code that takes some thirty operations a pair."""
     return pairs >= PAIRED
+
+
+def in_sweep(pairs: int) -> bool:
+    """Whether L is applied joint by joint within a recursion: products of few columns take small vectors less time."""
+    return pairs >= SWEPT
 
 
 def first_row(columns: int, m: int) -> int:

@@ -198,7 +198,7 @@ def with_products(
     By default these are those from which C is faster so. If there are `stages` all are kept.
     """
     given = (*results, *(result for _, result in stages.opened))
-    few = all(isinstance(own, Product) and own.shape[1] < TILE for own in made_in(given))
+    few = all(isinstance(own, Product) and own.shape[1] < 2 * TILE for own in made_in(given))
     columns, usual = (VECTOR, IN_ROWS) if few else (TILE, LOOPED)
     wide = unrolled(given, columns)
     made, divided = made_in(wide), len(wide) > len(results)

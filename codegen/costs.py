@@ -53,7 +53,9 @@ LOOPED_NONZEROS = 8000  # the same where only nonzeros are wanted, by coordinate
 
 PAIRED = 600  # pairs of freedoms, one carrying the other, from which loops over columns are faster (`column_loops`)
 
-SWEPT = 50  # such pairs, from which a recursion is faster than products of L with what it makes (`aba_derivatives`)
+SWEPT = range(
+    50, 400
+)  # such pairs, of which `aba_derivatives` sweep columns: fewer go faster by products, more are long
 
 CALLED = 12000  # operations of a part of steps from which C calls it (`sharing`): copies of shorter ones are faster
 
@@ -68,8 +70,11 @@ def looped_by_columns(pairs: int) -> bool:
 
 
 def in_sweep(pairs: int) -> bool:
-    """Whether L is applied joint by joint within a recursion: products of few columns take small vectors less time."""
-    return pairs >= SWEPT
+    """Whether L is applied joint by joint within a recursion: products of few columns are faster by small vectors.
+
+    Of many columns, products are loops, and the recursion would be more than 2 MB of C.
+    """
+    return pairs in SWEPT
 
 
 def first_row(columns: int, m: int) -> int:

@@ -352,3 +352,9 @@ def test_factors_are_not_multiplied_by_their_ones() -> None:
     assert isinstance(inverse, MatrixProduct)
     assert inverse.plus == inverse.right
     assert not np.tril(known[inverse.left]).any()
+
+
+def test_chain_rules_multiply_sparse_factors() -> None:
+    """Steps multiply dtau/dq and dtau/dv, which are sparser than what the recursion of `aba_derivatives` makes."""
+    _, emitted = pipeline.counts(Task(codegen.load("go1"), "step_rk4_derivatives"))
+    assert emitted.total <= 254635

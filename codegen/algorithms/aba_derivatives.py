@@ -15,7 +15,7 @@ from casadi import SX, substitute
 from codegen.algorithms.aba import aba
 from codegen.algorithms.articulated_changes import articulated_changes
 from codegen.algorithms.by_arguments import forces_by
-from codegen.algorithms.minverse import inverse_factors
+from codegen.algorithms.minverse import InverseFactors, inverse_factors
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.costs import in_sweep
 from codegen.recursions.products import Product, Result, negated
@@ -39,7 +39,11 @@ def aba_derivatives(
     Then da/dp for each of `by`, columns of symbols that other arguments, or the tree, depend on. If `inverse_dynamics`
     are given, they make dtau/dq and dtau/dv.
     """
-    return aba_linearised(tree, v, tau, f_ext, by, inverse_dynamics)[1:]
+    a, M, others = _solution(tree, v, tau, f_ext, by)
+    scaled, strict = M.scaled(M.L), M.strict
+    changes = _changes(tree, v, a, f_ext, strict, inverse_dynamics)
+    da_dq, da_dv = (Product(scaled, x, transposed=True) for x in changes)
+    return da_dq, da_dv, Product(strict, scaled, scaled, transposed=True, symmetric=True), *others
 
 
 def aba_linearised(
@@ -48,15 +52,20 @@ def aba_linearised(
     tau: SX,
     f_ext: SX,
     by: Sequence[SX] = (),
-    inverse_dynamics: InverseDynamics | None = None,
+    inverse_dynamics: InverseDynamics = rnea_derivatives,
 ) -> tuple[Result, ...]:
-    """Joint accelerations a (nv), then the same."""
+    """Joint accelerations a (nv), then the same, as products of sparse factors, which chain rules multiply."""
+    a, M, others = _solution(tree, v, tau, f_ext, by)
+    Q, V, _ = inverse_dynamics(tree, v, a, f_ext)
+    scaled = M.scaled(M.L)
+    da_dq, da_dv = (Product(scaled, Product(M.L, negated(R)), transposed=True) for R in (Q, V))
+    return a, da_dq, da_dv, Product(scaled, M.L, transposed=True, symmetric=True), *others
+
+
+def _solution(tree: Tree, v: SX, tau: SX, f_ext: SX, by: Sequence[SX]) -> tuple[SX, InverseFactors, list[SX]]:
+    """Joint accelerations a, the factors of M^-1, and da/dp for each of `by`."""
     a, constant, M = aba(tree, v, tau, f_ext), SX.sym("a", tree.nv), inverse_factors(tree)
-    others = [M.solve(-substitute(x, constant, a)) for x in forces_by(tree, v, constant, f_ext, by)]
-    scaled, strict = M.scaled(M.L), M.strict
-    changes = _changes(tree, v, a, f_ext, strict, inverse_dynamics)
-    da_dq, da_dv = (Product(scaled, x, transposed=True) for x in changes)
-    return a, da_dq, da_dv, Product(strict, scaled, scaled, transposed=True, symmetric=True), *others
+    return a, M, [M.solve(-substitute(x, constant, a)) for x in forces_by(tree, v, constant, f_ext, by)]
 
 
 def _changes(

@@ -18,6 +18,8 @@ COLUMNS = 104
 
 _DECLARATION = re.compile(r"(const \w+) (\w+ = .*);")
 
+_COMMENT = "/*"
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -42,16 +44,22 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One C function: all before its brace, and its statements; if they are `many`, declarations share lines."""
+    """One C function: all before its brace, and its statements.
+
+    If it is one of `many` statements, declarations share lines; if of `very_many`, all statements do, and variables are
+    not declared constant, so that the text is short.
+    """
 
     head: str
     statements: tuple[str, ...]
     many: bool = False
+    very_many: bool = False
 
     @property
     def lines(self) -> tuple[str, ...]:
         """Its lines."""
-        return tuple(_shared(self.statements)) if self.many else self.statements
+        lines = tuple(_shared(self.statements)) if self.many else self.statements
+        return tuple(_filled(lines)) if self.very_many else lines
 
 
 def _shared(statements: tuple[str, ...]) -> Iterator[str]:
@@ -67,6 +75,24 @@ def _shared(statements: tuple[str, ...]) -> Iterator[str]:
         kind, line = (found[1], f"{found[1]} {found[2]}") if found else ("", "")
         if statement and not found:
             yield statement
+
+
+def _filled(lines: tuple[str, ...]) -> Iterator[str]:
+    """Lines that statements share as long as they fit; comments have their own."""
+    line = ""
+    for text in lines:
+        statement = _DECLARATION.sub(lambda found: found[0].removeprefix("const "), text)
+        if line and not text.startswith(_COMMENT) and len(line) + len(statement) < COLUMNS:
+            line += f" {statement}"
+            continue
+        if line:
+            yield line
+        line = statement
+        if text.startswith(_COMMENT):
+            yield line
+            line = ""
+    if line:
+        yield line
 
 
 @dataclass(frozen=True, slots=True)

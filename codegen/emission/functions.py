@@ -46,8 +46,8 @@ class Argument:
 class Function:
     """One C function: all before its brace, and its statements.
 
-    If it is one of `many` statements, declarations share lines; if of `very_many`, all statements do, and variables are
-    not declared constant, so that the text is short.
+    If it is one of `many` statements, declarations share lines. If of `very_many`, the text is short: all statements
+    share lines, variables are not declared constant, and there are no spaces around = and after commas.
     """
 
     head: str
@@ -59,7 +59,7 @@ class Function:
     def lines(self) -> tuple[str, ...]:
         """Its lines."""
         lines = tuple(_shared(self.statements)) if self.many else self.statements
-        return tuple(_filled(lines)) if self.very_many else lines
+        return tuple(_short(lines)) if self.very_many else lines
 
 
 def _shared(statements: tuple[str, ...]) -> Iterator[str]:
@@ -77,22 +77,23 @@ def _shared(statements: tuple[str, ...]) -> Iterator[str]:
             yield statement
 
 
-def _filled(lines: tuple[str, ...]) -> Iterator[str]:
-    """Lines that statements share as long as they fit; comments have their own."""
-    line = ""
-    for text in lines:
-        statement = _DECLARATION.sub(lambda found: found[0].removeprefix("const "), text)
-        if line and not text.startswith(_COMMENT) and len(line) + len(statement) < COLUMNS:
-            line += f" {statement}"
+def _short(lines: tuple[str, ...]) -> Iterator[str]:
+    """Short lines, which statements share as long as they fit; comments have their own."""
+    shared = ""
+    for line in lines:
+        if line.startswith(_COMMENT):
+            yield from filter(None, (shared, line))
+            shared = ""
             continue
-        if line:
-            yield line
-        line = statement
-        if text.startswith(_COMMENT):
-            yield line
-            line = ""
-    if line:
-        yield line
+        own = line.removeprefix("const ") if _DECLARATION.match(line) else line
+        own = own.replace(" = ", "=").replace(", ", ",")
+        if len(shared) + len(own) < COLUMNS:
+            shared = f"{shared} {own}".lstrip()
+            continue
+        yield shared
+        shared = own
+    if shared:
+        yield shared
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,7 @@ from codegen.algorithms.pv_osimf import pv_osimf
 from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.regressor import regressor
+from codegen.algorithms.regressor_by_columns import regressor_by_columns
 from codegen.algorithms.rnea import rnea
 from codegen.algorithms.rnea_derivatives_by_columns import rnea_derivatives_by_columns
 from codegen.algorithms.rnea_derivatives_ltl import rnea_derivatives_ltl, rnea_derivatives_ltl_by_columns
@@ -175,7 +176,14 @@ ALGORITHMS: dict[str, Algorithm] = {
         quantities("coriolis", coriolis, STATE, ("C",), "Coriolis matrix", declares=BOTH, tolerance=WITH_CONTACTS),
         quantities("jdot_v", jdot_v, STATE, ("jdot_v",), "frame accelerations at zero joint acceleration"),
         quantities("frame_accelerations", frame_accelerations, MOTION, ("acceleration",), "frame accelerations"),
-        quantities("regressor", regressor, MOTION, ("Y",), "regressor of inverse dynamics"),
+        quantities(
+            "regressor",
+            regressor,
+            MOTION,
+            ("Y",),
+            "regressor of inverse dynamics",
+            by_columns=regressor_by_columns,
+        ),
         direct("pv", pv, HELD, SOLUTION, "constrained dynamics, Popov-Vereshchagin"),
         direct("pv_early", pv_early, HELD, SOLUTION, "constrained dynamics, O(n + m), direct", tolerance=EARLY),
         Algorithm(

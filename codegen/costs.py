@@ -47,12 +47,17 @@ NEAR = 12  # freedoms from a meeting to the root, of which y' D^-1 y costs less 
 
 LOOPED = 1500  # multiplications of matrices from which loops are faster than straight-line code (`products`)
 
+IN_ROWS = 500  # the same of few columns, and of small vectors along rows in place of loops
+
 LOOPED_NONZEROS = 8000  # the same where only nonzeros are wanted, by coordinates that quaternions add to
 
 PAIRED = 600  # pairs of freedoms, one carrying the other, from which loops over columns are faster (`column_loops`)
 
 CALLED = (12000, 16500)  # operations of a part of steps from which C calls it, as copies of shorter ones are faster
 """The second number is that of parts without matrices (`sharing`): limbs go in step in copies of those."""
+
+SWEPT = range(50, 400)
+"""Such pairs, of which `aba_derivatives` sweep columns: fewer go faster by products, more are long."""
 
 SOLVED = 24  # rows of a system from which loops solve it as fast as straight-line code with limbs in step (`systems`)
 
@@ -62,6 +67,14 @@ ITERATIONS = 3  # of a proximal algorithm, as many as there are by default
 def looped_by_columns(pairs: int) -> bool:
     """Whether loops over columns are faster than straight-line code that takes some thirty operations a pair."""
     return pairs >= PAIRED
+
+
+def in_sweep(pairs: int) -> bool:
+    """Whether L is applied joint by joint within a recursion: products of few columns are faster by small vectors.
+
+    Of many columns, products are loops, and the recursion would be more than 2 MB of C.
+    """
+    return pairs in SWEPT
 
 
 def first_row(columns: int, m: int) -> int:

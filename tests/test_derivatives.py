@@ -83,6 +83,20 @@ def test_forward_dynamics_of_every_joint_type():
     agree(mechanism(ALL_TYPES[:4], 2, convention="mujoco", armature=True), FORWARD)
 
 
+@pytest.mark.parametrize("convention", ["pinocchio", "mujoco"])
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_one_recursion_makes_what_inverse_dynamics_make_with_M(base, convention):
+    """M da/dq = -dtau/dq and M da/dv = -dtau/dv for every joint type, of robots with so many that it pays."""
+    model, rng = mechanism(ALL_TYPES, 4, base=base, convention=convention, armature=True), np.random.default_rng(6)
+    q, v, tau = model.random(rng)
+    frames = (model.frames[0].name, model.frames[-1].name)
+    f_ext = rng.standard_normal((len(frames), 6))
+    by_q, by_v, _ = interpret(graph(model, FORWARD, external=frames), q, v, tau, f_ext)
+    a = ORACLE["aba"](model, q, v, tau, f_ext, external=frames)
+    Q, V, M = interpret(graph(model, INVERSE, external=frames), q, v, a, f_ext)
+    assert worst([-M @ by_q, -M @ by_v], [Q, V]) < NEAR
+
+
 def test_external_wrenches():
     model = mechanism(("revolute", "spherical", "prismatic"), 7)
     agree(model, INVERSE, external=(model.frames[0].name, model.frames[-1].name))
@@ -216,6 +230,14 @@ def test_compiled():
 )
 def test_operations(robot, most):
     assert opcount.count(robot, INVERSE).total <= most
+
+
+@pytest.mark.parametrize(
+    ("robot", "most"), besides([("iiwa", 3957), ("go1", 18126)], [("iiwa", 3957), ("go1", 18126), ("talos", 178200)])
+)
+def test_operations_of_forward_dynamics(robot, most):
+    """Those of Go1 were 19,351 with dtau/dq and dtau/dv, multiplied by L."""
+    assert opcount.count(robot, FORWARD).total <= most
 
 
 @pytest.mark.parametrize("robot", besides(["iiwa", "four_bar"], ["iiwa", "four_bar", "solo12", "mini_cheetah"]))

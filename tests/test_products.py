@@ -14,6 +14,7 @@ from graph_cases import header
 import codegen
 from codegen import pipeline
 from codegen.backends import BACKENDS
+from codegen.emission import row_sums
 from codegen.emission.emit import Style, emit_folder
 from codegen.emission.kernels import emit_drafts
 from codegen.emission.spec import Kernel, ProductKernel
@@ -24,6 +25,7 @@ from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT
 from codegen.ir.products import MatrixProduct, WithProducts, straight_line
 from codegen.ir.sparse import sparse
+from codegen.passes import drop_dead
 from codegen.recursions.products import Product
 from codegen.tracing.form import Form
 from codegen.tracing.products import with_products
@@ -177,20 +179,88 @@ def test_they_do_not_if_one_takes_the_other() -> None:
     assert [len(loops.products) for loops in tiled(replace(example(), products=products))] == [1, 1]
 
 
+def narrow() -> WithProducts:
+    """y = a b, of five columns, of which the second row of b has but one number."""
+    function = example()
+    columns, graph = 5, function.graph
+    zero = len(graph.values) - 1
+    b = tuple(zero if 5 <= k < 9 else 40 + k for k in range(INNER * columns))
+    ports = (graph.outputs[0], Port("kept0", (INNER, columns)))
+    made = replace(graph, outputs=ports, results=(graph.results[0], b))
+    y, z = Port("y", (ROWS, columns)), Port("z", (columns, columns))
+    products = (MatrixProduct(y, "a", "kept0"), MatrixProduct(z, "y", "y", transposed=True, symmetric=True))
+    return WithProducts(drop_dead(made), products, (z, ports[0], y))
+
+
+def test_small_products_take_vectors_of_what_their_rows_meet() -> None:
+    """Zeros are multiplied where a vector has other numbers beside them, and nowhere else."""
+    function = example()
+    first, second = tiled(function)
+    (b, d) = (np.array(interpret(function.graph, np.ones(40))[k]) != 0 for k in (1, 2))
+    for loops, right, rows in ((first, b, ROWS), (second, d, COLUMNS)):
+        starts = [*dict.fromkeys(own.column for own in loops.vectors)]
+        assert starts == [0, 4, 5]
+        met = rows * sum(right[:, at : at + 4].any(axis=1).sum() for at in starts)
+        assert sum(len(own.inner) for own in loops.vectors) == met
+        assert sum(len(own.inner) for own in loops.numbers) == rows * right.sum()
+
+
+def test_columns_of_zeros_at_both_ends_are_stored_first() -> None:
+    """Vectors of other columns may reach into them, and overwrite what is not theirs."""
+    on, off = Value(INPUT), Value(CONST)
+    right = tuple(0 if 2 <= k % 12 < 9 else 1 for k in range(36))
+    ports = (Port("left", (3, 3)), Port("right", (3, 12)))
+    graph = Graph("g", (Port("x", (1,)),), ports, (on, off), ((0,) * 9, right))
+    y = Port("y", (3, 12))
+    (loops,) = tiled(WithProducts(graph, (MatrixProduct(y, "left", "right"),), (y,)))
+    vectors = dict.fromkeys((own.column, len(own.inner)) for own in loops.vectors)
+    assert [*vectors] == [(0, 0), (8, 0), (2, 3), (6, 3)]
+
+
+def test_large_products_are_loops() -> None:
+    ports = (Port("left", (50, 50)), Port("right", (50, 50)))
+    graph = Graph("g", (Port("x", (1,)),), ports, (Value(INPUT),), ((0,) * 2500, (0,) * 2500))
+    y = Port("y", (50, 50))
+    (loops,) = tiled(WithProducts(graph, (MatrixProduct(y, "left", "right"),), (y,)))
+    assert not loops.vectors
+    assert not loops.numbers
+
+
 def _only(product: MatrixProduct) -> WithProducts:
     return replace(paired(), products=(product,), outputs=(product.port,))
 
 
+EXAMPLES: dict[str, Any] = {
+    "argvalues": [example(), gathering(), paired(), narrow()],
+    "ids": ["whole", "gathered", "paired", "narrow"],
+}
+
+
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("flags", [(), ("-DARM_PLAIN",)])
-@pytest.mark.parametrize("function", [example(), gathering(), paired()], ids=["whole", "gathered", "paired"])
-def test_loops_compute_it(tmp_path: Path, compiler: str, flags: tuple[str, ...], function: WithProducts) -> None:
+@pytest.mark.parametrize("function", **EXAMPLES)
+def test_straight_line_code_computes_it(
+    tmp_path: Path, compiler: str, flags: tuple[str, ...], function: WithProducts
+) -> None:
     files = emit_folder(header(), (ProductKernel(function),), Style())
     check(files, ["arm_multiply.c"], tmp_path, compiler, flags, function)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("function", [example(), gathering(), paired()], ids=["whole", "gathered", "paired"])
+@pytest.mark.parametrize("flags", [(), ("-DARM_PLAIN",)])
+@pytest.mark.parametrize("function", [example(), paired()], ids=["whole", "paired"])
+def test_loops_compute_it(
+    tmp_path: Path, compiler: str, flags: tuple[str, ...], function: WithProducts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they do of larger matrices."""
+    monkeypatch.setattr(row_sums, "MOST", {4: 0, 1: 0})
+    files = emit_folder(header(), (ProductKernel(function),), Style())
+    assert "const int *const own = tiles[tile];" in files["arm_multiply.c"]
+    check(files, ["arm_multiply.c"], tmp_path, compiler, flags, function)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("function", **EXAMPLES)
 def test_so_do_those_of_plain_c(tmp_path: Path, compiler: str, function: WithProducts) -> None:
     writer = BACKENDS["c_portable"]
     files = writer.folder(header(), (ProductKernel(function),), writer.style(Style()), {})
@@ -267,5 +337,19 @@ def test_sparse_results_are_gathered_from_those_of_loops() -> None:
     assert isinstance(pipeline.kernel(Task(robot, "aba_derivatives", form=Form(sparse=True))), ProductKernel)
 
 
-def test_small_products_are_straight_line_code() -> None:
-    assert isinstance(pipeline.kernel(Task(codegen.load("iiwa"), "aba_derivatives")), Kernel)
+def test_few_multiplications_are_straight_line_code_without_vectors() -> None:
+    iiwa = codegen.load("iiwa")
+    assert isinstance(pipeline.kernel(Task(iiwa, "minverse")), Kernel)
+    made = pipeline.kernel(Task(iiwa, "aba_derivatives"))
+    assert isinstance(made, ProductKernel)
+    assert all(loops.vectors and loops.numbers for loops in tiled(made.function))
+
+
+def test_factors_are_not_multiplied_by_their_ones() -> None:
+    """M^-1 = L' D^-1 L, of which L has ones on its diagonal: D^-1 L and a product with what is above them."""
+    made = pipeline.kernel(Task(codegen.load("iiwa"), "aba_derivatives"))
+    assert isinstance(made, ProductKernel)
+    known, (inverse,) = made.function.patterns(), [own for own in made.function.products if own.symmetric]
+    assert isinstance(inverse, MatrixProduct)
+    assert inverse.plus == inverse.right
+    assert not np.tril(known[inverse.left]).any()

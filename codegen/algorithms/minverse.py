@@ -26,6 +26,11 @@ class InverseFactors:
     def __str__(self) -> str:
         return f"factors of the inverse of M, {self.d.numel()} degrees of freedom"
 
+    @property
+    def strict(self) -> SX:
+        """L without the ones on its diagonal."""
+        return sparsify(self.L - SX.eye(self.L.size1()))
+
     def scaled(self, B: SX) -> SX:
         """D^-1 B for a matrix B of nv rows."""
         return diag(1 / self.d) @ B
@@ -38,7 +43,8 @@ class InverseFactors:
 def minverse(tree: Tree) -> Product:
     """M^-1 (nv x nv), symmetric."""
     own = inverse_factors(tree)
-    return Product(own.L, own.scaled(own.L), transposed=True, symmetric=True)
+    scaled = own.scaled(own.L)
+    return Product(own.strict, scaled, scaled, transposed=True, symmetric=True)
 
 
 def inverse_factors(tree: Tree) -> InverseFactors:

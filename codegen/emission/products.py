@@ -9,7 +9,9 @@ import numpy as np
 
 from codegen.emission.copies import Copies
 from codegen.emission.functions import Argument, Call, Function
-from codegen.emission.segments import VECTOR, Segments
+from codegen.emission.row_sums import Spelling
+from codegen.emission.row_sums import lines as sums_in_rows
+from codegen.emission.segments import Segments
 from codegen.emission.systems import Elimination
 from codegen.emission.text import render
 from codegen.emission.tiles import tiled, unread
@@ -17,6 +19,7 @@ from codegen.emission.zeros import LEAST
 from codegen.ir.calls import GraphCall
 from codegen.ir.graph import Value
 from codegen.ir.operations import CONST
+from codegen.ir.products import VECTOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -27,6 +30,10 @@ if TYPE_CHECKING:
     from codegen.ir.block_matrix import CopiedMatrix
     from codegen.ir.graph import Graph, Port
     from codegen.ir.products import MaskedMatrixProduct, MatrixProduct, WithProducts
+
+
+SMALL = Spelling("P4", "(P4){0}", "P4_OF({})", "P4_AT({})")
+"""Small vectors of sums in straight-line code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +219,14 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = ()) -> tup
         return _along(loops, "T", zero, packs, mirror, wide)
     vectors = Words("P4", VECTOR, loops.width // VECTOR, "{0}", "*(const P4_ANY *)&", "*(P4_ANY *)&")
     small, single = _tile(loops, "T", vectors), _singly(loops, "T", zero)
-    return _lines(loops, "T", f"#if {packs}\n{small}\n#else\n{single}\n#endif", mirror)
+    if not loops.vectors:
+        return _lines(loops, "T", f"#if {packs}\n{small}\n#else\n{single}\n#endif", mirror)
+    copied = [line for line in [_mirrored(loops, mirror)] if line]
+    straight = sums_in_rows(loops.vectors, loops.products, loops.inner, SMALL)
+    others = _lines(loops, "T", single, mirror)
+    if loops.numbers:
+        others = *sums_in_rows(loops.numbers, loops.products, loops.inner, Spelling("T", zero, "{}", "{}")), *copied
+    return f"#if {packs}", *straight, *copied, "#else", *others, "#endif"
 
 
 def scalar(loops: Loops, real: str) -> tuple[str, ...]:

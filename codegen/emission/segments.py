@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codegen.ir.products import VECTOR
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -16,9 +18,6 @@ if TYPE_CHECKING:
 
     Read = tuple[str, Sequence[int], Sequence[int]]
     """Of the matrix of a port's name, these rows and columns."""
-
-VECTOR = 4
-"""Numbers of a small vector."""
 
 
 @dataclass(frozen=True, slots=True)

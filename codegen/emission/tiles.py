@@ -3,23 +3,25 @@
 A tile is a few columns of the result and a block of its rows, whose sums stay in registers while loops run along the
 rows of the right factor that meet a number of the left one. The last tile and the last block overlap those before
 where sizes do not divide. Two products of the same left factor go together, half a tile each: columns of one place in
-two matrices have their zeros in the same rows more often than columns side by side.
+two matrices have their zeros in the same rows more often than columns side by side. Small products are straight-line
+code where a processor has small vectors (`codegen.emission.row_sums`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from codegen.emission.copies import Copies
-from codegen.emission.segments import VECTOR, Segments, segmented
+from codegen.emission.row_sums import row_sums
+from codegen.emission.segments import Segments, segmented
 from codegen.emission.systems import Elimination, elimination
 from codegen.ir.block_matrix import CopiedMatrix
 from codegen.ir.calls import GraphCall
 from codegen.ir.maps import GraphMap
-from codegen.ir.products import TILE, MaskedMatrixProduct, MatrixProduct, made_by, names_taken
+from codegen.ir.products import TILE, VECTOR, MaskedMatrixProduct, MatrixProduct, made_by, names_taken
 from codegen.ir.systems import SolvedSystem
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from codegen.emission.row_sums import RowSum
     from codegen.emission.segments import Read
     from codegen.ir.products import AnyProduct, WithProducts
 
@@ -46,7 +49,8 @@ On an AMD EPYC (Zen 4) the sums of these cycles came within a tenth of measured 
 class Tiles:
     """The loops of one product, or of two with the same left factor, over tiles of `block` rows and `width` columns.
 
-    `tiles` are first row, first column, and where their own rows of the right factors begin and end among `rows`.
+    `tiles` are first row, first column, and where their own rows of the right factors begin and end among `rows`. If
+    there are `vectors` or `numbers`, straight-line code computes these instead, with small vectors or without.
     """
 
     products: tuple[MatrixProduct, ...]
@@ -55,6 +59,8 @@ class Tiles:
     rows: tuple[int, ...]
     width: int
     block: int
+    vectors: tuple[RowSum, ...] = ()
+    numbers: tuple[RowSum, ...] = ()
 
     def __str__(self) -> str:
         return f"{', '.join(map(str, self.products))} in {len(self.tiles)} tiles of {self.block} x {self.width}"
@@ -91,6 +97,12 @@ class Tiles:
                 yield own.right, met, across
                 if own.plus:
                     yield own.plus, down, across
+        for made in self.vectors:
+            own, across = self.products[made.product], range(made.column, made.column + VECTOR)
+            yield own.left, *((made.inner, [made.row]) if own.transposed else ([made.row], made.inner))
+            yield own.right, made.inner, across
+            if own.plus:
+                yield own.plus, [made.row], across
 
 
 AnyLoops = Tiles | Segments | Copies | Elimination
@@ -136,7 +148,8 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern]) -> An
     turned = left.T if plain[0].transposed else left
     height = len(turned)
     ways = (_tiles(plain, turned, right, block) for block in BLOCKS if block <= height or block == BLOCKS[-1])
-    return min(ways, key=lambda tiles: tiles.cycles)
+    tiles = min(ways, key=lambda tiles: tiles.cycles)
+    return replace(tiles, vectors=row_sums(plain, known, VECTOR), numbers=row_sums(plain, known, 1))
 
 
 def _together(function: WithProducts) -> Iterator[tuple[AnyProduct, ...]]:
@@ -171,7 +184,8 @@ def _alike(first: AnyProduct, second: AnyProduct) -> bool:
 
 def _tiles(products: tuple[MatrixProduct, ...], left: Pattern, right: Pattern, block: int) -> Tiles:
     """The loops of products of matrices that may differ from zero there, by blocks of so many rows."""
-    (height, width), across = products[0].port.shape, TILE // len(products)
+    height, width = products[0].port.shape
+    across = min(TILE // len(products), width // VECTOR * VECTOR)
     block = min(block, height)
     tiles, rows, known = [], list[int](), dict[tuple[int, ...], int]()
     for column in _starts(width, across):

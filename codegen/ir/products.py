@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 TILE = 8
 """Columns of a right factor that loops take at a time."""
 
+VECTOR = 4
+"""Numbers of a small vector."""
+
 
 @dataclass(frozen=True, slots=True)
 class MatrixProduct:

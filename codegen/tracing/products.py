@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from casadi import DM, SX, Function, vec
 
-from codegen.costs import LOOPED
+from codegen.costs import IN_ROWS, LOOPED
 from codegen.ir.block_matrix import CopiedBlock, CopiedMatrix
 from codegen.ir.calls import GraphCall
 from codegen.ir.graph import STATUS, Graph, Port, from_casadi
 from codegen.ir.maps import GraphMap
-from codegen.ir.products import TILE, MaskedMatrixProduct, MaskedPart, MatrixProduct, WithProducts
+from codegen.ir.products import TILE, VECTOR, MaskedMatrixProduct, MaskedPart, MatrixProduct, WithProducts
 from codegen.ir.systems import SolvedSystem
 from codegen.recursions.block_matrix import BlockMatrix
 from codegen.recursions.calls import Output
@@ -191,16 +191,19 @@ class Kept:
 
 
 def with_products(
-    results: Sequence[Result], outputs: Sequence[Port], least: int = LOOPED, stages: Stages = NONE
+    results: Sequence[Result], outputs: Sequence[Port], least: int | None = None, stages: Stages = NONE
 ) -> Kept:
     """The results with large products kept as such; there are none below so many multiplications.
 
-    If there are `stages` all are kept.
+    By default these are those from which C is faster so. If there are `stages` all are kept.
     """
     given = (*results, *(result for _, result in stages.opened))
-    wide = unrolled(given, TILE)
+    few = all(isinstance(own, Product) and own.shape[1] < 2 * TILE for own in made_in(given))
+    columns, usual = (VECTOR, IN_ROWS) if few else (TILE, LOOPED)
+    wide = unrolled(given, columns)
     made, divided = made_in(wide), len(wide) > len(results)
-    if not divided and (any(_narrow(own) for own in made) or multiplications(wide) <= least):
+    least = usual if least is None else least
+    if not divided and (any(_narrow(own, columns) for own in made) or multiplications(wide) <= least):
         return Kept(entries(tuple(results)), tuple(outputs))
     pairs = list(zip(wide, outputs, strict=False))
     keeper = _Keeper(pairs, stages.of_results(wide[len(results) :]))
@@ -212,6 +215,6 @@ def with_products(
     return Kept(matrices, ports, tuple(keeper.products), tuple(keeper.maps.values()))
 
 
-def _narrow(own: Made) -> bool:
-    """Whether it has too few columns for loops over tiles, or is of a robot with so few joints."""
-    return not isinstance(own, Solved | Output) and own.shape[1] < TILE
+def _narrow(own: Made, columns: int) -> bool:
+    """Whether it has too few columns for small vectors or tiles, or is of a robot with so few joints."""
+    return not isinstance(own, Solved | Output) and own.shape[1] < columns

@@ -53,11 +53,11 @@ LOOPED_NONZEROS = 8000  # the same where only nonzeros are wanted, by coordinate
 
 PAIRED = 600  # pairs of freedoms, one carrying the other, from which loops over columns are faster (`column_loops`)
 
-SWEPT = range(
-    50, 400
-)  # such pairs, of which `aba_derivatives` sweep columns: fewer go faster by products, more are long
+CALLED = (12000, 16500)  # operations of a part of steps from which C calls it, as copies of shorter ones are faster
+"""The second number is that of parts without matrices (`sharing`): limbs go in step in copies of those."""
 
-CALLED = 12000  # operations of a part of steps from which C calls it (`sharing`): copies of shorter ones are faster
+SWEPT = range(50, 400)
+"""Such pairs, of which `aba_derivatives` sweep columns: fewer go faster by products, more are long."""
 
 SOLVED = 24  # rows of a system from which loops solve it as fast as straight-line code with limbs in step (`systems`)
 

@@ -19,7 +19,7 @@ from codegen.ir.names import identifier
 from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.sparse import sparse
 from codegen.ir.staging import staged
-from codegen.passes import run
+from codegen.passes import COUNTED, ORDER, run
 from codegen.progress import doing, each
 from codegen.task.auto_select import resolved
 from codegen.task.breakdown import labelled
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from codegen.ir.counting import Count
     from codegen.ir.graph import Graph
     from codegen.model import Model
+    from codegen.passes import Pass
 
     Wrapped = tuple[tuple[AnyKernel, ...], dict[str, str]]
     """What a solver's interface adds to a folder: kernels, and C that calls them, by file name."""
@@ -59,25 +60,25 @@ def graphs(task: Task) -> tuple[Graph, Graph]:
 
 def counts(task: Task) -> tuple[Count, Count]:
     """The operations of a task as written and as emitted: those of its `graphs`, of which it needs none."""
-    written, emitted = map(counted, _functions(task))
+    written, emitted = map(counted, _functions(task, COUNTED))
     return written, emitted
 
 
 @lru_cache(maxsize=8)
-def _functions(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts]:
-    """What a task computes as written and as emitted."""
+def _functions(task: Task, order: tuple[Pass, ...] = ORDER) -> tuple[Graph | WithProducts, Graph | WithProducts]:
+    """What a task computes as written and as emitted, after these last passes."""
     with undisturbed(), doing(str(task)):
         with doing("tracing"):
             written = function_of(task)
         with doing("passes"):
-            step = partial(passed, task)
+            step = partial(passed, task, order=order)
             emitted = written.after(step) if isinstance(written, WithProducts) else step(written)
         return written, sparse(emitted, matrices(task)) if task.form.sparse else emitted
 
 
-def passed(task: Task, written: Graph) -> Graph:
+def passed(task: Task, written: Graph, order: tuple[Pass, ...] = ORDER) -> Graph:
     """The graph after the passes, if the task's tier has any."""
-    return run(written) if task.tier == "emitted" else written
+    return run(written, order=order) if task.tier == "emitted" else written
 
 
 def kernel(task: Task, sections: bool = False) -> AnyKernel:

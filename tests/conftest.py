@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,8 @@ def pytest_configure(config: pytest.Config) -> None:
         _made.append(tempfile.mkdtemp(prefix="rigidc-tests-"))
         os.environ["RIGIDC_CACHE"] = _made[0]
     os.environ["RIGIDC_PROGRESS"] = "0"  # what a slow machine would add to stderr
+    if sys.platform == "linux":
+        os.environ.setdefault("MUJOCO_GL", "egl")  # whoever imports it first
     pipeline.graphs = lru_cache(maxsize=GRAPHS)(pipeline.graphs.__wrapped__)
 
 

@@ -1,4 +1,4 @@
-"""Derivatives of inverse dynamics by loops over columns: those of the recursion, for robots that they suit."""
+"""Derivatives of inverse dynamics and regressors by loops over columns: those of the recursion, where they suit."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from thorough import besides
 
 import codegen
 import opcount
+from codegen.algorithms.regressor import regressor
+from codegen.algorithms.regressor_by_columns import regressor_by_columns
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.algorithms.rnea_derivatives_by_columns import rnea_derivatives_by_columns
 from codegen.api import task
@@ -67,6 +69,21 @@ def test_they_are_those_of_the_recursion(name: str) -> None:
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-13 * np.abs(theirs).max())
 
 
+@pytest.mark.parametrize("name", besides(["fixed", "floating"], ["iiwa", "fixed", "floating", "solo12", "talos"]))
+@direct_operators()
+def test_the_regressor_is_that_of_the_recursion(name: str) -> None:
+    """Of parameters in frames that bodies are turned and shifted against, too."""
+    model = robot(name)
+    asked = task(model, "regressor")
+    symbols = symbols_of(asked.signature[0])
+    problem = problem_of(asked, symbols)
+    given = problem.built, problem.arguments["v"], problem.arguments["a"]
+    made = [*entries((regressor_by_columns(*given),)), regressor(*given)]
+    q, v, a = model.random(4)
+    mine, theirs = (np.array(x) for x in Function("f", symbols, [*map(densify, made)])(q, v, a))
+    np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-13 * np.abs(theirs).max())
+
+
 def loops(asked: Task) -> WithProducts | None:
     """The function if it has loops over columns."""
     found = trace_products(asked)
@@ -88,8 +105,13 @@ def test_robots_with_many_joints_have_them() -> None:
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-13 * np.abs(theirs).max())
 
 
+def listed(made: object) -> tuple[object, ...]:
+    """Results, also if it is one."""
+    return made if isinstance(made, tuple) else (made,)
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("algorithm", [INVERSE, "rnea_derivatives_ltl"])
+@pytest.mark.parametrize("algorithm", [INVERSE, "rnea_derivatives_ltl", "regressor"])
 def test_compiled_loops_give_what_the_recursion_gives(algorithm: str) -> None:
     """One state, and states in lanes with a remainder."""
     model = codegen.load("atlas_one_hand")
@@ -97,16 +119,16 @@ def test_compiled_loops_give_what_the_recursion_gives(algorithm: str) -> None:
     assert loops(asked) is not None
     plain, function = trace_products(replace(asked, without=("column_loops",))), codegen.build(model, algorithm)
     states = [model.random(seed) for seed in range(19)]
-    together = function(*map(np.stack, zip(*states, strict=True)))
+    together = listed(function(*map(np.stack, zip(*states, strict=True))))
     for k, state in enumerate(states):
-        for one, many, exact in zip(function(*state), together, interpret(plain, *state), strict=True):
+        for one, many, exact in zip(listed(function(*state)), together, interpret(plain, *state), strict=True):
             np.testing.assert_allclose(one, exact, rtol=0, atol=1e-12 * np.abs(exact).max())
             np.testing.assert_allclose(many[k], exact, rtol=0, atol=1e-12 * np.abs(exact).max())
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["talos", "atlas_one_hand", "atlas_shadow"])
-@pytest.mark.parametrize("algorithm", [INVERSE, "rnea_derivatives_ltl", "aba_derivatives"])
+@pytest.mark.parametrize("algorithm", [INVERSE, "rnea_derivatives_ltl", "aba_derivatives", "regressor"])
 def test_sources_stay_below_two_megabytes(name: str, algorithm: str) -> None:
     """For clang, with limbs in step and plain C in one file."""
     asked = task(codegen.load(name), algorithm)

@@ -106,6 +106,12 @@ def test_sparse_inputs_and_mx_functions_are_refused() -> None:
         from_casadi(casadi.Function("f", [m], [m]), (Port("x", (3,)),), (Port("y", (3,)),), "f")
 
 
+def test_a_function_with_live_variables_is_refused() -> None:
+    x = casadi.SX.sym("x")
+    with pytest.raises(ValueError, match="again"):
+        from_casadi(casadi.Function("f", [x], [casadi.sin(casadi.cos(x))]), (Port("x", ()),), (Port("y", ()),), "f")
+
+
 GOOD = Graph(
     "good",
     (Port("x", (2,)),),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -391,3 +392,18 @@ def test_a_plant_has_the_equations_of_motion_of_its_robot() -> None:
     heavy.step(0.01, lambda t, q, v: np.full(12, 1e6))  # more than the motors have
     assert np.abs(heavy.data.actuator_force).max() == pytest.approx(50.0)
     assert heavy.state[1][0] > 0.01
+
+
+def test_a_film_has_lines_where_mujoco_cannot_draw(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    pytest.importorskip("matplotlib")
+
+    def refuse(*_: object) -> None:
+        raise mujoco.FatalError("there is no screen")
+
+    monkeypatch.setattr(mujoco, "Renderer", refuse)
+    plant = ocp.Plant(codegen.load("go1", base="floating", convention="mujoco"), {}, {})
+    film = ocp.Film(plant.model, 0.0, 1.0)
+    film.show(plant.data)
+    film.save(str(tmp_path / "film.gif"))
+    assert (tmp_path / "film.gif").read_bytes().startswith(b"GIF")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from casadi import DM, SX, Function, Sparsity, triu, vec
+from casadi import DM, SX, Function, Sparsity, triu, vec, vertcat
 from compilers import COMPILERS
 from graph_cases import header
 from multiply_in_c import of_many_states, of_one_state
@@ -23,7 +23,8 @@ from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.sparse import sparse
 from codegen.passes import run
-from codegen.recursions.panels import Panel, inwards, mapped, outwards
+from codegen.recursions.block_matrix import above
+from codegen.recursions.panels import Panel, end_to_end, inwards, mapped, outwards
 from codegen.recursions.products import (
     Masked,
     MaskedProduct,
@@ -59,6 +60,11 @@ def turned(x: SX, table: SX, y: SX) -> tuple[SX, ...]:
     return table * x + y, x * y[0] - 2.0 * table[[2, 1, 0]], SX(1.5)
 
 
+def scaled(x: SX, y: SX) -> tuple[SX, ...]:
+    """A row of three, with a number that is zero in all of them."""
+    return (vertcat(x[0] * y[1], SX(0), x.T @ y),)
+
+
 @cache
 def results() -> tuple[SX, tuple[MaskedProduct | Product, ...]]:
     """Symbols, and products of panels, of which one is cut out of by a mask."""
@@ -74,7 +80,9 @@ def results() -> tuple[SX, tuple[MaskedProduct | Product, ...]]:
     mask = Sparsity.upper(n)
     masked = MaskedProduct((Masked(beyond, carried, mask, True), Masked(first, before, triu(mask, False).T, True)))
     left = SX(DM(np.linspace(-1.0, 1.0, 27).reshape(9, 3)))
-    return x, (masked, Product(left, carried), Product(masked, masked), Product(constant, constant, transposed=True))
+    (rows,) = end_to_end(scaled, given[0].T, given[1].T)
+    others = Product(constant, constant, transposed=True), Product(left[:3, :2], above(rows, rows))
+    return x, (masked, Product(left, carried), Product(masked, masked), *others)
 
 
 def exact(x: Array) -> list[Array]:
@@ -94,7 +102,9 @@ def exact(x: Array) -> list[Array]:
     carried = second @ on_way.T
     masked = np.triu(beyond.T @ carried) + np.tril(first.T @ before, -1)
     left = np.linspace(-1.0, 1.0, 27).reshape(9, 3)
-    return [masked, left @ carried, masked @ masked, np.full((18, 18), 2.25)]
+    rows = np.array([a[0] * b[1], np.zeros(18), (a * b).sum(0)]).T.ravel()
+    ends = left[:3, :2] @ np.array([rows, rows])
+    return [masked, left @ carried, masked @ masked, np.full((18, 18), 2.25), ends]
 
 
 @cache
@@ -125,7 +135,8 @@ def test_they_say_what_they_are() -> None:
         "panel 0 (3 x 18) of inwards at 3 rows",
         "panel 1 (3 x 18) of outwards at 3 rows",
     ]
-    assert [str(own) for own in traced().maps] == ["turned at 18 columns", "outwards at 3 rows", "inwards at 3 rows"]
+    maps = ["turned at 18 columns", "outwards at 3 rows", "inwards at 3 rows", "scaled at 18 rows"]
+    assert [str(own) for own in traced().maps] == maps
 
 
 def test_panels_can_be_transposed_cut_multiplied_and_negated() -> None:

@@ -323,6 +323,7 @@ def test_counts_are_those_of_the_straight_line_graph() -> None:
     robot = codegen.load("go1")
     made = pipeline.kernel(Task(robot, "aba_derivatives"))
     assert isinstance(made, ProductKernel)
+    assert pipeline.counts(Task(robot, "aba_derivatives"))[1] == made.count
     assert made.count == count(codegen.graphs(robot, "aba_derivatives")[1])
     assert made.outputs[:3] == tuple(codegen.graphs(robot, "aba_derivatives")[1].outputs[:3])
 

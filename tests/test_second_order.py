@@ -98,7 +98,7 @@ def test_against_differences(robot, algorithm, texts):
 def test_every_joint_type(convention):
     """Along tangents that turn with the configuration, of arguments and of results."""
     model = mechanism(ALL_TYPES, 4, base="floating", convention=convention)
-    for algorithm in ("rnea", "integrate"):
+    for algorithm in ("rnea", "integrate", "fk", "com"):
         turns_alike(Task(model, algorithm))
 
 
@@ -139,13 +139,15 @@ def test_the_recursion_saves_operations(monkeypatch):
 
 MOST = [
     ("iiwa", "rnea", (2460, 3480)),
+    ("iiwa", "fk", (2000, 1700)),
+    ("iiwa", "com", (970, 840)),
     ("chain:3", "aba", (670, 520)),
     ("go1", "rnea", (7560, 8360)),
     ("iiwa", "aba", (3900, 6250)),
 ]
 
 
-@pytest.mark.parametrize(("robot", "algorithm", "most"), besides(MOST[:2], MOST))
+@pytest.mark.parametrize(("robot", "algorithm", "most"), besides(MOST[:4], MOST))
 def test_operations(robot, algorithm, most):
     """Of Hessian-vector products, and of whole Hessians, of inverse and of forward dynamics."""
     task = Task(codegen.load(robot), algorithm)

@@ -32,6 +32,8 @@ from codegen.algorithms.centroidal import centroidal
 from codegen.algorithms.centroidal_bias import centroidal_bias
 from codegen.algorithms.centroidal_derivatives import centroidal_derivatives
 from codegen.algorithms.com import com
+from codegen.algorithms.com_derivatives import com_derivatives
+from codegen.algorithms.com_hessian import com_hessian
 from codegen.algorithms.com_jacobian import com_jacobian
 from codegen.algorithms.constrained_aba import constrained_aba
 from codegen.algorithms.constrained_derivatives import (
@@ -58,6 +60,7 @@ from codegen.algorithms.entry import Tolerance as Tolerance
 from codegen.algorithms.entry import optional as optional
 from codegen.algorithms.fk import fk
 from codegen.algorithms.fk_derivatives import fk_derivatives
+from codegen.algorithms.fk_hessian import fk_hessian
 from codegen.algorithms.frame_acceleration_derivatives import frame_acceleration_derivatives
 from codegen.algorithms.frame_accelerations import frame_accelerations
 from codegen.algorithms.gravity import gravity
@@ -86,6 +89,7 @@ from codegen.algorithms.pv_osimf import pv_osimf
 from codegen.algorithms.pv_osimr import pv_osimr
 from codegen.algorithms.pv_soft import pv_soft
 from codegen.algorithms.regressor import regressor
+from codegen.algorithms.regressor_by_columns import regressor_by_columns
 from codegen.algorithms.rnea import rnea
 from codegen.algorithms.rnea_derivatives_by_columns import rnea_derivatives_by_columns
 from codegen.algorithms.rnea_derivatives_ltl import rnea_derivatives_ltl, rnea_derivatives_ltl_by_columns
@@ -172,7 +176,14 @@ ALGORITHMS: dict[str, Algorithm] = {
         quantities("coriolis", coriolis, STATE, ("C",), "Coriolis matrix", declares=BOTH, tolerance=WITH_CONTACTS),
         quantities("jdot_v", jdot_v, STATE, ("jdot_v",), "frame accelerations at zero joint acceleration"),
         quantities("frame_accelerations", frame_accelerations, MOTION, ("acceleration",), "frame accelerations"),
-        quantities("regressor", regressor, MOTION, ("Y",), "regressor of inverse dynamics"),
+        quantities(
+            "regressor",
+            regressor,
+            MOTION,
+            ("Y",),
+            "regressor of inverse dynamics",
+            by_columns=regressor_by_columns,
+        ),
         direct("pv", pv, HELD, SOLUTION, "constrained dynamics, Popov-Vereshchagin"),
         direct("pv_early", pv_early, HELD, SOLUTION, "constrained dynamics, O(n + m), direct", tolerance=EARLY),
         Algorithm(
@@ -349,6 +360,27 @@ PARTS: dict[str, Algorithm] = {
             (*STATE_AND_MOTION, "weights"),
             ("H_q", "H_qq", "H_qv", "H_qa", "H_vv"),
             "second derivatives of weighted joint forces",
+        ),
+        derivatives(
+            "fk_hessian",
+            fk_hessian,
+            (*STATE, "weights_position", "weights_rotation", "weights_velocity"),
+            ("H_q", "H_qq", "H_qv"),
+            "second derivatives of weighted poses and velocities of frames",
+        ),
+        derivatives(
+            "com_derivatives",
+            com_derivatives,
+            STATE,
+            ("dvcom_dq", "J_com"),
+            "derivatives of the centre of mass",
+        ),
+        derivatives(
+            "com_hessian",
+            com_hessian,
+            (*STATE, "weights_com", "weights_vcom"),
+            ("H_q", "H_qq", "H_qv"),
+            "second derivatives of the weighted centre of mass and its velocity",
         ),
         *(
             Algorithm(

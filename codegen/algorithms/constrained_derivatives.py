@@ -180,8 +180,9 @@ def linearised(
     lam_tau = Product(negative, response)
     Minv = Product(M.L, scaled_L, transposed=True, symmetric=True)
     a_tau = Product(response, lam_tau, Minv, transposed=True, symmetric=True)
-    moved = [Product(a_tau, at.R, Product(lam_tau, -at.c, transposed=True)) for at in changes]
-    lam = [Product(lam_tau, at.R, Product(negative, -at.c, at.idle)) for at in changes]
+    met = [-at.c for at in changes]
+    moved = [Product(a_tau, at.R, Product(lam_tau, c, transposed=True)) for at, c in zip(changes, met, strict=True)]
+    lam = [Product(lam_tau, at.R, Product(negative, c, at.idle)) for at, c in zip(changes, met, strict=True)]
     others = [x for pair in zip(moved[2:], lam[2:], strict=True) for x in pair]
     return a, *moved[:2], a_tau, *lam[:2], lam_tau, *others
 

@@ -39,10 +39,19 @@ def regressor(tree: Tree, v: SX, a: SX) -> SX:
 def of_body(motion: Motion, stated: Pose) -> SX:
     """By the parameters in the stated frame, the spatial force (6 x 10) that the body needs for a motion."""
     X = Transform(placement_steps(stated))
-    w, wdot, ac = X.vector(motion.w), X.vector(motion.wdot), X.vector(motion.ac + motion.Omega @ X.origin)
+    return X.force(by_parameters(*seen(motion, X)))
+
+
+def seen(motion: Motion, X: Transform) -> tuple[SX, SX, SX]:
+    """Angular velocity and acceleration, and the classical acceleration of the origin, in a frame of a body."""
+    return X.vector(motion.w), X.vector(motion.wdot), X.vector(motion.ac + motion.Omega @ X.origin)
+
+
+def by_parameters(w: SX, wdot: SX, ac: SX) -> SX:
+    """By parameters in a frame, the spatial force (6 x 10) there for its motion."""
     turning = horzcat(*[_turned(wdot, k) + cross3(w, _turned(w, k)) for k in range(6)])
     moment = horzcat(zeros(3), -skew3(ac), turning)
-    return X.force(vertcat(moment, horzcat(ac, acceleration_matrix(w, wdot), zeros(3, 6))))
+    return vertcat(moment, horzcat(ac, acceleration_matrix(w, wdot), zeros(3, 6)))
 
 
 def _turned(w: SX, k: int) -> SX:

@@ -19,14 +19,17 @@ STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 """Of every stage, how far it goes along the rates of the one before, and its weight in the end."""
 
 
-def rk4(dynamics: Called, integrate: Called, dexpinv: Called, q: SX, v: SX, tau: SX, dt: SX) -> tuple[SX, SX]:
+def rk4(
+    parts: Parts, dynamics: Called, integrate: Called, dexpinv: Called, q: SX, v: SX, tau: SX, dt: SX
+) -> tuple[SX, SX]:
     """The configuration (nq) and velocity (nv) after dt (s)."""
+    accelerations = parts.once(lambda q, v: dynamics(q=q, v=v, tau=tau)[:1])
     rate, a, step, change = v, 0 * v, 0 * v, 0 * v
     # stage by stage: rates at the configuration and velocity that those of the one before lead to
     for c, weight in STAGES:
         at, velocity = (q, v) if c == 0.0 else (integrate(q=q, dv=c * dt * rate)[0], v + c * dt * a)
         rate = velocity if c == 0.0 else dexpinv(q=q, dv=c * dt * rate, v=velocity)[0]
-        a, *_ = dynamics(q=at, v=velocity, tau=tau)
+        (a,) = accelerations(at, velocity)
         step, change = step + weight * rate, change + weight * a
     return integrate(q=q, dv=dt * step)[0], v + dt * change
 

@@ -36,6 +36,10 @@ class Place(NamedTuple):
         """Motions of that frame in the body's."""
         return Transform((Translation(self.p), Rotation(self.R)))
 
+    def beyond(self, X: Transform) -> Place:
+        """Where a frame is that X leads to from the body's."""
+        return Place(X.vector(self.R.T).T, self.p + self.R @ X.origin)
+
 
 def rnea_derivatives_by_columns(
     tree: Tree, v: SX, a: SX, f_ext: SX, lam: SX | None = None
@@ -67,8 +71,7 @@ def places(tree: Tree) -> tuple[list[Place], SX]:
     alone, found = tree.parent.count(-1) == 1, [Place(SX.eye(3), zeros(3))]
     # root to leaves: the carrier's place, then the joint's
     for i in tree.outwards:
-        X, carrier = tree.parts[i].X, found[tree.parent[i] + 1]
-        moved = Place(X.vector(carrier.R.T).T, carrier.p + carrier.R @ X.origin)
+        moved = found[tree.parent[i] + 1].beyond(tree.parts[i].X)
         found.append(found[0] if alone and i == 0 else moved)
     return found[1:], tree.parts[0].X.vector(tree.gravity) if alone else tree.gravity
 

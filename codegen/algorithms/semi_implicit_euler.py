@@ -30,5 +30,6 @@ def semi_implicit_euler_derivatives(
     by_q, by_v, by_tau = scaled(da, dt)
     dv_next = by_q, added(by_v, SX.eye(v.size1())), by_tau
     from_q, from_step = integrate_derivatives(q=q, dv=dt * (v + dt * a))
-    dq_next = (Product(dt * from_step, dv, plus) for dv, plus in zip(dv_next, (from_q, None, None), strict=True))
+    from_dv = dt * from_step
+    dq_next = (Product(from_dv, dv, plus) for dv, plus in zip(dv_next, (from_q, None, None), strict=True))
     return state_and_input(beside(*dq_next), beside(*dv_next))

@@ -31,7 +31,7 @@ def stepped(dynamics: str, inputs: tuple[str, ...]) -> Iterable[Algorithm]:
     tolerance = WITH_MU if "mu" in inputs or "R" in inputs else WITH_CONTACTS
     runs = (
         ("semi_implicit_euler", Composition(semi_implicit_euler, (dynamics, "integrate"))),
-        ("rk4", Composition(rk4, (dynamics, "integrate", "dexpinv"))),
+        ("rk4", Composition(rk4, (dynamics, "integrate", "dexpinv"), divides=True)),
         ("implicit_midpoint", Composition(implicit_midpoint if free else held_midpoint, middle, divides=True)),
     )
     for integrator, run in runs:

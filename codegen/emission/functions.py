@@ -18,6 +18,8 @@ COLUMNS = 104
 
 _DECLARATION = re.compile(r"(const \w+) (\w+ = .*);")
 
+_COMMENT = "/*"
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -42,16 +44,22 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One C function: all before its brace, and its statements; if they are `many`, declarations share lines."""
+    """One C function: all before its brace, and its statements.
+
+    If it is one of `many` statements, declarations share lines. If of `very_many`, the text is short: all statements
+    share lines, variables are not declared constant, and there are no spaces around = and after commas.
+    """
 
     head: str
     statements: tuple[str, ...]
     many: bool = False
+    very_many: bool = False
 
     @property
     def lines(self) -> tuple[str, ...]:
         """Its lines."""
-        return tuple(_shared(self.statements)) if self.many else self.statements
+        lines = tuple(_shared(self.statements)) if self.many else self.statements
+        return tuple(_short(lines)) if self.very_many else lines
 
 
 def _shared(statements: tuple[str, ...]) -> Iterator[str]:
@@ -67,6 +75,25 @@ def _shared(statements: tuple[str, ...]) -> Iterator[str]:
         kind, line = (found[1], f"{found[1]} {found[2]}") if found else ("", "")
         if statement and not found:
             yield statement
+
+
+def _short(lines: tuple[str, ...]) -> Iterator[str]:
+    """Short lines, which statements share as long as they fit; comments have their own."""
+    shared = ""
+    for line in lines:
+        if line.startswith(_COMMENT):
+            yield from filter(None, (shared, line))
+            shared = ""
+            continue
+        own = line.removeprefix("const ") if _DECLARATION.match(line) else line
+        own = own.replace(" = ", "=").replace(", ", ",")
+        if len(shared) + len(own) < COLUMNS:
+            shared = f"{shared} {own}".lstrip()
+            continue
+        yield shared
+        shared = own
+    if shared:
+        yield shared
 
 
 @dataclass(frozen=True, slots=True)

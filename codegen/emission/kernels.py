@@ -23,6 +23,7 @@ from codegen.emission.products import (
     vectorised,
 )
 from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, ProductKernel, Style
+from codegen.emission.splitting import HUGE
 from codegen.emission.stack import stack
 from codegen.emission.statements import Comments, statements
 from codegen.emission.storage import storage
@@ -405,7 +406,8 @@ def _functions(
         for k, part in enumerate(parts)
     ]
     calls = tuple(Call(f"{name}_part_{k}", part.names) for k, part in enumerate(parts))
-    inner = [Function(*pair, many=True) for pair in zip(heads, bodies, strict=True)]
+    very_many = len(program.graph.values) > HUGE
+    inner = [Function(*pair, many=True, very_many=very_many) for pair in zip(heads, bodies, strict=True)]
     taken = {name for part in parts for name in part.names}
     unused = [f"(void){name};" for name in names if name not in taken]
     outer = Function(public, (*unused, f"T w[{workspace}] {macro}_ALIGNED;", *map(str, calls)))

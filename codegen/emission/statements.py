@@ -18,6 +18,7 @@ from codegen.emission.layout import START, layout
 from codegen.emission.nesting import LONGEST, nested, within
 from codegen.emission.rows import in_rows
 from codegen.emission.spelling import spelling
+from codegen.emission.splitting import HUGE
 from codegen.ir.operations import CONST, INPUT
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from codegen.emission.splitting import Lengths
     from codegen.ir.graph import Graph
     from codegen.languages import Language
+
+FAR = 8 * EIGHT
+"""Neighbours that become a number together in very long functions, where more stores would be much of the text."""
 
 STORES = "Results, each stored as soon as it is there and no input is left to read."
 
@@ -121,10 +125,10 @@ def due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
 def spread(
     graph: Graph, plan: Layout, words: Spelling, apart: Collection[str]
 ) -> dict[int, list[tuple[int, list[str]]]]:
-    """By the unit after which they are stored: results that are numbers, and up to eight neighbours that become them.
+    """By the unit after which they are stored: results that are numbers, and neighbours that become them.
 
-    They are spread over all units after which no input is left to read: a processor computes while it stores, but only
-    so many stores may wait.
+    They are spread over all units after which no input is left to read, eight neighbours at a time: a processor
+    computes while it stores, but only so many stores may wait.
     """
     numbers = sorted({i for result in graph.results for i in result if graph.values[i].op == CONST})
     whole = (
@@ -133,7 +137,8 @@ def spread(
         for run in runs(words.targets[index])
         for _, own in groupby(run, apart.__contains__)
     )
-    fills = [(index, run[k : k + EIGHT]) for index, run in whole for k in range(0, len(run), EIGHT)]
+    most = FAR if len(graph.values) > HUGE else EIGHT
+    fills = [(index, run[k : k + most]) for index, run in whole for k in range(0, len(run), most)]
     units = [START, *(unit for units in plan.parts for unit in units)]
     units = units[units.index(plan.free) :]
     found: dict[int, list[tuple[int, list[str]]]] = {}

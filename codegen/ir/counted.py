@@ -60,9 +60,8 @@ def _made(graph: Graph, ports: Iterable[Port]) -> Known:
 def _of_lines(own: GraphMap) -> Known:
     """The same of what a map makes: every column, or row, is alike."""
     lines = _made(own.kernel, own.kernel.outputs).values()
-    shapes = [(1, -1) if own.by_rows else (-1, 1) for _ in own.ports]
-    rows = zip(own.ports, lines, shapes, strict=True)
-    return {port.name: np.broadcast_to(line.reshape(shape), port.shape) for port, line, shape in rows}
+    each = np.tile if own.by_rows else np.repeat
+    return {port.name: each(line, own.count).reshape(port.shape) for port, line in zip(own.ports, lines, strict=True)}
 
 
 def _times(one: Count, number: int) -> Count:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from codegen.errors import RobotError
 from codegen.ir.operations import ARITY, CONST, INPUT, OPERATIONS
@@ -87,13 +90,8 @@ class Graph:
 
     def uses(self) -> list[int]:
         """How often each value is used, by operations and results together."""
-        uses = [0] * len(self.values)
-        for value in self.values:
-            for arg in value.args:
-                uses[arg] += 1
-        for result in self.results:
-            for index in result:
-                uses[index] += 1
+        used = chain(chain.from_iterable(value[1] for value in self.values), chain.from_iterable(self.results))
+        uses: list[int] = np.bincount(np.fromiter(used, np.int64), minlength=len(self.values)).tolist()
         return uses
 
     def needed_by(self, ends: Iterable[int]) -> list[bool]:
@@ -173,42 +171,43 @@ def _match_ports(function: casadi.Function, inputs: tuple[Port, ...], outputs: t
 
 
 class _Reader:
-    """Walks the instructions once; `at` maps CasADi's work vector to values."""
+    """Walks the instructions once; `at` maps CasADi's work vector, which every instruction extends, to values."""
 
     def __init__(
         self, function: casadi.Function, inputs: tuple[Port, ...], outputs: tuple[Port, ...], name: str
     ) -> None:
         self.function, self.inputs, self.outputs, self.name = function, inputs, outputs, name
         self.values: list[Value] = []
-        self.at: dict[int, int] = {}
+        self.at: list[int] = []
         self.results = [dict[int, int]() for _ in outputs]
 
     def read(self) -> Graph:
-        f = self.function
+        f, at, values = self.function, self.at, self.values
         names, special = _opcodes()
+        code, used = f.instruction_id, f.instruction_input
         for k in range(f.n_instructions()):
-            opcode = f.instruction_id(k)
+            opcode = code(k)
             name = names.get(opcode)
             if name is not None:
-                args = tuple([self.at[a] for a in f.instruction_input(k)])
-                self._put(k, Value(name, args))
+                at.append(len(values))
+                values.append(Value(name, tuple(map(at.__getitem__, used(k)))))
             elif opcode == special["OP_INPUT"]:
-                port, element = f.instruction_input(k)
-                self._put(k, Value(INPUT, port=port, element=element))
+                port, element = used(k)
+                at.append(len(values))
+                values.append(Value(INPUT, port=port, element=element))
             elif opcode == special["OP_CONST"]:
-                self._put(k, Value(CONST, constant=self._finite(f.instruction_constant(k))))
+                at.append(len(values))
+                values.append(Value(CONST, constant=self._finite(f.instruction_constant(k))))
             elif opcode == special["OP_OUTPUT"]:
                 port, nonzero = f.instruction_output(k)
-                self.results[port][nonzero] = self.at[f.instruction_input(k)[0]]
+                self.results[port][nonzero] = at[used(k)[0]]
             elif opcode in (special["OP_ASSIGN"], special["OP_LIFT"]):
-                self.at[f.instruction_output(k)[0]] = self.at[f.instruction_input(k)[0]]
+                at.append(at[used(k)[0]])
             else:
                 raise RobotError(f"{self.name}: CasADi operation {_opcode_name(opcode)} cannot be generated")
+        if len(at) != f.sz_w():
+            raise ValueError(f"{self.name}: the function uses places of its work vector again; make it without them")
         return self._graph()
-
-    def _put(self, instruction: int, value: Value) -> None:
-        self.at[self.function.instruction_output(instruction)[0]] = len(self.values)
-        self.values.append(value)
 
     def _finite(self, constant: float) -> float:
         if not math.isfinite(constant):

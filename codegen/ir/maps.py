@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class GraphMap:
     """ports = kernel at every column, or with `by_rows` every row, of what it `takes`.
 
-    That are matrices by the names of their ports, and tables of constants row by row. Behind a graph with labels, its
-    operations have this `label`.
+    That are matrices by the names of their ports, and tables of constants row by row. Rows that it makes may be one
+    below the other in a port, or end to end. Behind a graph with labels, its operations have this `label`.
     """
 
     kernel: Graph
@@ -37,7 +37,7 @@ class GraphMap:
     @property
     def count(self) -> int:
         """How many columns or rows there are."""
-        return self.ports[0].shape[0 if self.by_rows else 1]
+        return self.ports[0].size // len(self.kernel.results[0])
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -171,7 +171,11 @@ class Film:
         self._camera: Any = None
         self._renderer: Any = None
         if os.environ.get("MUJOCO_GL") != "off" and end > begin:
-            self._renderer, self._camera = self._peer.Renderer(model, size[1], size[0]), self._peer.MjvCamera()
+            try:
+                self._renderer = self._peer.Renderer(model, size[1], size[0])
+            except self._peer.FatalError:  # imported before it was told to do without a screen
+                return
+            self._camera = self._peer.MjvCamera()
             self._camera.distance, self._camera.azimuth, self._camera.elevation = distance, azimuth, elevation
 
     def __repr__(self) -> str:

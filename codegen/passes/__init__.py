@@ -1,7 +1,8 @@
 """The passes: one idea per file, each `Graph -> Graph`, none of them aware of robots.
 
-`DEFAULT` simplify, `ORDER` arrange what is left; a pass may be added anywhere in either. `run` repeats the
-simplifications until nothing changes, and checks what comes out.
+`DEFAULT` simplify, `ORDER` work on what is left; a pass may be added anywhere in either. `run` repeats the
+simplifications until nothing changes, and checks what comes out. The last in `ORDER`, `ARRANGE`, only put values in
+another order: whoever counts operations can do without them.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     Pass = Callable[[Graph], Graph]
 
 __all__ = [
+    "ARRANGE",
+    "COUNTED",
     "DEFAULT",
     "ORDER",
     "chain_sums",
@@ -45,15 +48,9 @@ __all__ = [
 
 DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, factor_sums, drop_dead)
 SHARE: tuple[Pass, ...] = (share_pairs, factor_sums, drop_dead, share_pairs)  # what is shared may have factors
-ORDER: tuple[Pass, ...] = (
-    spare_negations,
-    *SHARE,
-    chain_sums,
-    hoist_angles,
-    sethi_ullman,
-    last_use_first,
-    list_scheduling,
-)
+COUNTED: tuple[Pass, ...] = (spare_negations, *SHARE, chain_sums)
+ARRANGE: tuple[Pass, ...] = (hoist_angles, sethi_ullman, last_use_first, list_scheduling)
+ORDER: tuple[Pass, ...] = (*COUNTED, *ARRANGE)
 
 _ROUNDS = 8
 

@@ -37,7 +37,7 @@ def fold_constants(graph: Graph) -> Graph:
             # Most values: two different arguments that no rule knows anything about.
             a, b, values = draft.moved[args[0]], draft.moved[args[1]], draft.values
             if a != b and values[a].op not in _KNOWN and values[b].op not in _KNOWN:
-                return _once(draft, op, a, b)
+                return _once(draft, op, a, b) if op == "sub" else draft.same(op, a, b)
             return make(draft, op, a, b)
         return make(draft, op, *draft.args(value))
 

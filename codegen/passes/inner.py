@@ -33,12 +33,12 @@ def inner_sums(graph: Graph) -> list[bool]:
 
 def terms_of(values: Sequence[Value], inner: Sequence[bool], root: int) -> list[Term]:
     """The terms of a sum, in order."""
-    terms, waiting = list[Term](), [Term(root, minus=False)]
+    terms, waiting = list[Term](), [(root, False)]
     while waiting:
         node, minus = waiting.pop()
         if node == root or inner[node]:
-            left, right = values[node].args
-            waiting += (Term(right, minus != (values[node].op == "sub")), Term(left, minus))
+            op, (left, right), *_ = values[node]
+            waiting += ((right, minus != (op == "sub")), (left, minus))
         else:
             terms.append(Term(node, minus))
     return terms

@@ -39,17 +39,24 @@ def spare_negations(graph: Graph) -> Graph:
 
 
 class _Signs:
-    """Which values stand for their negative. By values: their users (of terms, the sum), and whether they cannot."""
+    """Which values stand for their negative.
+
+    By values: their users, those among them whose sign follows, and whether they cannot change it.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.values, self.inner = graph.values, inner_sums(graph)
         self.turned = [False] * len(self.values)
         self.fixed = [op in (CONST, INPUT) for op, *_ in self.values]
         self.users: list[list[int]] = [[] for _ in self.values]
+        self.followers: list[list[int]] = [[] for _ in self.values]
         self.known: dict[int, list[Term]] = {}
         for index, (op, args, *_) in enumerate(self.values):
+            follows = op in ODD and not self._takes_signs(index)
             for arg in args:
                 self.users[arg].append(index)
+                if follows:
+                    self.followers[arg].append(index)
                 if op not in SIGNED:
                     self.fixed[arg] = True
         for result in graph.results:
@@ -171,11 +178,10 @@ class _Signs:
             turning.append(place)
             if self.fixed[place] or len(turning) > FOLLOWERS:
                 return None
-            for user in self.users[place]:
-                if self.values[user].op in ODD and not self._takes_signs(user):
-                    if user not in odd:
-                        heappush(waiting, user)
-                    odd[user] = not odd.get(user, False)
+            for user in self.followers[place]:
+                if user not in odd:
+                    heappush(waiting, user)
+                odd[user] = not odd.get(user, False)
         return turning
 
     def _cost(self, index: int) -> int:

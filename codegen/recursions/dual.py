@@ -21,7 +21,7 @@ from numpy.random import default_rng
 from codegen.kinematic_loops.states import random
 from codegen.recursions.products import Product, Result
 from codegen.recursions.tree import Tree
-from codegen.spatial import LDL, diagonal, flagged, ldl, mirrored, semidefinite_ldl
+from codegen.spatial import LDL, diagonal, flagged, ldl, semidefinite_ldl
 
 STEPS = 6  # of the proximal iteration: the damping of the first is undone to its sixth power
 SQUARED = 7  # of that to least squares, which are as near
@@ -93,7 +93,13 @@ def redundant(tree: Tree, J: SX) -> int:
 
 def _solved(factors: LDL) -> Dual:
     """A matrix by its factors."""
-    return Dual(factors.solve, lambda: -mirrored(factors.solve(SX.eye(factors.size))))
+    return Dual(factors.solve, lambda: negative_inverse(factors))
+
+
+def negative_inverse(factors: LDL) -> Result:
+    """-A^-1 = -L'^-1 D^-1 L^-1."""
+    half = factors.forward(SX.eye(factors.size))
+    return Product(half, -factors.scale(half), transposed=True, symmetric=True)
 
 
 def _settled(damped: LDL, D: SX) -> Dual:
@@ -106,7 +112,7 @@ def _settled(damped: LDL, D: SX) -> Dual:
         return X
 
     def negative() -> Result:
-        first = mirrored(damped.solve(SX.eye(damped.size)))
+        first = damped.inverse()
         undone, last = D @ first, -first
         X: Result = last
         for _ in range(STEPS - 1):
@@ -127,7 +133,7 @@ def _least_squares(damped: LDL, D: SX, rows: LeastSquares) -> Dual:
         return X
 
     def negative() -> Result:
-        first = mirrored(damped.solve(SX.eye(damped.size)))
+        first = damped.inverse()
         undone, last = D @ first, -first
         X = Product(last, -(SQUARED - 1) * undone, last)
         for _ in range(SQUARED - 2):

@@ -18,11 +18,15 @@ from codegen.recursions.tree import Tree
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """A function of dense columns at every column of what it `takes`, or with `by_rows`, of rows at every row."""
+    """A function of dense columns at every column of what it `takes`, or with `by_rows`, of rows at every row.
+
+    The rows that it makes are one below the other or, with `end_to_end`, in one row.
+    """
 
     function: Function
     takes: tuple[SX | Panel | Output, ...]
     by_rows: bool = False
+    end_to_end: bool = False
 
     def __str__(self) -> str:
         return f"{self.function.name()} at {self.count} {'rows' if self.by_rows else 'columns'}"
@@ -35,6 +39,8 @@ class Map:
     def shape(self, number: int) -> tuple[int, int]:
         """That of a panel which it makes."""
         size = self.function.size1_out(number)
+        if self.end_to_end:
+            return 1, self.count * size
         return (self.count, size) if self.by_rows else (size, self.count)
 
     def of(self, matrices: Sequence[Any]) -> Map:
@@ -45,6 +51,8 @@ class Map:
         """What it makes of these panels, entry by entry."""
         across = [densify(x.T if self.by_rows else x) for x in panels]
         lines = [self.function.call([x[:, k] for x in across]) for k in range(self.count)]
+        if self.end_to_end:
+            return tuple(vertcat(*columns).T for columns in zip(*lines, strict=True))
         made = (horzcat(*columns) for columns in zip(*lines, strict=True))
         return tuple(x.T if self.by_rows else x for x in made)
 
@@ -86,6 +94,13 @@ def mapped(function: Callable[..., tuple[SX, ...]], *panels: SX | Panel) -> tupl
             symbols.append(own)
             taken.append(panel if isinstance(panel, Panel) or len(rows) == panel.shape[0] else panel[rows, :])
     return _panels(Map(_function(function.__name__, symbols, function(*columns)), tuple(taken)))
+
+
+def end_to_end(function: Callable[..., tuple[SX, ...]], *matrices: SX) -> tuple[Panel, ...]:
+    """The rows, end to end (1 x n s), that a function makes of rows of these (n x r each), both as columns."""
+    symbols = [SX.sym(f"x{k}", x.shape[1]) for k, x in enumerate(matrices)]
+    made = _function(function.__name__, symbols, function(*symbols))
+    return _panels(Map(made, tuple(map(densify, matrices)), by_rows=True, end_to_end=True))
 
 
 def outwards(tree: Tree, panel: SX | Panel, start: SX) -> tuple[Panel, ...]:

@@ -1,11 +1,15 @@
-"""Second derivatives by arguments: of joint forces and joint accelerations by recursions, of all else by AD."""
+"""Second derivatives by arguments: of joint forces, joint accelerations, frames and the centre of mass by recursions.
+
+Of all else they are those of AD.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from casadi import SX, gradient, hessian, horzcat, jacobian, substitute, vec, vertcat
+from casadi import SX, gradient, hessian, horzcat, jacobian, substitute, vec, vertcat, vertsplit
 
 from codegen.recursions.products import entries, substituted
 from codegen.recursions.spanning_rates import is_plain
@@ -16,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from codegen.tracing.task import Task
+
+MOVED = ("fk", "com")
+"""Algorithms of points that bodies carry, and of velocities of these, which are linear in v."""
 
 Pairs = dict[tuple[str, str], SX]
 """Second derivatives by the names of two arguments, of which the first comes no later."""
@@ -51,6 +58,16 @@ def along_tangents(task: Task, state: Sequence[SX], weights: SX) -> SX:
     return vertcat(horzcat(qq.T, qv, qa), horzcat(qv.T, vv, none), horzcat(qa.T, none, none))
 
 
+def of_points(task: Task, state: Sequence[SX], weights: SX) -> SX:
+    """Those of weighted results of `fk` or `com` by q and v (2 nv x 2 nv), along tangents: how gradients change."""
+    own = replace(task, algorithm=f"{task.algorithm}_hessian")
+    ports, symbols = own.signature[0], symbols_of(own.signature[0])
+    ends = [0, *accumulate(port.size for port in ports[len(state) :])]
+    made = results_or_products(own, symbols)
+    _, qq, qv = entries(substituted(made, symbols, [*state, *vertsplit(weights, ends)]))
+    return vertcat(horzcat(qq.T, qv), horzcat(qv.T, SX(*qv.shape)))
+
+
 def of_accelerations(task: Task, state: Sequence[SX], weights: SX) -> SX:
     """Those of weights' a of forward dynamics by q, v and tau (3 nv x 3 nv), along tangents: how gradients change.
 
@@ -82,8 +99,26 @@ def of_joint_forces(task: Task, given: Mapping[str, SX], weights: SX) -> Pairs:
         return {}
     own = results(replace(task, algorithm="rnea_hessian"), {**given, "weights": weights})
     slope, qq, qv, qa, vv = entries(tuple(own[name] for name in ("H_q", "H_qq", "H_qv", "H_qa", "H_vv")))
-    _, E = tangent_maps(task.model, given["q"])
-    constant, nv = SX.sym("slope", slope.sparsity()), task.model.nv
-    turning = substitute(jacobian(E.T @ constant, given["q"]), constant, slope)
-    by_state = {("q", "q"): E.T @ qq.T @ E + turning, ("q", "v"): E.T @ qv, ("q", "a"): E.T @ qa}
+    E, by_q = _by_configuration(task, given["q"], slope, qq)
+    nv = task.model.nv
+    by_state = {("q", "q"): by_q, ("q", "v"): E.T @ qv, ("q", "a"): E.T @ qa}
     return {**by_state, ("v", "v"): vv, ("v", "a"): SX(nv, nv), ("a", "a"): SX(nv, nv)}
+
+
+def of_motion(task: Task, given: Mapping[str, SX], weights: Mapping[str, SX]) -> Pairs:
+    """Those of weighted results of `fk` or `com` by q and v; none where joints' axes turn."""
+    if not turns_no_axes(task):
+        return {}
+    weighted = {f"weights_{name}": w for name, w in weights.items()}
+    own = results(replace(task, algorithm=f"{task.algorithm}_hessian"), {**given, **weighted})
+    slope, qq, qv = entries(tuple(own[name] for name in ("H_q", "H_qq", "H_qv")))
+    E, by_q = _by_configuration(task, given["q"], slope, qq)
+    return {("q", "q"): by_q, ("q", "v"): E.T @ qv, ("v", "v"): SX(*qv.shape)}
+
+
+def _by_configuration(task: Task, q: SX, slope: SX, qq: SX) -> tuple[SX, SX]:
+    """What makes tangents of changes of q, and the second derivative by q of first and second ones along tangents."""
+    _, E = tangent_maps(task.model, q)
+    constant = SX.sym("slope", slope.sparsity())
+    turning = substitute(jacobian(E.T @ constant, q), constant, slope)
+    return E, E.T @ qq.T @ E + turning

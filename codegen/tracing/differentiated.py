@@ -27,6 +27,7 @@ from casadi import (
     jacobian_sparsity,
     jtimes,
     project,
+    reshape,
     sparsify,
     substitute,
     vec,
@@ -38,8 +39,9 @@ from codegen.recursions.products import Product, Result, entries, pulled, times
 from codegen.tracing.arguments import columns, matrix, results, tangent_maps
 from codegen.tracing.blocks import Block, Blocks, plain, spans, split
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.curvature import Pairs, of_joint_forces, second_derivatives
+from codegen.tracing.curvature import MOVED, Pairs, of_joint_forces, of_motion, second_derivatives
 from codegen.tracing.implicit import FORWARD, Dynamics, contracted, program_of
+from codegen.tracing.kinematics import jacobians
 from codegen.tracing.task import symbols_of
 
 if TYPE_CHECKING:
@@ -111,7 +113,11 @@ def derivable(task: Task) -> bool:
 def recursion(task: Task, own: Expressions) -> Results:
     """The blocks of the Jacobian that the registry has a recursion for, by positions as they are, if it has one."""
     name, inputs = f"{task.algorithm}_derivatives", own.inputs
-    if name not in ALGORITHMS or not derivable(task):
+    if not derivable(task):
+        return {}
+    if task.algorithm in MOVED:
+        return Results(jacobians(task, inputs, own.outputs))
+    if name not in ALGORITHMS:
         return {}
     if task.entry.group == "steps":
         return steps(task, own)
@@ -161,9 +167,18 @@ class Explicit:
     def hessian(self, w: SX) -> Blocks:
         """The second derivative of w' y (n x n)."""
         own = self.own
-        known = of_joint_forces(self.task, own.inputs, w) if self.task.algorithm == "rnea" else {}
-        found = second_derivatives(dot(w, own.y), own.inputs, known)
+        found = second_derivatives(dot(w, own.y), own.inputs, self.known(w))
         return {pair: plain(block) for pair, block in both_ways(found).items()}
+
+    def known(self, w: SX) -> Pairs:
+        """Those among them that recursions give."""
+        own, name = self.own, self.task.algorithm
+        if name == "rnea":
+            return of_joint_forces(self.task, own.inputs, w)
+        if name in MOVED:
+            weights = {y: reshape(w[at], *own.outputs[y].shape) for y, at in spans(own.outputs).items()}
+            return of_motion(self.task, own.inputs, weights)
+        return {}
 
 
 def assembled(own: Expressions, known: Results) -> Blocks:

@@ -25,7 +25,7 @@ from codegen.ir.graph import Port
 from codegen.ir.products import straight_line
 from codegen.spatial import mirrored
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.curvature import along_tangents, of_accelerations, turns_no_axes
+from codegen.tracing.curvature import MOVED, along_tangents, of_accelerations, of_points, turns_no_axes
 from codegen.tracing.implicit import program_of
 from codegen.tracing.tangents import tangents
 from codegen.tracing.task import read, symbols_of, trace_products
@@ -190,6 +190,8 @@ def _second(task: Task, own: Differential, arguments: Sequence[SX], weights: SX)
     inputs = [port.name for port in task.signature[0]]
     if task.algorithm == "rnea" and inputs == ["q", "v", "a"] and turns_no_axes(task):
         H = along_tangents(task, arguments, w)
+    elif task.algorithm in MOVED and inputs == ["q", "v"] and turns_no_axes(task):
+        H = of_points(task, arguments, w)
     elif task.algorithm == "aba" and inputs == ["q", "v", "tau"] and own.program.solutions and turns_no_axes(task):
         H = of_accelerations(task, arguments, w)
     else:

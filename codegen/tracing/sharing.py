@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 
 
 class Sharing:
-    """Parts of a function of these symbols of its arguments; what is called has so many operations at `least`."""
+    """Parts of a function of these symbols of its arguments; what is called has so many operations at `least`.
 
-    def __init__(self, symbols: Sequence[SX], least: int = CALLED) -> None:
+    The second number is that of parts without matrices.
+    """
+
+    def __init__(self, symbols: Sequence[SX], least: tuple[int, int] = CALLED) -> None:
         self.symbols = tuple(symbols)
         self.least = least
         self._opened: list[tuple[SX, Result]] = []
@@ -69,4 +72,5 @@ class Sharing:
     def _long(self, own: Body) -> bool:
         """Whether a function is long, and has matrices wide enough for loops."""
         size = Function("f", [*own.given], [*own.made], {"live_variables": False}).n_instructions()
-        return size >= self.least and all(x.size2() == 1 or x.size2() >= TILE for x in own.made)
+        least = self.least[all(x.size2() == 1 for x in own.made)]
+        return size >= least and all(x.size2() == 1 or x.size2() >= TILE for x in own.made)

@@ -242,8 +242,11 @@ def trace(task: Task) -> Graph:
 
 
 @direct_operators()
-def trace_products(task: Task, called: int = CALLED) -> Graph | WithProducts:
-    """The same, with large products of matrices kept as such, and calls of parts of so many operations at least."""
+def trace_products(task: Task, called: tuple[int, int] = CALLED) -> Graph | WithProducts:
+    """The same, with large products of matrices kept as such, and calls of parts that have so many operations.
+
+    The second number is that of parts without matrices.
+    """
     inputs, outputs = task.signature
     symbols = symbols_of(inputs)
     parts = INLINE if task.form.sparse else Sharing(symbols, called)

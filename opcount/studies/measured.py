@@ -44,16 +44,21 @@ class Held:
         return f"{self.robot} holding {', '.join(self.contacts)}" if self.contacts else self.robot
 
     def model(self) -> Robot:
-        """The robot with its added frames."""
-        model = load(self.robot)
-        for name, carrier, offset in self.points:
-            model = model.with_frame(name, carrier, offset)
-        return model
+        """The robot with its added frames, read once."""
+        return _model(self.robot, self.points)
 
     @property
     def options(self) -> dict[str, Any]:
         """What is asked for when it is counted, beside the algorithm."""
         return {"contacts": self.contacts or None, "iterations": self.steps}
+
+
+@cache
+def _model(robot: str, points: tuple[tuple[str, str, tuple[float, float, float]], ...]) -> Robot:
+    model = load(robot)
+    for name, carrier, offset in points:
+        model = model.with_frame(name, carrier, offset)
+    return model
 
 
 def corners(foot: str) -> tuple[tuple[str, str, tuple[float, float, float]], ...]:

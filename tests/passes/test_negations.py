@@ -82,7 +82,7 @@ def test_any_graph(graph):
 @pytest.mark.parametrize(
     ("robot", "algorithm", "contacts", "spared"),
     [
-        pytest.param("talos", "minverse", (), 400, marks=pytest.mark.thorough),
+        pytest.param("talos", "fk_derivatives", (), 200, marks=pytest.mark.thorough),
         ("iiwa", "jacobian", (), 4),
         pytest.param(
             "atlas", "caba_osim", ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6"), 200, marks=pytest.mark.thorough

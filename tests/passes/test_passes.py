@@ -243,6 +243,7 @@ def test_run_reaches_a_fixpoint_and_never_costs(graph: Graph) -> None:
     after = passes.run(graph, order=())
     assert passes.run(after, order=()) == after
     assert count(passes.run(graph)) == count(after)
+    assert count(passes.run(graph, order=passes.COUNTED)) == count(after)
     assert count(after).total <= count(graph).total + count(graph).div
 
 

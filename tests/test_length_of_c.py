@@ -1,0 +1,81 @@
+"""The C of the longest functions: its text is short, and computes what the graph says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import codegen
+from codegen.api import task
+from codegen.emission.emit import Style, emit_artifact
+from codegen.emission.functions import COLUMNS, Function
+from codegen.emission.splitting import HUGE, SHORT
+from codegen.ir.interpreter import interpret
+from codegen.ir.products import WithProducts, straight_line
+from codegen.pipeline import kernel
+from codegen.task.header import header
+from codegen.tracing.task import trace_products
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST = 2e6  # characters
+HELD = {"talos": ("left_sole_link:6", "right_sole_link:6"), "atlas_shadow": ("l_foot:6", "r_foot:6")}
+FREE = ("coriolis", "regressor", "frame_acceleration_derivatives", "centroidal_derivatives", "step_rk4")
+ON_CONTACTS = (
+    *("pv", "pv_early", "pv_soft", "prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff"),
+    *("tree_kkt", "prox_ltl", "prox_ltls", "prox_kkt"),
+)
+STEPPED = ("pv", "pv_soft", "prox_pv", "constrained_aba")
+
+
+def longest() -> Iterator[str]:
+    """Functions that are long for a robot with many joints."""
+    yield from (*FREE, "kkt_inverse")
+    yield from (f"{name}_derivatives" for name in ON_CONTACTS)
+    yield from (f"{name}_{step}" for name in STEPPED for step in ("step_derivatives", "step_rk4"))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("robot", [*HELD])
+@pytest.mark.parametrize("name", [*longest()])
+def test_it_stays_below_two_megabytes(robot: str, name: str) -> None:
+    """On two feet, for any compiler: with limbs in step and plain C in one file."""
+    asked = task(codegen.load(robot), name, contacts=None if name in FREE else HELD[robot])
+    artifact = emit_artifact(header(asked.model, robot, (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
+    assert max(len(text) for _, text in artifact.files) < MOST
+
+
+def test_statements_share_lines() -> None:
+    """Their order stays, comments have their own lines, and no line is longer than its one statement needs."""
+    taken = (f"const P2 t{k} = P2_AT(w[{k}]);" for k in range(2, 9))
+    first = ("/* One. */", "const T t0 = x[0], t1 = x[1];", "y[0] = t0*t1;")
+    statements = (*first, "/* Two. */", *taken, f"y[1] = {'t0 + ' * 40}t1;")
+    lines = Function("void f(T *y)", statements, many=True, very_many=True).lines
+    assert lines[:3] == ("/* One. */", "T t0=x[0],t1=x[1]; y[0]=t0*t1;", "/* Two. */")
+    assert lines[3].startswith("P2 t2=P2_AT(w[2]),t3=P2_AT(w[3]),")
+    assert lines[-1] == f"y[1]={'t0 + ' * 40}t1;"
+    assert all(len(line) < COLUMNS for line in lines[:-1])
+    whole, short = (" ".join(text).replace(" ", "") for text in (statements, lines))
+    assert short.count("P2_AT") == whole.count("P2_AT") == 7
+
+
+@pytest.mark.thorough
+def test_it_computes_what_the_graph_says() -> None:
+    """One state, and states in lanes with a remainder."""
+    model, rng = codegen.load("talos"), np.random.default_rng(2)
+    asked = task(model, "pv_step_derivatives", contacts=HELD["talos"])
+    found = trace_products(asked)
+    assert isinstance(found, WithProducts)
+    assert len(found.graph.values) > HUGE
+    function, whole = codegen.build(model, asked.algorithm, contacts=HELD["talos"]), straight_line(found)
+    states = [(*model.random(rng), np.array(2e-3)) for _ in range(9)]
+    together = function(*map(np.stack, zip(*states, strict=True)))
+    for k, state in enumerate(states):
+        *exact, status = interpret(whole, *state)
+        assert status == 0
+        for one, many, theirs in zip(function(*state), together, exact, strict=True):
+            np.testing.assert_allclose(one, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
+            np.testing.assert_allclose(many[k], theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())

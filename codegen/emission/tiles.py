@@ -4,7 +4,7 @@ A tile is a few columns of the result and a block of its rows, whose sums stay i
 rows of the right factor that meet a number of the left one. The last tile and the last block overlap those before
 where sizes do not divide. Two products of the same left factor go together, half a tile each: columns of one place in
 two matrices have their zeros in the same rows more often than columns side by side. Small products are straight-line
-code where a processor has small vectors (`codegen.emission.row_sums`).
+code where a processor has small vectors (`codegen.emission.row_sums`), but not in very long functions.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from codegen.emission.copies import Copies
 from codegen.emission.row_sums import row_sums
 from codegen.emission.segments import Segments, segmented
+from codegen.emission.splitting import HUGE
 from codegen.emission.systems import Elimination, elimination
 from codegen.ir.block_matrix import CopiedMatrix
 from codegen.ir.calls import GraphCall
@@ -110,8 +111,9 @@ AnyLoops = Tiles | Segments | Copies | Elimination
 
 def tiled(function: WithProducts) -> tuple[AnyLoops, ...]:
     """The loops of all products, in an order in which each comes after those that it takes."""
-    known = function.patterns()
-    return tuple(_loops(products, known) for products in _together(function) if not isinstance(products[0], GraphCall))
+    known, long = function.patterns(), len(function.graph.values) > HUGE
+    together = (products for products in _together(function) if not isinstance(products[0], GraphCall))
+    return tuple(_loops(products, known, long) for products in together)
 
 
 def unread(function: WithProducts) -> dict[str, Pattern]:
@@ -133,8 +135,8 @@ def unread(function: WithProducts) -> dict[str, Pattern]:
     return found
 
 
-def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern]) -> AnyLoops:
-    """The loops of products that go together."""
+def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long: bool) -> AnyLoops:
+    """The loops of products that go together; none becomes straight-line code of a function that is `long` anyway."""
     if isinstance(products[0], CopiedMatrix):
         return Copies(products[0], tuple(known[name].shape for name in products[0].takes))
     if isinstance(products[0], SolvedSystem):
@@ -149,6 +151,8 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern]) -> An
     height = len(turned)
     ways = (_tiles(plain, turned, right, block) for block in BLOCKS if block <= height or block == BLOCKS[-1])
     tiles = min(ways, key=lambda tiles: tiles.cycles)
+    if long:
+        return tiles
     return replace(tiles, vectors=row_sums(plain, known, VECTOR), numbers=row_sums(plain, known, 1))
 
 

@@ -39,7 +39,12 @@ def sparsity_of(pattern: Pattern) -> Sparsity:
 
 
 def compressed(pattern: Pattern) -> tuple[int, ...]:
-    """A pattern as CasADi writes it: rows, columns, where columns begin among the nonzeros, the row of each."""
+    """A pattern as CasADi writes it: rows, columns, where columns begin among the nonzeros, the row of each.
+
+    Of a full one, rows, columns and 1.
+    """
+    if pattern.nnz and pattern.nnz == pattern.shape[0] * pattern.shape[1]:
+        return *pattern.shape, 1
     return *pattern.shape, *pattern.indptr, *pattern.indices
 
 

@@ -153,7 +153,7 @@ class Chain:
         results = call.function.call(arguments)
         by = [self.derivative(argument) for argument in call.arguments]
         self.learn(call.results, results)
-        self.learn(call.blocks, call.first.call(arguments + results))
+        self.learn(call.symbols, call.first.call(arguments + results))
         self.known.extend(zip(map(vec, call.results), call.by(by), strict=True))
         self.made.append(Made(call, by, arguments, results))
 
@@ -186,9 +186,10 @@ class Chain:
         function = call.second
         nominal = [MX(*call.function.size_in(i)) for i in range(count)]
         values = function.call(made.arguments + made.results + seeds + nominal)
-        for i, block in enumerate(call.blocks):
+        for i, block in enumerate(call.symbols):
             row, column = divmod(i, count)
-            self.values[self._place(block)] = values[column * width + width - len(seeds) + row].T
+            value = values[column * width + width - len(seeds) + row]
+            self.values[self._place(block)] = value if call.turned else value.T
         wanted = [i * width + j for i in range(count) for j in range(count)]
         symbols = [SX.sym(f"ddy{number}_{k}", function.sparsity_out(k)) for k in wanted]
         self.learn(symbols, [values[k] for k in wanted])

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function that a stage calls: its arguments as expressions, symbols for its results, and its Jacobian of symbols.
+    """A function that a stage calls: its arguments as expressions, and symbols for its results and its Jacobian.
 
-    `first` gives the values of `symbols`, which make the blocks of the Jacobian, of arguments and results. Of a
-    function that has its Jacobian from its adjoint they are the blocks transposed (`turned`).
+    `first` gives the values of `symbols`, the Jacobian's blocks, of arguments and results. Of a function that has its
+    Jacobian from its adjoint they are the blocks transposed (`turned`).
     """
 
     function: casadi.Function
@@ -46,6 +46,11 @@ class Call:
         return [x.T if self.turned else x for x in self.symbols]
 
     @property
+    def constant(self) -> tuple[str, ...]:
+        """The arguments by which the function has no derivatives that are right."""
+        return getattr(self.function, "constant", ())
+
+    @property
     def second(self) -> casadi.Function:
         """The Jacobian of the adjoint; RobotError for a function without it."""
         return second(self.function)
@@ -68,7 +73,7 @@ class Call:
 
 
 def jacobian(function: casadi.Function) -> tuple[casadi.Function, bool]:
-    """The Jacobian, for a function without one that of the adjoint's, whose blocks are transposed, and whether they are.
+    """The Jacobian and false; for a function without one that of the adjoint's, whose blocks are transposed, and true.
 
     RobotError if there is neither.
     """

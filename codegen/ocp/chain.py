@@ -152,6 +152,10 @@ class Chain:
         arguments = self.evaluated(f"arguments{len(self.made)}", call.arguments)
         results = call.function.call(arguments)
         by = [self.derivative(argument) for argument in call.arguments]
+        if some := [
+            name for name, x in zip(call.function.name_in(), by, strict=True) if x.nnz() and name in call.constant
+        ]:
+            raise RobotError(f"{call}: {some[0]} depends on unknowns; leave it out of `constant` arguments")
         self.learn(call.results, results)
         self.learn(call.symbols, call.first.call(arguments + results))
         self.known.extend(zip(map(vec, call.results), call.by(by), strict=True))
@@ -190,10 +194,10 @@ class Chain:
             row, column = divmod(i, count)
             value = values[column * width + width - len(seeds) + row]
             self.values[self._place(block)] = value if call.turned else value.T
-        wanted = [i * width + j for i in range(count) for j in range(count)]
-        symbols = [SX.sym(f"ddy{number}_{k}", function.sparsity_out(k)) for k in wanted]
-        self.learn(symbols, [values[k] for k in wanted])
-        return [symbols[i * count :][:count] for i in range(count)]
+        half = {(i, j): i * width + j for i in range(count) for j in range(i, count)}
+        symbols = {at: SX.sym(f"ddy{number}_{k}", function.sparsity_out(k)) for at, k in half.items()}
+        self.learn(symbols.values(), [values[k] for k in half.values()])
+        return [[symbols[i, j] if i <= j else symbols[j, i].T for j in range(count)] for i in range(count)]
 
     def _place(self, symbol: SX) -> int:
         return next(k for k, x in enumerate(self.symbols) if x is symbol)

@@ -106,7 +106,7 @@ def to_casadi(
         start = identifier(prefix or robot.name)
         return _loaded(Path(library).absolute(), start, robot, function_name(start, resolved(task)))
     tools = toolchain(target, compiler=compiler)
-    style = replace(style_of("float64", trig, tools), lanes=1, small_vectors=tools.small_vectors)
+    style = replace(style_of("float64", trig, tools).short, lanes=1, small_vectors=tools.small_vectors)
 
     def build(work: Path) -> Build:
         chosen = resolved(task)

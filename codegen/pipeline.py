@@ -58,14 +58,20 @@ def graphs(task: Task) -> tuple[Graph, Graph]:
     return straight_line(written), straight_line(emitted)
 
 
+@lru_cache(maxsize=64)
 def counts(task: Task) -> tuple[Count, Count]:
-    """The operations of a task as written and as emitted: those of its `graphs`, of which it needs none."""
-    written, emitted = map(counted, _functions(task, COUNTED))
+    """The operations of a task as written and as emitted: those of its `graphs`, of which it keeps none."""
+    written, emitted = map(counted, _ordered(task, COUNTED))
     return written, emitted
 
 
 @lru_cache(maxsize=8)
-def _functions(task: Task, order: tuple[Pass, ...] = ORDER) -> tuple[Graph | WithProducts, Graph | WithProducts]:
+def _functions(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts]:
+    """What a task computes as written and as emitted."""
+    return _ordered(task, ORDER)
+
+
+def _ordered(task: Task, order: tuple[Pass, ...]) -> tuple[Graph | WithProducts, Graph | WithProducts]:
     """What a task computes as written and as emitted, after these last passes."""
     with undisturbed(), doing(str(task)):
         with doing("tracing"):

@@ -28,7 +28,8 @@ from codegen.task.header_notes import about, folded
 from codegen.task.limb_symmetry import limbs
 from codegen.tracing.directional import function_of, matrices
 from codegen.tracing.form import Form
-from codegen.tracing.task import Task, trace_iteration
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace_iteration
 
 if TYPE_CHECKING:
     import os

@@ -28,13 +28,12 @@ from codegen.tracing.products import with_loops, with_products
 from codegen.tracing.sharing import Sharing
 from codegen.tracing.stages import Stages
 from codegen.tracing.status import with_status
-from codegen.tracing.task import parameter_name
+from codegen.tracing.task import Task, parameter_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from codegen.model import Contact, Model
-    from codegen.tracing.task import Task
 
 
 def trace(task: Task) -> Graph:

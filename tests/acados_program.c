@@ -12,6 +12,8 @@
 #include "acados_c/ocp_nlp_interface.h"
 #include "acados_c/sim_interface.h"
 
+#include "my_aba_acados_generic.h"
+#include "my_rnea_acados_generic.h"
 #include "my_step_acados_generic.h"
 
 #ifdef EARLIER /* acados of 2023: functions have no options, and some arguments are not there */
@@ -79,17 +81,17 @@ static void shown(const double *numbers, int size)
 
 struct function {
     const char *role;
-    external_function_param_casadi *called;
+    void *called;
 };
 
-/* Three steps of a Runge-Kutta method of four stages over 0.1 s, with sensitivities. */
+/* Three steps of a Runge-Kutta method of four stages over 0.1 s, with sensitivities; a lifted one has only the first. */
 static int integrated(sim_solver_t solver_type, const struct function *functions)
 {
     sim_solver_plan_t plan = { .sim_solver = solver_type };
     sim_config *config = sim_config_create(plan);
     void *dims = sim_dims_create(config);
     int nx = NX, nu = NU, stages = 4, steps = 3, newton = 8;
-    bool yes = true;
+    bool yes = true, further = solver_type != LIFTED_IRK;
     sim_dims_set(config, dims, "nx", &nx);
     sim_dims_set(config, dims, "nu", &nu);
     void *opts = sim_opts_create(config, dims);
@@ -97,8 +99,8 @@ static int integrated(sim_solver_t solver_type, const struct function *functions
     sim_opts_set(config, opts, "num_steps", &steps);
     if (solver_type == IRK) sim_opts_set(config, opts, "newton_iter", &newton);
     sim_opts_set(config, opts, "sens_forw", &yes);
-    sim_opts_set(config, opts, "sens_adj", &yes);
-    sim_opts_set(config, opts, "sens_hess", &yes);
+    sim_opts_set(config, opts, "sens_adj", &further);
+    sim_opts_set(config, opts, "sens_hess", &further);
     sim_in *in = sim_in_create(config, dims);
     sim_out *out = sim_out_create(config, dims);
     double duration = 0.1, unit[NX * NY] = { 0 };
@@ -108,44 +110,64 @@ static int integrated(sim_solver_t solver_type, const struct function *functions
     sim_in_set(config, dims, in, "u", (void *)force);
     sim_in_set(config, dims, in, "S_forw", unit);
     sim_in_set(config, dims, in, "seed_adj", (void *)seed);
-    for (int k = 0; k < 4; ++k) config->model_set(in->model, functions[k].role, functions[k].called);
+    for (int k = 0; k < (further ? 4 : 2); ++k) config->model_set(in->model, functions[k].role, functions[k].called);
     sim_solver *solver = sim_solver_create(config, dims, opts, in);
     sim_precompute(solver, in, out);
-    const int status = sim_solve(solver, in, out);
+    int status = sim_solve(solver, in, out);
+    for (int k = 1; k < newton && !further && !status; ++k) status = sim_solve(solver, in, out); /* an iteration a call */
     shown(out->xn, NX);
     shown(out->S_forw, NX * NY);
-    shown(out->S_adj, NY);
-    shown(out->S_hess, NY * NY);
+    if (further) shown(out->S_adj, NY);
+    if (further) shown(out->S_hess, NY * NY);
     return status;
 }
 
-static int explicitly(void)
-{
-    CREATED(ode, my_aba_expl_ode_fun, 0);
-    CREATED(forward, my_aba_expl_vde_forw, 0);
-    CREATED(adjoint, my_aba_expl_vde_adj, 0);
-    CREATED(second, my_aba_expl_ode_hess, 0);
-    const struct function functions[] = {
-        { "expl_ode_fun", &ode }, { "expl_vde_for", &forward }, { "expl_vde_adj", &adjoint }, { "expl_ode_hess", &second },
-    };
-    return integrated(ERK, functions);
-}
-
-#define BY_RESIDUALS(ALGORITHM)                                                                     \
-    static int by_residuals_of_##ALGORITHM(void)                                                    \
+#define EXPLICITLY(HOW, MADE, TYPE)                                                                 \
+    static int explicitly_by_##HOW(void)                                                            \
     {                                                                                               \
-        CREATED(value, my_##ALGORITHM##_impl_dae_fun, 0);                                           \
-        CREATED(slopes, my_##ALGORITHM##_impl_dae_fun_jac_x_xdot_z, 0);                             \
-        CREATED(jacobians, my_##ALGORITHM##_impl_dae_jac_x_xdot_u_z, 0);                            \
-        CREATED(second, my_##ALGORITHM##_impl_dae_hess, 0);                                         \
+        MADE(ode, my_aba_expl_ode_fun##TYPE, 0);                                                    \
+        MADE(forward, my_aba_expl_vde_forw##TYPE, 0);                                               \
+        MADE(adjoint, my_aba_expl_vde_adj##TYPE, 0);                                                \
+        MADE(second, my_aba_expl_ode_hess##TYPE, 0);                                                \
+        const struct function functions[] = {                                                       \
+            { "expl_ode_fun", &ode }, { "expl_vde_for", &forward },                                 \
+            { "expl_vde_adj", &adjoint }, { "expl_ode_hess", &second },                             \
+        };                                                                                          \
+        return integrated(ERK, functions);                                                          \
+    }
+EXPLICITLY(pointers, CREATED, )
+EXPLICITLY(generic_functions, GENERIC, _generic)
+
+#define BY_RESIDUALS(ALGORITHM, HOW, MADE, TYPE)                                                    \
+    static int by_residuals_of_##ALGORITHM##_by_##HOW(void)                                         \
+    {                                                                                               \
+        MADE(value, my_##ALGORITHM##_impl_dae_fun##TYPE, 0);                                        \
+        MADE(slopes, my_##ALGORITHM##_impl_dae_fun_jac_x_xdot_z##TYPE, 0);                          \
+        MADE(jacobians, my_##ALGORITHM##_impl_dae_jac_x_xdot_u_z##TYPE, 0);                         \
+        MADE(second, my_##ALGORITHM##_impl_dae_hess##TYPE, 0);                                      \
         const struct function functions[] = {                                                       \
             { "impl_dae_fun", &value }, { "impl_dae_fun_jac_x_xdot_z", &slopes },                   \
             { "impl_dae_jac_x_xdot_u_z", &jacobians }, { "impl_dae_hess", &second },                \
         };                                                                                          \
         return integrated(IRK, functions);                                                          \
     }
-BY_RESIDUALS(aba)
-BY_RESIDUALS(rnea)
+BY_RESIDUALS(aba, pointers, CREATED, )
+BY_RESIDUALS(rnea, pointers, CREATED, )
+BY_RESIDUALS(aba, generic_functions, GENERIC, _generic)
+BY_RESIDUALS(rnea, generic_functions, GENERIC, _generic)
+
+#define BY_LIFTING(ALGORITHM)                                                                       \
+    static int by_lifting_##ALGORITHM(void)                                                         \
+    {                                                                                               \
+        GENERIC(value, my_##ALGORITHM##_impl_dae_fun_generic, 0);                                   \
+        GENERIC(slopes, my_##ALGORITHM##_impl_dae_fun_jac_x_xdot_u_generic, 0);                     \
+        const struct function functions[] = {                                                       \
+            { "impl_dae_fun", &value }, { "impl_dae_fun_jac_x_xdot_u", &slopes },                   \
+        };                                                                                          \
+        return integrated(LIFTED_IRK, functions);                                                   \
+    }
+BY_LIFTING(aba)
+BY_LIFTING(rnea)
 
 static int controlled(void *value, void *slopes, void *second);
 static double dt = 0.05;
@@ -269,10 +291,15 @@ int main(int count, char **asked)
         if (!bounded) start[0] = NAN;
         return by_generic_functions();
     }
+    int status = explicitly_by_pointers() || explicitly_by_generic_functions();
 #ifdef EARLIER /* its implicit integrators know no time */
-    (void)by_residuals_of_aba, (void)by_residuals_of_rnea;
-    return explicitly() || by_pointers() || by_generic_functions();
+    (void)by_residuals_of_aba_by_pointers, (void)by_residuals_of_rnea_by_pointers;
+    (void)by_residuals_of_aba_by_generic_functions, (void)by_residuals_of_rnea_by_generic_functions;
+    (void)by_lifting_aba, (void)by_lifting_rnea;
 #else
-    return explicitly() || by_residuals_of_aba() || by_residuals_of_rnea() || by_pointers() || by_generic_functions();
+    status = status || by_residuals_of_aba_by_pointers() || by_residuals_of_aba_by_generic_functions();
+    status = status || by_residuals_of_rnea_by_pointers() || by_residuals_of_rnea_by_generic_functions();
+    status = status || by_lifting_aba() || by_lifting_rnea();
 #endif
+    return status || by_pointers() || by_generic_functions();
 }

@@ -402,6 +402,8 @@ def test_solvers_stop_where_functions_overflow(solver):
         ({"derivatives": 3}, "derivatives must be 0, 1 or 2"),
         ({"directions": 3}, "directions must be 1 or 4"),
         ({"directions": 4, "lean": True}, "lean=True leaves functions out"),
+        ({"constant": ("q",)}, "constant q: with lean=True, some of q, v, tau"),
+        ({"constant": ("x",), "lean": True}, "constant x: with lean=True, some of q, v, tau"),
         ({"on_singular": "stop"}, "on_singular 'stop': choose one of ignore, fail"),
         ({"iterations": 0}, "iterations"),
         ({"algorithm": "flight"}, "there is no algorithm 'flight'"),

@@ -31,29 +31,34 @@ def nested(robot: codegen.Model, *, expand: bool) -> ocp.Stage:
     """A stage that calls functions of functions' results, in its rows and in its cost."""
     nq, nv, frame = robot.nq, robot.nv, robot.frames[-1].name
 
-    def of(name: str, **options: object) -> ca.Function:
-        return codegen.to_casadi(robot, name, expand=expand, lean=not expand, **options)
+    def of(name: str, *constant: str, **options: object) -> ca.Function:
+        lean = {} if expand else {"lean": True, "constant": constant}
+        return codegen.to_casadi(robot, name, expand=expand, **lean, **options)
 
     stage = ocp.Stage()
     (dq, dq_next), (dv, dv_next), (df, _) = (stage.unknown(x, size) for x, size in (("dq", nv), ("dv", nv), ("df", 3)))
     q = stage.call(of("integrate"), stage.parameter("q", nq), dq)
     v, v_next = stage.parameter("v", nv) + dv, stage.parameter("v_next", nv) + dv_next
     f = stage.parameter("f", 3) + df
-    _, rotation, velocity = stage.call(of("fk", frames=(frame,)), q, v)
+    fk = of("fk", frames=(frame,))
+    _, rotation, velocity = stage.call(fk, q, v)
+    after = stage.call(fk, q, v_next)[2]  # whose second derivatives nothing takes
     wrench = ca.horzcat((rotation.T @ f).T, ca.SX(1, 3))
     tau = stage.call(of("rnea", external=(frame,)), q, v, (v_next - v) / H, wrench)
-    stage.zero(dq - dq_next, tau[:6])
+    stage.zero(dq - dq_next, tau[:6], after[0, :3] - velocity[0, :3])
     stage.bounded(-1.0, tau[6:], np.inf)
     stage.bounded(0.0, 0.5 * f[2] - f[:2], 10.0)
     stage.cost([1.0, 2.0, 3.0], velocity[0, :3])
     stage.cost(0.1, ca.vertcat(dq, v, tau))
+    stage.cost(2.0, stage.call(of("difference", "q0"), stage.parameter("q_wanted", nq), q))
     return stage
 
 
 def numbers(robot: codegen.Model, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Parameters of this stage."""
     q, v, _ = robot.random(rng)
-    return {"q": q, "v": v, "v_next": v + 0.1 * rng.standard_normal(robot.nv), "f": rng.standard_normal(3)}
+    given = {"q": q, "v": v, "v_next": v + 0.1 * rng.standard_normal(robot.nv), "f": rng.standard_normal(3)}
+    return {**given, "q_wanted": robot.random(rng)[0]}
 
 
 def test_hessians_of_nested_calls_are_exact() -> None:
@@ -63,7 +68,7 @@ def test_hessians_of_nested_calls_are_exact() -> None:
     given = numbers(robot, rng)
     found = ours.linearised("ours", compile_c=False, exact=BARRIER)(**given)
     expected = peer.linearised("peer", compile_c=False, exact=BARRIER)(**given)
-    assert len(ours.calls) == 3
+    assert len(ours.calls) == 5
     assert not peer.calls
     for name, value in expected.items():
         scale = max(1.0, np.abs(value.full()[np.isfinite(value.full())]).max(initial=0))
@@ -88,6 +93,18 @@ def test_hessians_of_nested_calls_are_exact() -> None:
         steps = [cost(s * 1e-4 * way) for s in (-2, -1, 0, 1, 2)]
         second = np.dot([-1, 16, -30, 16, -1], steps) / 12e-8
         assert way @ whole @ way == pytest.approx(second, rel=1e-4, abs=1e-2)
+
+
+def test_constant_arguments_are_no_unknowns() -> None:
+    """A function has no derivatives by them."""
+    robot, stage = arm(), ocp.Stage()
+    q = stage.parameter("q", robot.nq) + stage.unknown("dq", robot.nv)[0]
+    distance = codegen.to_casadi(robot, "difference", lean=True, constant=("q0",))
+    stage.cost(1.0, stage.call(distance, stage.parameter("q_wanted", robot.nq), q))
+    assert stage.linearised("node", compile_c=False, exact=BARRIER).size_out("hessian") == (6, 6)
+    stage.cost(1.0, stage.call(distance, q, stage.parameter("q_next", robot.nq)))
+    with pytest.raises(RobotError, match="q0 depends on unknowns"):
+        stage.linearised("node", compile_c=False)
 
 
 def test_without_exact_hessians_lean_functions_give_jacobians() -> None:
@@ -118,7 +135,7 @@ def test_long_parts_are_written_by_rigidc(monkeypatch: pytest.MonkeyPatch) -> No
     )
     for name, value in expected.items():
         np.testing.assert_allclose(found[name].full(), value.full(), rtol=1e-10, atol=1e-9, err_msg=name)
-    assert written == ["node_seeds1", "node_seeds0", "node_derivatives"]
+    assert written == ["node_weights", "node_seeds1", "node_seeds0", "node_derivatives"]
     x = ca.SX.sym("x", 100)
     for bound, kind in ((1.0, "External"), (np.inf, "SXFunction")):
         assert parts_of([])(ca.Function("part", [x], [ca.fmin(2 * x, bound * x[0])])).is_a(kind)

@@ -23,7 +23,6 @@ from codegen.emission.products import (
     vectorised,
 )
 from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, ProductKernel, Style
-from codegen.emission.splitting import HUGE
 from codegen.emission.stack import stack
 from codegen.emission.statements import Comments, statements
 from codegen.emission.storage import storage
@@ -399,15 +398,15 @@ def _functions(
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
     public = f"{head}({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]
+    short = len(program.graph.values) > lengths.readable
     if len(parts) == 1:
-        return Body((Function(public, bodies[0]),), (), workspace)
+        return Body((Function(public, bodies[0], many=short, very_many=short),), (), workspace)
     heads = [
         f"{macro}_PART void {name}_part_{k}({', '.join(declared[argument] for argument in part.names)})"
         for k, part in enumerate(parts)
     ]
     calls = tuple(Call(f"{name}_part_{k}", part.names) for k, part in enumerate(parts))
-    very_many = len(program.graph.values) > HUGE
-    inner = [Function(*pair, many=True, very_many=very_many) for pair in zip(heads, bodies, strict=True)]
+    inner = [Function(*pair, many=True, very_many=short) for pair in zip(heads, bodies, strict=True)]
     taken = {name for part in parts for name in part.names}
     unused = [f"(void){name};" for name in names if name not in taken]
     outer = Function(public, (*unused, f"T w[{workspace}] {macro}_ALIGNED;", *map(str, calls)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from string import hexdigits
 from typing import TYPE_CHECKING
 
@@ -52,6 +52,11 @@ class Style:
     def __str__(self) -> str:
         lanes = f", {self.lanes} lanes" if self.lanes > 1 else ""
         return f"{self.dtype}, {self.trig} angles{lanes}, {self.lengths}"
+
+    @property
+    def short(self) -> Style:
+        """The same as short a text as there is, which nobody reads."""
+        return replace(self, lengths=replace(self.lengths, readable=0))
 
     @property
     def turns(self) -> int:

@@ -37,7 +37,7 @@ class Lengths:
 
     They stay whole up to so many statements with so many different `numbers` among them; others come in parts of up to
     `part` statements, or `in_step` where limbs go in step and where there are very many. In parts `turns` states take
-    turns.
+    turns. With more than `readable` statements the text is as short as it can be.
     """
 
     whole: int = LONGEST
@@ -45,11 +45,13 @@ class Lengths:
     in_step: int = IN_STEP
     numbers: float = math.inf
     turns: int = TURNS
+    readable: int = HUGE
 
     def __str__(self) -> str:
         whole = f"up to {self.whole} statements"
         whole += "" if math.isinf(self.numbers) else f" and {self.numbers} numbers"
-        return f"functions of {whole}, parts of {self.part} ({self.in_step} in step), {self.turns} turns"
+        parts = f"parts of {self.part} ({self.in_step} in step), {self.turns} turns"
+        return f"functions of {whole}, {parts}{'' if self.readable else ', short'}"
 
     @property
     def of_limbs(self) -> Lengths:

@@ -5,8 +5,8 @@ casadi_function_generation.py; sim_erk_integrator.c; sim_irk_integrator.c; ocp_n
 x = [q; v], the control is u = tau, and the parameters p are all other arguments in their order, each column by column.
 Matrices are dense, column by column. An ODE is xdot = [T(q) v; a]. It keeps the norms of quaternions, and the dynamics
 normalise them. Kernels give Jacobians and Hessians; loops multiply these by the sensitivities Sx, Su that an integrator
-carries, and make residuals of rates. Discrete dynamics come with functions of acados' type 'generic' as well
-(external_function_generic.h; ocp_nlp_dynamics_disc.c), which read and write BLASFEO's vectors and matrices.
+carries, and make residuals of rates. All come as functions of acados' type 'generic', too (`acados_generic.py`), which
+read and write BLASFEO's vectors and matrices.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from codegen.emission.text import render
 from codegen.errors import RobotError
 from codegen.garbage import undisturbed
 from codegen.interfaces.acados_functions import Dynamics, Residual, continuous, discrete, places, residuals
+from codegen.interfaces.acados_generic import generic
 from codegen.interfaces.dense_kernels import dense_kernel
 from codegen.ir.names import comment, identifier
 from codegen.progress import doing, each
@@ -48,16 +49,19 @@ def interface(top: Header, task: Task, *, derivatives: int) -> Wrapped:
         own = [f for f in functions if f.kernel in ("", f.name)]
         kernels = {f.name: _kernel(task, found, lam, f) for f in each(own, str)}
     name = f"{top.c_prefix}_{identifier(task.algorithm)}"
+    told = [_slots(top.c_prefix, name, found, f, kernels[f.kernel or f.name]) for f in functions]
     slots = {
         **top.names,
         "algorithm": identifier(task.algorithm),
         "parameters": ", ".join(name for name, _ in _parameters(found)) or "none",
-        "functions": [_slots(top.c_prefix, name, found, f, kernels[f.kernel or f.name]) for f in functions],
+        "functions": told,
+        "generic": [one for f, own in zip(functions, told, strict=True) for one in generic(f, own)],
+        "guard": f"{name.upper()}_ACADOS_GENERIC_H",
     }
-    texts = {f"{name}_acados.c": render("acados.c.jinja", about=comment(task.entry.title), name=name, **slots)}
-    if _steps(task):
-        guard = f"{name.upper()}_ACADOS_GENERIC_H"
-        texts[f"{name}_acados_generic.h"] = render("acados_generic.h.jinja", guard=guard, **slots)
+    texts = {
+        f"{name}_acados.c": render("acados.c.jinja", about=comment(task.entry.title), name=name, **slots),
+        f"{name}_acados_generic.h": render("acados_generic.h.jinja", **slots),
+    }
     return tuple(kernels.values()), texts
 
 

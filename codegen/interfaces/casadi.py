@@ -64,6 +64,7 @@ def to_casadi(
     derivatives: int = 2,
     directions: int = 1,
     lean: bool = False,
+    constant: Sequence[str] = (),
     on_singular: str = "ignore",
     expand: bool = False,
     target: str = "native",
@@ -79,7 +80,8 @@ def to_casadi(
     normalised. `derivatives` is their highest order: with 2 there are Hessians, with 1 solvers need an approximate one,
     with 0 there is the value alone. `directions=4` adds products of derivatives by four directions at once, in SIMD
     lanes, which CasADi takes where it assembles Jacobians of larger expressions. `lean` leaves out what stages of
-    `codegen.ocp` do not call: CasADi itself cannot differentiate such a function. Where a status is not 0 the results
+    `codegen.ocp` do not call, and derivatives by arguments that are `constant`: CasADi itself cannot differentiate such
+    a function. Where a status is not 0 the results
     are finite all the same; with `on_singular="fail"` CasADi is told that the evaluation failed, and also where a
     result is infinite or no number. `expand` gives an SX function of the operations as emitted, without C, which CasADi
     differentiates; with `derivatives=1` a function that calls it, and has our Jacobian in place of CasADi's. `library`
@@ -93,6 +95,9 @@ def to_casadi(
     order, several = order_of(derivatives), in_lanes(directions)
     if lean and (several or expand):
         raise RobotError("lean=True leaves functions out; leave out directions=4 and expand=True, which ask for others")
+    taken = [port.name for port in task.signature[0]]
+    if constant and (not lean or not {*constant} <= {*taken}):
+        raise RobotError(f"constant {', '.join(constant)}: with lean=True, some of {', '.join(taken)}")
     if expand:
         return _with_jacobian(task) if order == 1 else expanded(exported(resolved(task), 0)[0].sparse, task.algorithm)
     if tuple(map(int, version("casadi").split(".")[:2])) < LEAST:
@@ -101,20 +106,25 @@ def to_casadi(
         start = identifier(prefix or robot.name)
         return _loaded(Path(library).absolute(), start, robot, function_name(start, resolved(task)))
     tools = toolchain(target, compiler=compiler)
-    style = replace(style_of("float64", trig, tools), lanes=1, small_vectors=tools.small_vectors)
+    style = replace(style_of("float64", trig, tools).short, lanes=1, small_vectors=tools.small_vectors)
 
     def build(work: Path) -> Build:
         chosen = resolved(task)
         name = function_name(identifier(robot.name), chosen)
-        write = partial(interface, derivatives=order, several=several, lean=lean, failing=failing)
+        write = partial(
+            interface, derivatives=order, several=several, lean=lean, constant=tuple(constant), failing=failing
+        )
         files = pipeline.files_of(robot, (chosen,), robot.name, style, BACKENDS["c"], [write], plain=False)
         sources = {path: text for path, text in files.items() if path.endswith((".c", ".h")) and path != "example.c"}
         return Build(compile_library(name, sources, work, tools), tuple(sources), {"symbol": name})
 
     with doing(f"{task.algorithm} of {robot.name} for CasADi"):
-        place, made, _ = kept(f"casadi {order} {several} {lean} {failing} {task.request} {style}", build, tools)
+        place, made, _ = kept(
+            f"casadi {order} {several} {lean} {constant} {failing} {task.request} {style}", build, tools
+        )
     function = _loaded(place / made.binary, identifier(robot.name), robot, made.facts["symbol"])
     function.library = str(place / made.binary)  # type: ignore[attr-defined]  # for C that calls the function
+    function.constant = tuple(constant)  # type: ignore[attr-defined]
     return function
 
 
@@ -159,11 +169,18 @@ def in_lanes(directions: int) -> bool:
 
 
 def interface(
-    top: Header, task: Task, *, derivatives: int, several: bool = False, lean: bool = False, failing: bool = False
+    top: Header,
+    task: Task,
+    *,
+    derivatives: int,
+    several: bool = False,
+    lean: bool = False,
+    constant: Sequence[str] = (),
+    failing: bool = False,
 ) -> Wrapped:
     """What a folder has for CasADi besides: kernels, and the C that makes functions of CasADi's interface of them."""
     wanted = LEAN[derivatives] if lean else tuple(ORDERS) if several else BY_ONE
-    functions = exported(task, derivatives, wanted)
+    functions = exported(task, derivatives, wanted, half=lean, constant=constant)
     name = function_name(top.c_prefix, task)
     text = wrapper(top, name, task.algorithm, task.entry.title, functions, failing=failing)
     kernels = tuple(f.kernel for f in functions if f.sparse.function.outputs)

@@ -27,7 +27,7 @@ from codegen.tracing.sparse_graph import SparseGraph, pattern_of, sparse_graph
 from codegen.tracing.trace import trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from codegen.emission.spec import Kernel, ProductKernel
     from codegen.packing import Roles
@@ -74,8 +74,14 @@ class Exported:
         return f"{self.start}{self.sparse}"
 
 
-def exported(task: Task, derivatives: int, only: Collection[str] = BY_ONE) -> tuple[Exported, ...]:
-    """The functions up to derivatives of this order, or `only` those among them, by what their names begin with."""
+def exported(
+    task: Task, derivatives: int, only: Collection[str] = BY_ONE, *, half: bool = False, constant: Sequence[str] = ()
+) -> tuple[Exported, ...]:
+    """The functions up to derivatives of this order, or `only` those among them, by what their names begin with.
+
+    Of Hessians only blocks by an argument and itself or a later one with `half` of them, and no derivatives by
+    arguments that are `constant`: the other ones have no nonzeros.
+    """
     if task.iterations is None:
         raise RobotError(f"{task.algorithm}: for CasADi the number of iterations is fixed; give a number of them")
     with undisturbed(), doing(f"{task.algorithm} of {task.model.name} for CasADi"):
@@ -87,6 +93,7 @@ def exported(task: Task, derivatives: int, only: Collection[str] = BY_ONE) -> tu
             for start in each(starts, KERNELS.__getitem__):
                 inputs, outputs = _expressions(start, own, found)
                 outputs = _within(outputs, felt) if start == "jac_adj1_" else outputs
+                outputs = _without(outputs, own, half=half, constant=constant)
                 times = DIRECTIONS if start in SEVERAL else 1
                 fixed = {name: _beside(whole[name], times) for name in whole.keys() & outputs.keys()}
                 made.append(_exported(task, start, inputs, outputs, fixed))
@@ -162,6 +169,19 @@ def _within(second: Mapping[str, SX | Block], felt: Mapping[str, list[int]]) -> 
             some[rows, columns] = 1
             found[key] = replace(block, entries=block.entries * some.sparsity())
     return found
+
+
+def _without(
+    outputs: Mapping[str, SX | Block], own: Expressions, *, half: bool, constant: Sequence[str]
+) -> Mapping[str, SX | Block]:
+    """Results without half of the second derivatives, which are the other half's, and without those by constants."""
+    inputs, seeds = [*own.inputs], [f"adj_{y}" for y in own.outputs]
+    left_out = {f"jac_adj_{x}_{y}" for k, x in enumerate(inputs) for y in inputs[: k * half]}
+    for x in constant:
+        left_out |= {f"jac_adj_{pair}" for y in inputs for pair in (f"{x}_{y}", f"{y}_{x}")}
+        left_out |= {f"jac_adj_{x}_{seed}" for seed in seeds} | {f"jac_{y}_{x}" for y in own.outputs}
+    shapes = {key: y.shape if isinstance(y, SX) else y.entries.shape for key, y in outputs.items()}
+    return {key: SX(*shapes[key]) if key in left_out else y for key, y in outputs.items()}
 
 
 def _blocks(start: str, known: Blocks, rows: Mapping[str, SX], columns: Mapping[str, SX]) -> dict[str, SX | Block]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -162,6 +163,12 @@ def regrouped(model: Model, shifting: Collection[str] = (), exchanged: bool = Fa
     Nothing moves across a joint of `shifting`: its offset is not known yet. With `exchanged`, mass also goes outwards
     where it takes a first moment along; that serves forces, but not inertias, of which a mass fills a whole block.
     """
+    return _regrouped(model, frozenset(shifting), exchanged)
+
+
+@lru_cache(maxsize=8)
+def _regrouped(model: Model, shifting: frozenset[str], exchanged: bool) -> tuple[TenNumbers, ...]:
+    """The same; functions of one robot ask for it many times."""
     with localcontext(Context(prec=DIGITS)):
         own = [TenNumbers.of(body.inertia) for body in model.bodies]
         left = [*own, TenNumbers.of(Inertia())]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -41,6 +42,12 @@ def canonical(model: Model, bases: Mapping[int, Pose] | None = None, slides: boo
     `bases` are the frames in which floating bodies are to be followed, if not their own; joints have to follow suit.
     Origins stay where they are unless they are to slide.
     """
+    return _canonical(model, tuple((bases or {}).items()), slides)
+
+
+@lru_cache(maxsize=8)
+def _canonical(model: Model, bases: tuple[tuple[int, Pose], ...], slides: bool) -> Canonical:
+    """The same; functions of one robot ask for it many times."""
     children: dict[int, list[Body]] = {i: [] for i in range(-1, len(model.bodies))}
     for body in model.bodies:
         children[body.parent].append(body)
@@ -48,7 +55,7 @@ def canonical(model: Model, bases: Mapping[int, Pose] | None = None, slides: boo
     bodies: list[Body] = []
     for i, body in enumerate(model.bodies):
         seen = (moves[body.parent].inverse() if body.parent >= 0 else Pose()) @ body.placement
-        move, placement = (bases or {}).get(i, Pose()), seen
+        move, placement = dict(bases).get(i, Pose()), seen
         if body.joint.single_axis:
             turn = aligning_turn(times(seen.R, np.array(body.joint.axis)))
             # to the last digit, or rounding would double from joint to joint

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 class Call:
     """A function that a stage calls: its arguments as expressions, and symbols for its results and its Jacobian.
 
-    `first` gives the blocks of the Jacobian, of arguments and results.
+    `first` gives the values of `symbols`, the Jacobian's blocks, of arguments and results. Of a function that has its
+    Jacobian from its adjoint they are the blocks transposed (`turned`).
     """
 
     function: casadi.Function
     first: casadi.Function
     arguments: tuple[SX, ...]
     results: tuple[SX, ...]
-    blocks: tuple[SX, ...]
+    symbols: tuple[SX, ...]
+    turned: bool
 
     def __str__(self) -> str:
         return str(self.function)
@@ -33,10 +35,20 @@ class Call:
     @classmethod
     def of(cls, function: casadi.Function, arguments: Iterable[SX], number: int) -> Call:
         """The call of this number in its stage; RobotError for a function without derivatives."""
-        first = jacobian(function)
+        first, turned = jacobian(function)
         results = (SX.sym(f"y{number}_{i}", function.sparsity_out(i)) for i in range(function.n_out()))
-        blocks = (SX.sym(f"dy{number}_{i}", first.sparsity_out(i)) for i in range(first.n_out()))
-        return cls(function, first, tuple(arguments), tuple(results), tuple(blocks))
+        symbols = (SX.sym(f"dy{number}_{i}", first.sparsity_out(i)) for i in range(first.n_out()))
+        return cls(function, first, tuple(arguments), tuple(results), tuple(symbols), turned)
+
+    @property
+    def blocks(self) -> list[SX]:
+        """The derivative of each result by each argument."""
+        return [x.T if self.turned else x for x in self.symbols]
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """The arguments by which the function has no derivatives that are right."""
+        return getattr(self.function, "constant", ())
 
     @property
     def second(self) -> casadi.Function:
@@ -45,25 +57,28 @@ class Call:
 
     def by(self, arguments: list[SX]) -> Iterable[SX]:
         """The derivatives of the results, if these are the derivatives of the arguments."""
-        width, number = arguments[0].size2(), len(arguments)
+        width, number, blocks = arguments[0].size2(), len(arguments), self.blocks
         for i, result in enumerate(self.results):
-            blocks = self.blocks[i * number : (i + 1) * number]
-            products = [b @ a for b, a in zip(blocks, arguments, strict=True) if b.nnz() and a.nnz()]
+            row = blocks[i * number : (i + 1) * number]
+            products = [b @ a for b, a in zip(row, arguments, strict=True) if b.nnz() and a.nnz()]
             yield sum(products, SX(result.numel(), width))
 
     def pulled(self, seeds: list[SX]) -> list[SX]:
         """The derivative of seeds' results by each argument (a column)."""
-        found, number = list[SX](), len(self.arguments)
+        found, number, blocks = list[SX](), len(self.arguments), self.blocks
         for j, argument in enumerate(self.arguments):
-            parts = [self.blocks[i * number + j].T @ vec(seed) for i, seed in enumerate(seeds)]
+            parts = [blocks[i * number + j].T @ vec(seed) for i, seed in enumerate(seeds)]
             found.append(sum(parts, SX(argument.numel(), 1)))
         return found
 
 
-def jacobian(function: casadi.Function) -> casadi.Function:
-    """The Jacobian, for a function without one that of the adjoint's; RobotError if there is neither."""
+def jacobian(function: casadi.Function) -> tuple[casadi.Function, bool]:
+    """The Jacobian and false; for a function without one that of the adjoint's, whose blocks are transposed, and true.
+
+    RobotError if there is neither.
+    """
     try:
-        return function.jacobian()
+        return function.jacobian(), False
     except RuntimeError:
         whole = _exported(function)
     if whole is None:
@@ -74,8 +89,8 @@ def jacobian(function: casadi.Function) -> casadi.Function:
     nominal = [MX.sym(f"out_{function.name_out(i)}", function.size_out(i)) for i in range(results)]
     seeds = [MX.zeros(*function.size_out(i)) for i in range(results)]
     values = whole.call([*inputs, *nominal, *seeds, *(MX(*function.size_in(i)) for i in range(count))])
-    found = [values[j * width + count + results + i].T for i in range(results) for j in range(count)]
-    return casadi.Function(f"jac_{function.name()}", [*inputs, *nominal], found)
+    found = [values[j * width + count + results + i] for i in range(results) for j in range(count)]
+    return casadi.Function(f"jac_{function.name()}", [*inputs, *nominal], found), True
 
 
 def second(function: casadi.Function) -> casadi.Function:

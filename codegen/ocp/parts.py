@@ -69,7 +69,7 @@ def emitted(function: Function) -> Function:
     RobotError if there is an operation or number that C has not, BuildError if no compiler works.
     """
     name, tools = function.name(), toolchain()
-    style = replace(style_of("float64", "libm", tools), lanes=1, in_place=False)
+    style = replace(style_of("float64", "libm", tools).short, lanes=1, in_place=False)
 
     def build(work: Path) -> Build:
         with undisturbed():

@@ -113,8 +113,8 @@ class Stage:
         hessian = by.T @ by
         if exact is not None:
             weights = SX.sym("forces", rows.numel()), SX.sym("residual", residual.numel())
-            pushes = force(rows - low, *exact) - force(up - rows, *exact)
-            chain.learn(weights, chain.evaluated("weights", [casadi.densify(pushes), casadi.densify(residual)]))
+            forces = pushes(low, rows, up, *exact)
+            chain.learn(weights, chain.evaluated("weights", [forces, casadi.densify(residual)]))
             hessian += chain.hessian(casadi.dot(weights[0], rows) + casadi.dot(weights[1], residual))
         rows_of = chain.evaluated("rows", [casadi.densify(x) for x in (zero, low - rows, up - rows)])
         slope, upper = casadi.densify(by.T @ residual), casadi.triu(hessian)
@@ -180,6 +180,18 @@ def _each(given: Any, size: int, name: str) -> SX:
 def _numbers(expression: SX) -> list[float]:
     """The elements that are numbers."""
     return [float(x) for x in casadi.vertsplit(expression) if x.is_constant()]
+
+
+def pushes(lower: SX, rows: SX, upper: SX, barrier: float, near: float) -> SX:
+    """The forces of barriers at both bounds of rows; bounds that are infinite have none."""
+    low, up = (
+        [k for k, x in enumerate(casadi.vertsplit(bound)) if not (x.is_constant() and abs(float(x)) == inf)]
+        for bound in (lower, upper)
+    )
+    found = SX.zeros(rows.numel())
+    found[low] += force(rows[low] - lower[low], barrier, near)
+    found[up] -= force(upper[up] - rows[up], barrier, near)
+    return found
 
 
 def force(slack: SX, barrier: float, near: float) -> SX:

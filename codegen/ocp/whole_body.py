@@ -44,7 +44,8 @@ class WholeBody:
 
     def __init__(self, robot: Model, step: float, *, expand: bool = True, exact: bool = False) -> None:
         self._robot, self._step, self._expand, self._exact = robot, step, expand, exact
-        self._integrate, self._difference = self.function("integrate"), self.function("difference")
+        fixed = {} if expand else {"constant": ("q0",)}  # distances are from numbers
+        self._integrate, self._difference = self.function("integrate"), self.function("difference", **fixed)
 
     def __repr__(self) -> str:
         return f"WholeBody({self._robot.name}, {self._step:g} s)"

@@ -39,7 +39,12 @@ def sparsity_of(pattern: Pattern) -> Sparsity:
 
 
 def compressed(pattern: Pattern) -> tuple[int, ...]:
-    """A pattern as CasADi writes it: rows, columns, where columns begin among the nonzeros, the row of each."""
+    """A pattern as CasADi writes it: rows, columns, where columns begin among the nonzeros, the row of each.
+
+    Of a full one, rows, columns and 1.
+    """
+    if pattern.nnz and pattern.nnz == pattern.shape[0] * pattern.shape[1]:
+        return *pattern.shape, 1
     return *pattern.shape, *pattern.indptr, *pattern.indices
 
 
@@ -154,7 +159,8 @@ def _trimmed(graph: Graph, patterns: Mapping[str, Pattern], whole: Collection[st
         kept = [k for k, index in enumerate(result) if port.name in whole or graph.values[index] != Value(CONST)]
         if port.name not in whole:
             own = found[port.name]
-            found[port.name] = Pattern.of(own.shape, [(own.indices[k], own.columns[k]) for k in kept])
+            places = [*zip(own.indices, own.columns, strict=True)]
+            found[port.name] = Pattern.of(own.shape, [places[k] for k in kept])
         if kept:
             outputs.append(port if port.name in whole else replace(port, shape=(len(kept),)))
             results.append(tuple(result[k] for k in kept))

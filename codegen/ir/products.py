@@ -178,7 +178,7 @@ class WithProducts:
 
     def read(self) -> tuple[range, ...]:
         """Of every input, the elements from the first to the last that anything uses."""
-        taken = {name for own in self.products if isinstance(own, GraphCall) for name in own.takes}
+        taken = {name for own in self.products for name in own.takes}
         own = zip(self.inputs, self.graph.read(), strict=True)
         return tuple(range(port.size) if port.name in taken else used for port, used in own)
 
@@ -226,7 +226,8 @@ class WithProducts:
     def patterns(self) -> dict[str, Pattern]:
         """Where the matrices that the graph and the products make may differ from zero, by their ports' names."""
         graph, zero = self.graph, Value(CONST)
-        known = {
+        known = {port.name: np.ones((port.size, 1), bool) for port in self.inputs}
+        known |= {
             port.name: np.array([graph.values[index] != zero for index in result], bool).reshape(port.shape)
             for port, result in zip(graph.outputs, graph.results, strict=True)
             if len(port.shape) == 2

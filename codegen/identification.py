@@ -18,7 +18,7 @@ from codegen.geometry import Inertia, mat3, vec3
 from codegen.kinematic_loops import states
 from codegen.progress import doing
 from codegen.task.options import task_of
-from codegen.tracing.task import casadi_function
+from codegen.tracing.trace import casadi_function
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -29,7 +29,8 @@ from codegen.task.header_notes import about, folded
 from codegen.task.limb_symmetry import limbs
 from codegen.tracing.directional import function_of, matrices
 from codegen.tracing.form import Form
-from codegen.tracing.task import Task, trace_iteration
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace_iteration
 
 if TYPE_CHECKING:
     import os
@@ -59,14 +60,20 @@ def graphs(task: Task) -> tuple[Graph, Graph]:
     return straight_line(written), straight_line(emitted)
 
 
+@lru_cache(maxsize=64)
 def counts(task: Task) -> tuple[Count, Count]:
-    """The operations of a task as written and as emitted: those of its `graphs`, of which it needs none."""
-    written, emitted = map(counted, _functions(task, COUNTED))
+    """The operations of a task as written and as emitted: those of its `graphs`, of which it keeps none."""
+    written, emitted = map(counted, _ordered(task, COUNTED))
     return written, emitted
 
 
 @lru_cache(maxsize=8)
-def _functions(task: Task, order: tuple[Pass, ...] = ORDER) -> tuple[Graph | WithProducts, Graph | WithProducts]:
+def _functions(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts]:
+    """What a task computes as written and as emitted."""
+    return _ordered(task, ORDER)
+
+
+def _ordered(task: Task, order: tuple[Pass, ...]) -> tuple[Graph | WithProducts, Graph | WithProducts]:
     """What a task computes as written and as emitted, after these last passes."""
     with undisturbed(), doing(str(task)):
         with doing("tracing"):

@@ -24,7 +24,8 @@ from codegen.ir.interpreter import interpret
 from codegen.ir.staging import staged
 from codegen.task import options as asked
 from codegen.task.auto_select import resolved
-from codegen.tracing.task import Task, trace, trace_iteration
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace, trace_iteration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -26,7 +26,7 @@ from codegen.pipeline import kernel
 from codegen.recursions.products import entries
 from codegen.task.header import header
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.task import problem_of, symbols_of, trace_products
+from codegen.tracing.trace import problem_of, symbols_of, trace_products
 
 if TYPE_CHECKING:
     from codegen.model import Model

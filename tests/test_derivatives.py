@@ -18,7 +18,8 @@ from codegen.ir.interpreter import interpret
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE
 from codegen.oracle.derivatives import differences
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 INVERSE, FORWARD = "rnea_derivatives", "aba_derivatives"
 ROBOTS = besides(

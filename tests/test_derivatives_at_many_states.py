@@ -19,7 +19,8 @@ from codegen.oracle import ORACLE
 from codegen.oracle.derivatives import differences
 from codegen.tracing.directional import traced
 from codegen.tracing.form import Form
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 STATES, AT_ONCE, LOOPED = 1000, 50, 20
 NEAR, SETTLED = 1e-10, 1e-8

@@ -17,7 +17,8 @@ from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained
 from codegen.recursions.dual import UNSETTLED
 from codegen.task.options import task_of
-from codegen.tracing.task import Task, casadi_function, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import casadi_function, trace
 
 SETTLED = 1e-8
 PROXIMAL = ("prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff", "tree_kkt", "prox_ltl", "prox_ltls", "prox_kkt")

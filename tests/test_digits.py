@@ -14,7 +14,8 @@ from codegen.geometry import Inertia, axis_rotation, axis_turns, mat3, vec3
 from codegen.ir.interpreter import interpret
 from codegen.lowering.regroup_inertias import LEAST, regrouped
 from codegen.model.canonical_frames import canonical
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 PRECISION = 50
 

@@ -25,7 +25,8 @@ from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE
 from codegen.passes import DEFAULT, run
 from codegen.spatial import AxisRotation, Translation, unit_axis, zeros
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 if TYPE_CHECKING:
     from codegen.geometry import Vec3

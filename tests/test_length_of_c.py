@@ -16,7 +16,7 @@ from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
 from codegen.pipeline import kernel
 from codegen.task.header import header
-from codegen.tracing.task import trace_products
+from codegen.tracing.trace import trace_products
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

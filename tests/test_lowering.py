@@ -18,7 +18,7 @@ from codegen.ir.interpreter import interpret
 from codegen.lowering import ALL, LOWERING, checked
 from codegen.oracle import ORACLE
 from codegen.task.stages import STATED, stages
-from codegen.tracing.task import trace
+from codegen.tracing.trace import trace
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -37,7 +37,8 @@ from codegen.recursions.products import (
 )
 from codegen.recursions.tree import Tree
 from codegen.tracing.products import with_products
-from codegen.tracing.task import Task, problem_of, symbols_of
+from codegen.tracing.task import Task
+from codegen.tracing.trace import problem_of, symbols_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,8 @@ from codegen.geometry import Inertia, mat3
 from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE
 from codegen.oracle.derivatives import differences
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 QUANTITIES = tuple(name for name, entry in codegen.ALGORITHMS.items() if entry.group == "quantities")
 CHANGES = ("fk_derivatives", "frame_acceleration_derivatives", "centroidal_derivatives")

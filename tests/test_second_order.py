@@ -18,7 +18,8 @@ from codegen.ir.counting import count
 from codegen.model.contacts import contact_of
 from codegen.tracing import directional
 from codegen.tracing.form import Form
-from codegen.tracing.task import Task, casadi_function
+from codegen.tracing.task import Task
+from codegen.tracing.trace import casadi_function
 
 NEAR = 1e-12
 

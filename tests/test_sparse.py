@@ -21,7 +21,8 @@ from codegen.ir.pattern import Pattern
 from codegen.ir.sparse import sparse
 from codegen.tracing.directional import matrices
 from codegen.tracing.form import Form
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 M = np.array([[[0.0, 2.0, 0.0], [1.0, 0.0, 0.0], [4.0, 3.0, 0.0]]])
 PATTERN = Pattern((3, 3), (1, 2, 0, 2), (0, 2, 4, 4))

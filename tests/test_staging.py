@@ -15,7 +15,8 @@ from codegen.ir.counting import count
 from codegen.ir.interpreter import interpret
 from codegen.ir.staging import Staged, staged
 from codegen.model import Model
-from codegen.tracing.task import Task, trace, trace_iteration
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace, trace_iteration
 
 PROXIMAL = tuple(name for name, entry in ALGORITHMS.items() if entry.iterates and entry.group == "constrained")
 

@@ -18,7 +18,8 @@ from codegen.errors import RobotError
 from codegen.ir.interpreter import interpret
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 INTEGRATORS = {"": 1, "_rk4": 4, "_implicit_midpoint": 2}  # endings of names, and orders
 CONVENTIONS = ("pinocchio", "mujoco")

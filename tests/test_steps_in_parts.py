@@ -25,7 +25,7 @@ from codegen.pipeline import kernel
 from codegen.recursions.systems import Solved
 from codegen.task.header import header
 from codegen.tracing.sharing import Sharing
-from codegen.tracing.task import trace_products
+from codegen.tracing.trace import trace_products
 
 if TYPE_CHECKING:
     from codegen.model import Model

@@ -17,7 +17,7 @@ from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE
 from codegen.oracle.derivatives import differences
 from codegen.task.options import task_of
-from codegen.tracing.task import trace
+from codegen.tracing.trace import trace
 
 NEAR, SHORT = 1e-8, 0.005
 

@@ -25,6 +25,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codegen.cli.answers import arrays, expected_at
 from codegen.cli.check_products import NEAR, Product, argument_error, dense, near, product_error, untold
 from codegen.cli.options import add_algorithms, add_build, add_derivatives, add_formats, add_robot, add_wrt, at_least
 from codegen.cli.requests import algorithms, build_options, load, resolved, unless_unsuited
@@ -155,7 +156,7 @@ def worst_error(robot: Robot, name: str, states: int, seed: int, options: dict[s
         inputs, values, ranks = draw(robot, function, name, {**options, "contacts": held}, states, seed)
     values = tuple(value.astype(options["dtype"]) for value in values)
     given = {"frames": options["frames"], "external": options["external"], "contacts": held}
-    found = dense(function, function(*values)) if options.get("sparse") else _arrays(function(*values))
+    found = dense(function, function(*values)) if options.get("sparse") else arrays(function(*values))
     usual = _usual(robot, name, options["dtype"])
     aside = (*options["parameters"], *BEHIND)
     worst, allowed, told = 0.0, entry.tolerance.of(options["dtype"]), 0
@@ -163,7 +164,7 @@ def worst_error(robot: Robot, name: str, states: int, seed: int, options: dict[s
         state = dict(zip(inputs, (value[k].astype(float) for value in values), strict=True))
         parameters = {**usual, **{spec: state.pop(spec) for spec in aside if spec in state}}
         try:
-            expected = _expected(robot, name, state, given, parameters)
+            expected = expected_at(robot, name, state, given, parameters)
         except UntoldError:
             continue
         told += 1
@@ -237,7 +238,7 @@ def _drawn(
     def evaluate(state: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
         own = {spec: x for spec, x in state.items() if spec not in aside}
         parameters = {**usual, **{spec: state[spec] for spec in aside if spec in state}}
-        found = zip(ALGORITHMS[of].outputs, _expected(robot, of, own, given, parameters), strict=False)
+        found = zip(ALGORITHMS[of].outputs, expected_at(robot, of, own, given, parameters), strict=False)
         return {result: x for result, x in found if result in counted}
 
     rounded = [value.astype(options["dtype"]).astype(float) for value in values]  # as the function takes them
@@ -270,15 +271,6 @@ def _stiff(robot: Robot, name: str, state: dict[str, Any], held: Sequence[Contac
     return constrained.rank(at)[0] < len(at.J)
 
 
-def _expected(
-    robot: Robot, name: str, state: dict[str, Any], given: dict[str, Any], parameters: dict[str, Any]
-) -> Sequence[NDArray[np.float64]]:
-    """What the oracle finds at a state."""
-    from codegen.oracle import ORACLE
-
-    return _arrays(ORACLE[name](robot, *state.values(), **given, parameters=parameters))
-
-
 def _scales(
     robot: Robot,
     name: str,
@@ -302,7 +294,7 @@ def _scales(
     kinds = ["lam" if result.startswith("dlam") else "" for result in entry.outputs]
     peaks = dict.fromkeys(kinds, 0.0)
     if "da_dtau" in entry.outputs:
-        peaks[""] = float(np.abs(_expected(robot, "minverse", {"q": state["q"]}, {}, _numbers(parameters))[0]).max())
+        peaks[""] = float(np.abs(expected_at(robot, "minverse", {"q": state["q"]}, {}, _numbers(parameters))[0]).max())
     for kind, x in zip(kinds, expected, strict=True):
         peaks[kind] = max(peaks[kind], float(np.abs(x).max(initial=0.0)))
     return [peaks[kind] for kind in kinds]
@@ -382,7 +374,3 @@ def relative_error(found: NDArray[np.float64], expected: NDArray[np.float64], sc
     peak = float(np.abs(expected).max())
     peak = scale if peak < TAKEN * scale else peak
     return float(np.abs(found - expected).max()) / (peak if peak > NEGLIGIBLE else 1.0)
-
-
-def _arrays(outputs: Any) -> Sequence[NDArray[np.float64]]:
-    return outputs if isinstance(outputs, tuple) else (outputs,)

@@ -24,7 +24,7 @@ from codegen.task.limb_symmetry import limbs
 from codegen.tracing.blocks import Block, plain
 from codegen.tracing.differentiated import column, differentiated
 from codegen.tracing.sparse_graph import SparseGraph, pattern_of, sparse_graph
-from codegen.tracing.task import trace
+from codegen.tracing.trace import trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -134,6 +134,8 @@ def _step(of: str, integrator: str, derived: bool) -> Callable[..., Outputs]:
 _FORWARD = _entry(dynamics.aba, loops.aba, "wrenches")
 _INVERSE = _entry(dynamics.rnea, loops.rnea, "wrenches")
 _DELASSUS = _entry(loops.delassus, takes="contacts")
+_OF_HELD = {constrained.ENTRIES[name]: _derivatives(name) for name in constrained.DYNAMICS}
+"""Derivatives of constrained dynamics, once for all algorithms that compute the same."""
 
 ORACLE: dict[str, Callable[..., Outputs]] = {
     "fk": _entry(kinematics.fk, loops.fk, "frames"),
@@ -162,7 +164,7 @@ ORACLE: dict[str, Callable[..., Outputs]] = {
     "unconstrained_rnea": _entry(approximate.unconstrained_rnea, takes="wrenches"),
     "approximate_efpa": _entry(approximate.delassus, takes="contacts"),
     **constrained.ENTRIES,
-    **{f"{name}_derivatives": _derivatives(name) for name in constrained.DYNAMICS},
+    **{f"{name}_derivatives": _OF_HELD[constrained.ENTRIES[name]] for name in constrained.DYNAMICS},
     **{
         f"{f'{name}_' if name != 'aba' else ''}step{ending}{'_derivatives' * derived}": _step(name, integrator, derived)
         for name in ("aba", *HELD_STEPS)

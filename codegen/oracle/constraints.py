@@ -75,9 +75,12 @@ class Tie:
         return np.asarray(np.imag(self.residual(moved)) / STEP)
 
     def jacobian(self, at: ByBody) -> dict[int, Array]:
-        """K by bodies: (rows, velocities of the body's joint)."""
-        units = ((b, np.eye(width)) for b, width in zip(self.bodies, self.widths, strict=True))
-        return {b: np.stack([self.slope(at, {b: unit}) for unit in eye], axis=-1) for b, eye in units}
+        """K by bodies: (rows, velocities of the body's joint); all columns at once, as one more batch of states."""
+        n, batch, ends = sum(self.widths), at[self.bodies[0]].shape[:-1], np.cumsum(self.widths)
+        units = np.broadcast_to(np.eye(n).reshape(n, *[1] * len(batch), n), (n, *batch, n))
+        own = dict(zip(self.bodies, np.split(units, ends[:-1], axis=-1), strict=True))
+        columns = np.moveaxis(self.slope(at, own), 0, -1)
+        return dict(zip(self.bodies, np.split(columns, ends[:-1], axis=-1), strict=True))
 
     def bend(self, at: ByBody, v: ByBody) -> Array:
         """k = -(dK/dt) qdot: the right-hand side of K qddot = k at joint velocities v.

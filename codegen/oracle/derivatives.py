@@ -54,9 +54,9 @@ def _orders(function: Callable[[Array], Array], size: int, step: float) -> tuple
     return np.stack(columns, axis=-1), np.stack(rougher, axis=-1), peak
 
 
-def of_polynomial(function: Callable[[Array], Array], size: int) -> Array:
-    """The same of a polynomial of at most eighth degree: by steps of one, which are exact and round less."""
-    return STEP * differences(lambda d: function(d / STEP), size)
+def of_quadratic(function: Callable[[Array], Array], size: int) -> Array:
+    """The same of a polynomial of at most second degree: by steps of one, which are exact and round less."""
+    return np.stack([(function(d) - function(-d)) / 2.0 for d in np.eye(size)], axis=-1)
 
 
 def many_differences(function: Callable[[Array], Array], size: int) -> Array:
@@ -73,8 +73,8 @@ def inverse_dynamics(
     """Derivatives of rnea(q, v, a) by q (along the tangents that `step` goes), by v and by a."""
     return (
         differences(lambda d: rnea(step(model, q, d), v, a), model.nv),
-        of_polynomial(lambda d: rnea(q, v + d, a), model.nv),
-        of_polynomial(lambda d: rnea(q, v, a + d), model.nv),
+        of_quadratic(lambda d: rnea(q, v + d, a), model.nv),
+        of_quadratic(lambda d: rnea(q, v, a + d), model.nv),
     )
 
 
@@ -99,7 +99,7 @@ def constrained_dynamics(
     n = model.nv
     by_state = (
         differences(lambda d: both(step(model, q, d), v, tau), n),
-        of_polynomial(lambda d: both(q, v + d, tau), n),
-        of_polynomial(lambda d: both(q, v, tau + d), n),
+        of_quadratic(lambda d: both(q, v + d, tau), n),
+        of_quadratic(lambda d: both(q, v, tau + d), n),
     )
     return (*(x[:n] for x in by_state), *(x[n:] for x in by_state))

@@ -246,13 +246,15 @@ def project(model: Model, guess: ArrayLike, steps: int = 50) -> tuple[Array, Arr
     driving = {b for b, place in enumerate(model.v_slices) if place.stop > place.start}
     at = spanning_positions(model, tied, np.asarray(guess, float))
     moving = sorted({b for tie in tied for b in tie.bodies} - driving)
+    size = np.inf
     for _ in range(steps if moving else 0):
         step = _newton_step(tied, at, moving)
         at |= {
             b: manifold.moved(kinds[b].joint.type, model.convention, at[b], part)
             for b, part in zip(moving, step, strict=True)
         }
-        if np.abs(np.concatenate(step)).max() < 1e-15:
+        last, size = size, np.abs(np.concatenate(step)).max()
+        if size < 1e-15 or last / 2 < size < 1e-12:  # rounding: steps get no shorter
             break
     left = np.concatenate([np.zeros(0), *(tie.residual(at).real for tie in tied)])
     q = np.concatenate([at[b] for b, place in enumerate(own) if place.stop > place.start])

@@ -13,7 +13,7 @@ import numpy as np
 
 from codegen.geometry import Pose
 from codegen.oracle import dynamics, kinematics, loops
-from codegen.oracle.derivatives import differences, of_polynomial
+from codegen.oracle.derivatives import differences, of_quadratic
 from codegen.oracle.rotations import cross, cross_matrix
 
 if TYPE_CHECKING:
@@ -215,6 +215,6 @@ def _changes(function: Callable[..., Array], model: Model, *state: ArrayLike) ->
     q, *rest = (np.asarray(x, float) for x in state)
     steps = np.eye(len(rest))
     return differences(lambda d: function(loops.integrate(model, q, d), *rest), model.nv), *(
-        of_polynomial(lambda d, own=own: function(q, *(x + n * d for x, n in zip(rest, own, strict=True))), model.nv)  # type: ignore[misc]
+        of_quadratic(lambda d, own=own: function(q, *(x + n * d for x, n in zip(rest, own, strict=True))), model.nv)  # type: ignore[misc]
         for own in steps
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codegen.ir.graph import Graph, Value
+from codegen.passes.rewriting import NEW
 
 
 def drop_dead(graph: Graph) -> Graph:
@@ -18,9 +19,7 @@ def drop_dead(graph: Graph) -> Graph:
         if live[index]:
             value = values[index]
             moved[index] = len(kept)
-            args = tuple([moved[arg] for arg in value.args])
-            kept.append(
-                value if args == value.args else Value(value.op, args, value.constant, value.port, value.element)
-            )
+            args = tuple([moved[arg] for arg in value[1]])
+            kept.append(value if args == value[1] else NEW(Value, (value[0], args, *value[2:])))
     results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
     return Graph(graph.name, graph.inputs, graph.outputs, tuple(kept), results, labels)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from codegen.ir.operations import CONST
 from codegen.passes.inner import SUMS, Term, added_up, inner_sums, terms_of
-from codegen.passes.rewriting import Draft, rewrite
+from codegen.passes.rewriting import Draft, rewrite_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,26 +43,23 @@ def factor_sums(graph: Graph) -> Graph:
             if groups or sum(values[term.place].op == CONST for term in terms) > 1:
                 found[index] = terms, groups
 
-    def rule(draft: Draft, value: Value) -> int:
-        index = len(draft.moved)
-        return _factored(draft, *found[index]) if index in found else draft.copy(value)
+    def rule(draft: Draft, _: Value) -> int:
+        return _factored(draft, *found[len(draft.moved)])
 
-    return rewrite(graph, rule, counting=False) if found else graph
+    return rewrite_at(graph, min(found), found, rule) if found else graph
 
 
 def _groups(values: Sequence[Value], uses: Sequence[int], terms: Sequence[Term]) -> list[Group]:
     """Disjoint groups of at least two products with a common factor."""
     left = [term for term in terms if values[term.place].op == "mul" and uses[term.place] == 1]
     groups = list[Group]()
-    while True:
-        shared = Counter(key for term in left for key in dict.fromkeys(_keys(values, term)))
-        key, number = max(shared.items(), key=lambda item: item[1], default=(0, 0))
-        if number < 2:
-            return groups
+    while len(keys := [key for term in left for key in dict.fromkeys(_keys(values, term))]) > len(set(keys)):
+        key = max(Counter(keys).items(), key=lambda item: item[1])[0]
         own = tuple(term for term in left if key in _keys(values, term))
         factors = [values[term.place].args[_keys(values, term).index(key)] for term in own]
         groups.append(Group(factors[0], own, tuple(factors)))
         left = [term for term in left if term not in own]
+    return groups
 
 
 def _keys(values: Sequence[Value], term: Term) -> list[int | str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from codegen.ir.operations import CONST, INPUT
 from codegen.passes.dead import drop_dead
 from codegen.passes.inner import SUMS, Term, added_up, inner_sums, terms_of
-from codegen.passes.rewriting import Draft, rewrite
+from codegen.passes.rewriting import Draft, rewrite_at
 
 if TYPE_CHECKING:
     from codegen.ir.graph import Graph, Value
@@ -35,7 +35,8 @@ def spare_negations(graph: Graph) -> Graph:
     left = negated
     while left != (left := [index for index in left if not signs.spare(index)]):
         pass
-    return graph if left == negated else drop_dead(rewrite(graph, signs.rule, counting=False))
+    near = signs.near
+    return graph if left == negated else drop_dead(rewrite_at(graph, min(near), near, signs.rule))
 
 
 class _Signs:
@@ -46,6 +47,7 @@ class _Signs:
 
     def __init__(self, graph: Graph) -> None:
         self.values, self.inner = graph.values, inner_sums(graph)
+        self.constant = [op == CONST for op, *_ in self.values]
         self.turned = [False] * len(self.values)
         self.fixed = [op in (CONST, INPUT) for op, *_ in self.values]
         self.users: list[list[int]] = [[] for _ in self.values]
@@ -96,6 +98,12 @@ class _Signs:
             self._turn(choice)
         return False
 
+    @property
+    def near(self) -> set[int]:
+        """The values that stand for their negative, and who uses them."""
+        turned = [index for index, turned in enumerate(self.turned) if turned]
+        return {*turned, *(user for index in turned for user in self._users(index))}
+
     def rule(self, draft: Draft, value: Value) -> int:
         """Where the draft holds a value, or its negative if that is what it stands for."""
         index, moved, turned = len(draft.moved), draft.moved, self.turned
@@ -108,7 +116,7 @@ class _Signs:
         if self._takes_signs(index) and turned[index] != turned[args[self._varies(index)]]:
             if op == "inv":
                 return draft.op("div", draft.number(-1.0), moved[args[0]])
-            numbers = [draft.number(-self.values[a].constant) if self._constant(a) else moved[a] for a in args]
+            numbers = [draft.number(-self.values[a].constant) if self.constant[a] else moved[a] for a in args]
             return draft.op(op, *numbers)
         return draft.copy(value)
 
@@ -124,13 +132,10 @@ class _Signs:
         """Who uses a value; where that is a sum in a sum, the outermost one."""
         return [self.outer[user] for user in self.users[index]]
 
-    def _constant(self, index: int) -> bool:
-        return self.values[index].op == CONST
-
     def _takes_signs(self, index: int) -> bool:
         """Whether a product or quotient has one constant, which takes any sign."""
         op, args, *_ = self.values[index]
-        constants = [self._constant(arg) for arg in args]
+        constants = [self.constant[arg] for arg in args]
         if op == "mul":
             return sum(constants) == 1
         return (op == "inv" and constants == [False]) or (op == "div" and constants == [True, False])
@@ -138,7 +143,7 @@ class _Signs:
     def _varies(self, index: int) -> int:
         """Which argument of such an operation is no constant."""
         args = self.values[index].args
-        return next((place for place, arg in enumerate(args) if not self._constant(arg)), 0)
+        return next((place for place, arg in enumerate(args) if not self.constant[arg]), 0)
 
     def _choices(self, index: int) -> list[int]:
         """Values that change this one's sign with their own; itself if it takes any."""

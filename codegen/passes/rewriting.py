@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from itertools import repeat
+from itertools import count, repeat
 from typing import TYPE_CHECKING, Any
 
 from codegen.ir.graph import Graph, Value
 from codegen.ir.operations import CONST, OPERATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
+NEW = tuple.__new__  # a `Value` without the call of a Python function that named tuples make of it
 _COMMUTING = frozenset(name for name, op in OPERATIONS.items() if op.commutes)
 
 
 class Draft:
     """New values in order, and how often each is used: by other new values, and by old ones still to come.
 
-    New values take the present `label`.
+    New values take the present `label`. Without `counting` nobody knows of uses, which is faster.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, *, counting: bool = True) -> None:
+        self.graph, self.counting = graph, counting
         self.values: list[Value] = []
         self.uses: list[int] = []
         self.moved: list[int] = []
@@ -31,13 +32,14 @@ class Draft:
 
     def put(self, value: Value) -> int:
         """Append a value (its arguments are new) and say where it is."""
-        uses = self.uses
-        for arg in value[1]:
-            uses[arg] += 1
         self.values.append(value)
         self.labels.append(self.label)
-        uses.append(0)
-        return len(uses) - 1
+        if self.counting:
+            uses = self.uses
+            for arg in value[1]:
+                uses[arg] += 1
+            uses.append(0)
+        return len(self.values) - 1
 
     def op(self, name: str, *args: int) -> int:
         """Append an operation on new values."""
@@ -54,7 +56,7 @@ class Draft:
         key = (name, args)
         place = self.seen.get(key)
         if place is None:
-            place = self.seen[key] = self.put(Value(name, args))
+            place = self.seen[key] = self.put(NEW(Value, (name, args, 0.0, -1, -1)))
         return place
 
     def leaf(self, value: Value) -> int:
@@ -85,10 +87,8 @@ class Draft:
     def copy(self, value: Value) -> int:
         """Append an old value with its arguments moved."""
         moved = self.moved
-        args = tuple([moved[arg] for arg in value.args])
-        if args != value.args:
-            value = Value(value.op, args, value.constant, value.port, value.element)
-        return self.put(value)
+        args = tuple([moved[arg] for arg in value[1]])
+        return self.put(value if args == value[1] else NEW(Value, (value[0], args, *value[2:])))
 
     def args(self, value: Value) -> tuple[int, ...]:
         """Where an old value's arguments are now."""
@@ -109,18 +109,13 @@ class Draft:
         return Graph(graph.name, graph.inputs, graph.outputs, tuple(self.values), results, labels)
 
 
-def rewrite(graph: Graph, rule: Callable[[Draft, Value], int], *, counting: bool = True) -> Graph:
+def rewrite(graph: Graph, rule: Callable[[Draft, Value], int]) -> Graph:
     """Visit the values in order; `rule` says where the draft holds what an old value computes.
 
-    While a rule looks at a value, an argument with no uses left is wanted by this value alone; without
-    `counting` uses mean nothing, which is faster.
+    While a rule looks at a value, an argument with no uses left is wanted by this value alone.
     """
     draft = Draft(graph)
     moved, pending, labels = draft.moved, draft.uses, graph.labels or repeat(0)
-    if not counting:
-        for value, draft.label in zip(graph.values, labels, strict=False):
-            moved.append(rule(draft, value))
-        return draft.finish()
     for value, uses, draft.label in zip(graph.values, graph.uses(), labels, strict=False):
         for arg in value.args:
             pending[moved[arg]] -= 1
@@ -130,12 +125,24 @@ def rewrite(graph: Graph, rule: Callable[[Draft, Value], int], *, counting: bool
     return draft.finish()
 
 
+def rewrite_at(graph: Graph, first: int, places: Container[int], rule: Callable[[Draft, Value], int]) -> Graph:
+    """The same where `rule` is asked at some places alone, none before the first, and does not look at uses."""
+    draft = Draft(graph, counting=False)
+    values, moved, labels = draft.values, draft.moved, graph.labels or (0,) * len(graph.values)
+    values += graph.values[:first]
+    moved += range(first)
+    draft.labels += labels[:first]
+    for index, value, draft.label in zip(count(first), graph.values[first:], labels[first:]):
+        moved.append(rule(draft, value) if index in places else draft.copy(value))
+    return draft.finish()
+
+
 def sorted_anew(graph: Graph, values: Sequence[Value]) -> Graph:
     """The graph with these values, which may use later ones, in an order in which none does; equal operations once.
 
     Those beyond the graph's own take the label of the value for which they are made.
     """
-    draft = Draft(graph)
+    draft = Draft(graph, counting=False)
     moved, labels = draft.moved, graph.labels
     moved += [-1] * len(values)
     for start in range(len(values)):

@@ -18,7 +18,8 @@ from codegen.kinematic_loops import states
 from codegen.passes import run
 from codegen.progress import doing, each
 from codegen.tracing.directional import traced
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 if TYPE_CHECKING:
     from codegen.ir.graph import Graph

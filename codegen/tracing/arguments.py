@@ -11,7 +11,7 @@ from codegen.recursions.products import Result, substituted
 from codegen.spatial import diagonal
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.tangents import tangents
-from codegen.tracing.task import results_or_products, symbols_of
+from codegen.tracing.trace import results_or_products, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

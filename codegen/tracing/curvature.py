@@ -14,7 +14,7 @@ from casadi import SX, gradient, hessian, horzcat, jacobian, substitute, vec, ve
 from codegen.recursions.products import entries, substituted
 from codegen.recursions.spanning_rates import is_plain
 from codegen.tracing.arguments import results, tangent_maps
-from codegen.tracing.task import problem_of, results_or_products, symbols_of
+from codegen.tracing.trace import problem_of, results_or_products, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

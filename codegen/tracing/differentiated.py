@@ -42,7 +42,7 @@ from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.curvature import MOVED, Pairs, of_joint_forces, of_motion, second_derivatives
 from codegen.tracing.implicit import FORWARD, Dynamics, contracted, program_of
 from codegen.tracing.kinematics import jacobians
-from codegen.tracing.task import symbols_of
+from codegen.tracing.trace import symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -28,7 +28,7 @@ from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.curvature import MOVED, along_tangents, of_accelerations, of_points, turns_no_axes
 from codegen.tracing.implicit import program_of
 from codegen.tracing.tangents import tangents
-from codegen.tracing.task import read, symbols_of, trace_products
+from codegen.tracing.trace import read, symbols_of, trace_products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

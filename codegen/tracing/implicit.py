@@ -27,7 +27,7 @@ from codegen.recursions.dual import redundant
 from codegen.recursions.iteration import Iteration
 from codegen.recursions.products import entries
 from codegen.spatial import eliminated, zeros
-from codegen.tracing.task import called, composed, part_of, results_of, stated, symbols_of
+from codegen.tracing.trace import called, composed, part_of, results_of, stated, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

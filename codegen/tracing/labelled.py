@@ -16,7 +16,7 @@ from codegen.tracing.phases import DERIVATIVES, REST, ROBOT, STATUS, TRANSFORMS
 from codegen.tracing.products import with_loops, with_products
 from codegen.tracing.provenance import Origin, Record, recorded
 from codegen.tracing.status import with_status
-from codegen.tracing.task import expression, results_or_products, symbols_of
+from codegen.tracing.trace import expression, results_or_products, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ UNKNOWN, FALLIBLE, MAPPED = Origin(REST, ROBOT), Origin(STATUS, ROBOT), Origin(D
 
 @direct_operators()
 def trace_labelled(task: Task) -> tuple[Graph | WithProducts, tuple[Origin, ...]]:
-    """What `codegen.tracing.task.trace_products` makes, with labels, and what these stand for."""
+    """What `codegen.tracing.trace.trace_products` makes, with labels, and what these stand for."""
     with recorded() as record:
         inputs, outputs = task.signature
         symbols = symbols_of(inputs)

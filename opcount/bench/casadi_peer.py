@@ -14,7 +14,8 @@ import casadi as ca
 from codegen.algorithms.published import PUBLISHED
 from codegen.compilation.compiler import machine_flags
 from codegen.emission.flags import FLAGS
-from codegen.tracing.task import Task, casadi_function
+from codegen.tracing.task import Task
+from codegen.tracing.trace import casadi_function
 from opcount.bench.build_dir import Absent
 from opcount.bench.calls import casadi
 

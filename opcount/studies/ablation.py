@@ -22,7 +22,7 @@ from codegen.ir.graph import Graph
 from codegen.lowering import LOWERING
 from codegen.passes import DEFAULT, ORDER, run
 from codegen.progress import each
-from codegen.tracing.task import trace
+from codegen.tracing.trace import trace
 from opcount.studies.measured import PAPER, Held
 from opcount.studies.study import Study
 

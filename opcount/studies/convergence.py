@@ -15,7 +15,8 @@ from codegen.ir.interpreter import interpret
 from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
 from codegen.progress import each
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 from opcount.store import opened
 from opcount.studies.drawing import SMALL, WORDS, canvas
 from opcount.studies.measured import Held, digest

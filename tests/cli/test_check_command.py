@@ -11,6 +11,7 @@ import pytest
 import codegen
 from codegen import api
 from codegen.__main__ import main
+from codegen.cli.answers import _answers
 from codegen.cli.check import relative_error
 from codegen.cli.samples import samples
 
@@ -55,6 +56,17 @@ def test_check_of_algorithms_with_contacts(rigidc: Run) -> None:
         assert all(row["passed"] for row in json.loads(rigidc(*argv, *extra)))
     rows = json.loads(rigidc(*argv, "--group", "damped", "--group", "delassus", "--external", "link0"))
     assert all(0 < row["worst error"] <= row["tolerance"] <= 1e-7 for row in rows)
+
+
+def test_algorithms_that_compute_the_same_take_the_oracles_answers_from_one_another(rigidc: Run) -> None:
+    argv = ["check", SHORT, "--contact", "link4:3", "-n", "4", "--json"]
+    for ending in ("", "_derivatives"):
+        _answers.cache_clear()
+        once = json.loads(rigidc(*argv, "-a", f"prox_pv{ending}"))
+        asked = _answers.cache_info().misses
+        twice = json.loads(rigidc(*argv, "-a", f"prox_pv{ending},prox_ltl{ending}"))
+        assert (_answers.cache_info().misses, twice[0]) == (asked, once[0])
+        assert all(0 < row["worst error"] <= row["tolerance"] for row in twice)
 
 
 def test_check_of_contacts_along_other_axes_with_feedback(rigidc: Run) -> None:

@@ -13,7 +13,8 @@ from codegen.algorithms import ALGORITHMS
 from codegen.ir.interpreter import interpret
 from codegen.model.contacts import contact_of
 from codegen.oracle import constrained
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

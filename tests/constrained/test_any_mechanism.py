@@ -19,7 +19,8 @@ from codegen.ir.interpreter import interpret
 from codegen.lowering import Problem, Request, lowered, restored
 from codegen.oracle import ORACLE, constrained
 from codegen.recursions.iteration import Iteration
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 STATES = 15
 BASES = [(base, convention) for base in ("fixed", "floating") for convention in ("pinocchio", "mujoco")]

@@ -32,7 +32,8 @@ from codegen.recursions.sweeps import inertia_sweep, joint_forces
 from codegen.robot import Robot
 from codegen.spatial import Translation, units
 from codegen.task.limb_symmetry import limbs
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 MEASURED = tuple(name for name, entry in ALGORITHMS.items() if entry.needs().length_units and entry.outputs == ("W",))
 HUMANOID = ("l_foot:6", "r_foot:6", "l_hand:6", "r_hand:6")

@@ -11,7 +11,8 @@ from codegen.errors import RobotError
 from codegen.ir.interpreter import interpret
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 EYE = np.eye(6)
 ON_CONTACTS = [name for name, entry in ALGORITHMS.items() if {"lam", "x", "W", "Winv"} & {*entry.outputs}]

@@ -16,7 +16,8 @@ from codegen.ir.interpreter import interpret
 from codegen.model import Body, Frame, Joint, Node
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 FEET = ("left_sole_link", "right_sole_link")
 SOLID = Inertia(2.0, (0.1, 0.05, 0.02), ((0.05, 0.0, 0.0), (0.0, 0.06, 0.0), (0.0, 0.0, 0.07)))

@@ -13,7 +13,8 @@ from codegen.ir.interpreter import interpret
 from codegen.lowering.base_frame import based
 from codegen.oracle import ORACLE
 from codegen.oracle.stated import logarithm
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 
 def test_targets_are_arguments_where_gains_need_them():

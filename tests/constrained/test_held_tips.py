@@ -17,7 +17,8 @@ from codegen import passes
 from codegen.algorithms import ALGORITHMS
 from codegen.ir.counting import count
 from codegen.model.contacts import contact_of
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 
 def tips(turns):

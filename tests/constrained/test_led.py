@@ -24,7 +24,8 @@ from codegen.ir.interpreter import interpret
 from codegen.model import Contact, Frame
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 EYE = np.eye(6)
 KINDS = (

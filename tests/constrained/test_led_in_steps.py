@@ -25,7 +25,8 @@ from codegen.ir.interpreter import interpret
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained
 from codegen.spatial import reflections, zeros
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 PROXIMAL = (*DUAL, *PRIMAL)
 SOLES = ("left_sole_link:6", "right_sole_link:6")

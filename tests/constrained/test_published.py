@@ -14,7 +14,8 @@ from codegen.algorithms.published import PUBLISHED
 from codegen.errors import RobotError
 from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE, constrained
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 from opcount.studies.authors import DYNAMICS as THEIR_DYNAMICS
 from opcount.studies.authors import MATRICES, reason
 from opcount.studies.measured import PAPER as HELD

@@ -14,7 +14,8 @@ from trees import symbolic_tree
 import codegen
 from codegen.ir.counting import count
 from codegen.recursions import damped_dual as shared
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 WAYS = ("no motions", "the base's", "down to the first joint of the torso", "down to the second")
 TALOS = next(case for case in PAPER if case.name == "talos F6^2 H6^2")

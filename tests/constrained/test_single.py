@@ -15,7 +15,8 @@ from codegen.ir.operations import CONST, INPUT, OPERATIONS
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained
 from codegen.task.header_notes import folded
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 FEET = ("FL_FOOT:3", "FR_FOOT:3")
 SOLES = ("left_sole_link:6", "right_sole_link:6")

@@ -13,7 +13,8 @@ from thorough import besides
 import codegen
 from codegen.ir.interpreter import interpret
 from codegen.oracle import constrained
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 OURS = (*DUAL, *PRIMAL)
 PROXIMAL = (*OURS, *PUBLISHED)

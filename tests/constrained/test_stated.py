@@ -27,7 +27,8 @@ from codegen.model import Frame
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE, constrained
 from codegen.spatial import so3_log
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 TYPES = ("spherical", "revolute", "planar", "prismatic", "revolute", "revolute", "spherical", "revolute", "revolute")
 GIVEN = ("k", "kp", "kd", "target_velocity")

@@ -10,7 +10,8 @@ from thorough import besides
 import codegen
 from codegen.ir.interpreter import interpret
 from codegen.oracle import constrained
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 
 @pytest.mark.parametrize("algorithm", besides(["tree_kkt", "aba_prox_stiff"], [*DUAL, *PRIMAL]))

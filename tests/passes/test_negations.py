@@ -15,7 +15,8 @@ from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT
 from codegen.passes import DEFAULT, drop_dead, fold_constants, run, spare_negations
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 x = a * b + c * d
 y = (a - b) + (c - d)

@@ -17,7 +17,8 @@ from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT
 from codegen.passes.list_scheduling import cycles
 from codegen.passes.steps import steps_of
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 
 EXACT = (passes.fold_constants, passes.drop_dead, *passes.ORDER[2:])
 

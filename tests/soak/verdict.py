@@ -19,7 +19,8 @@ from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE, constrained, dynamics, loops, with_parameters
 from codegen.tracing.directional import signature, traced
 from codegen.tracing.form import Form
-from codegen.tracing.task import Task, trace
+from codegen.tracing.task import Task
+from codegen.tracing.trace import trace
 from soak.energy import balance, of_wrenches
 
 if TYPE_CHECKING:

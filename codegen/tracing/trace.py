@@ -1,0 +1,248 @@
+"""Tracing: what an algorithm makes of symbols, as expressions of CasADi's and as a graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from casadi import SX, Function, densify, reshape, sqrt, sumsqr, vec
+
+from codegen.algorithms import BEHIND, QUANTITIES, concerning
+from codegen.costs import CALLED
+from codegen.errors import RobotError, UnsuitedError
+from codegen.geometry import Inertia
+from codegen.ir.graph import Graph, Port, Value, from_casadi
+from codegen.ir.operations import CONST
+from codegen.ir.products import WithProducts, straight_line
+from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
+from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered, restored
+from codegen.recursions.composition import INLINE, Called, Composition, Parts
+from codegen.recursions.iteration import Iteration, flat
+from codegen.recursions.plain_tree import PlainTree
+from codegen.recursions.products import Result, entries, substituted
+from codegen.spatial import constant
+from codegen.tracing.casadi_operators import direct_operators
+from codegen.tracing.form import Form
+from codegen.tracing.products import with_loops, with_products
+from codegen.tracing.sharing import Sharing
+from codegen.tracing.stages import Stages
+from codegen.tracing.status import with_status
+from codegen.tracing.task import Task, parameter_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from codegen.model import Contact, Model
+
+
+def trace(task: Task) -> Graph:
+    """The algorithm's own graph as written, specialised to the model; an iterative one with its iterations unrolled.
+
+    `codegen.tracing.directional.traced` makes that of the form that a task asks for.
+    """
+    return straight_line(trace_products(task))
+
+
+@direct_operators()
+def trace_products(task: Task, called: tuple[int, int] = CALLED) -> Graph | WithProducts:
+    """The same, with large products of matrices kept as such, and calls of parts that have so many operations.
+
+    The second number is that of parts without matrices.
+    """
+    inputs, outputs = task.signature
+    symbols = symbols_of(inputs)
+    parts = INLINE if task.form.sparse else Sharing(symbols, called)
+    results = results_or_products(task, symbols, loops=True, parts=parts)
+    kept = with_products(results, outputs, stages=Stages(tuple(symbols), inputs, parts.opened))
+    given, ports = [*symbols, *kept.symbols], (*inputs, *kept.opened)
+    return with_loops(read(task, given, ports, kept.matrices, kept.ports), kept, outputs)
+
+
+def symbols_of(ports: Sequence[Port]) -> list[SX]:
+    """One column of symbols per argument."""
+    return [SX.sym(port.name, port.size) for port in ports]
+
+
+def results_of(task: Task, symbols: list[SX]) -> tuple[SX, ...]:
+    """What the algorithm makes of these symbols, entry by entry; with its iterations unrolled."""
+    return entries(results_or_products(task, symbols))
+
+
+@direct_operators()
+def trace_iteration(task: Task) -> Graph:
+    """The graph of an iterative algorithm for any number of iterations, as `codegen.ir.staging.staged` takes it."""
+    inputs, outputs = task.signature
+    symbols = symbols_of(inputs)
+    iteration = _run(task, symbols)
+    if not isinstance(iteration, Iteration):
+        raise RobotError(f"{task.algorithm} does not iterate; leave out the number of iterations")
+    column = SX.sym(STATE, iteration.state.size1())
+    state = iteration.named(column)
+    lack = sqrt(sumsqr(iteration.residual(*state)))  # a norm that does not lose a NaN, as a maximum would
+    size = column.size1()
+    results = (iteration.state, flat(iteration.step(*state)), lack, *iteration.finish(*state))
+    ports = (Port(START, (size,)), Port(NEXT, (size,)), Port(RESIDUAL, (1,)), *outputs)
+    return read(task, [*symbols, column], (*inputs, Port(STATE, (size,))), results, ports)
+
+
+@direct_operators()
+def casadi_function(task: Task, *, dense: bool = True) -> Function:
+    """The algorithm as a function of CasADi's, as written or as published: columns, matrices row by row.
+
+    Results are `dense`, or without their structural zeros.
+    """
+    symbols = symbols_of(task.signature[0])
+    made = results_of(task, symbols)
+    return expression(task, symbols, [SX(densify(x)) for x in made] if dense else made)
+
+
+def expression(task: Task, symbols: list[SX], results: Sequence[SX]) -> Function:
+    """Results as a function of symbols, matrices row by row."""
+    return Function(task.name, symbols, [vec(result.T) for result in results], {"live_variables": False})
+
+
+def read(
+    task: Task, symbols: list[SX], inputs: tuple[Port, ...], results: Sequence[SX], outputs: tuple[Port, ...]
+) -> Graph:
+    """The graph of results on symbols, with its status; UnsuitedError where a joint meets no inertia."""
+    traced = expression(task, symbols, results)
+    try:
+        return with_status(from_casadi(traced, inputs, outputs, task.name))
+    except RobotError:
+        if still := _weightless(task):
+            others = f" (with {len(still) - 1} more)" if len(still) > 1 else ""
+            raise UnsuitedError(
+                f"{task.model.name}: {task.algorithm} divides by the inertia that each joint meets, and joint "
+                f"{still[0]!r}{others} meets none; give what it moves mass or a moment of inertia, give the joint "
+                "armature, or fix it"
+            ) from None
+        raise
+
+
+def _weightless(task: Task) -> list[str]:
+    """The joints that meet no inertia at any configuration: zeros on the diagonal of M."""
+    if task.algorithm == "crba":
+        return []
+    felt, nv = trace(Task(task.model, "crba", parameters=task.numbers)), task.model.nv
+    light = {i for i in range(nv) if felt.values[felt.results[0][i * (nv + 1)]] == Value(CONST)}
+    parts = zip(task.model.joint_names, task.model.v_slices, strict=True)
+    return [name for name, part in parts if light & {*range(part.start, part.stop)}]
+
+
+def results_or_products(
+    task: Task, symbols: list[SX], *, loops: bool = False, parts: Parts = INLINE
+) -> tuple[Result, ...]:
+    """What the algorithm makes of these symbols, with its iterations unrolled; by `loops` over columns if they pay."""
+    results = _run(task, symbols, loops=loops and not task.form.sparse, parts=parts)
+    if isinstance(results, Iteration):
+        results = results.unrolled(task.iterations or 1)
+    return results if isinstance(results, tuple) else (results,)
+
+
+def _run(task: Task, symbols: list[SX], *, loops: bool = False, parts: Parts = INLINE) -> Any:
+    """What the algorithm returns on these symbols, by `loops` over columns if that is worth it."""
+    entry, (ports, outputs) = task.entry, task.signature
+    if task.tier == "published":
+        problem = lowered(stated(task, Needs(rotors=entry.declares.rotors), ports, symbols), checked([ALL]))
+        given = [problem.arguments[name] for name in entry.inputs[1:]]
+        return restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
+    if isinstance(entry.run, Composition):
+        return composed(task, symbols, partial(called, loops=loops), parts)
+    columns = {port.name: x for port, x in zip(ports, symbols, strict=True)}
+    by: dict[str, Any] = {"by": [columns[parameter_name(x)] for x in task.form.wrt]} if task.form.wrt else {}
+    problem = problem_of(task, symbols, loops=loops and not by)
+    run = (problem.by_columns and entry.by_columns) or entry.run
+    how = {"parts": parts} if entry.divides else {}
+    results = run(problem.built, *(problem.arguments[name] for name in entry.takes), **by, **how)
+    return restored(problem, [port.name for port in outputs], results)
+
+
+def composed(
+    task: Task,
+    symbols: Sequence[SX],
+    call: Callable[[Task, str, Mapping[str, SX]], Called],
+    parts: Parts = INLINE,
+) -> Any:
+    """What a composition returns on these symbols, of parts as `call` makes them."""
+    own = {port.name: x for port, x in zip(task.signature[0], symbols, strict=True)}
+    run = task.entry.run
+    assert isinstance(run, Composition)
+    return run(parts, *(call(task, name, own) for name in run.parts), *(own[name] for name in run.takes))
+
+
+def part_of(task: Task, name: str) -> Task:
+    """An algorithm that a task's own calls, as a task."""
+    return replace(task, algorithm=name, parameters=concerning(name, (task.algorithm,), task.parameters), form=Form())
+
+
+def called(task: Task, name: str, given: Mapping[str, SX], loops: bool = False) -> Called:
+    """An algorithm that a task's own calls, as a function of arguments by name; others are those `given` to it."""
+    part = part_of(task, name)
+    ports = part.signature[0]
+    symbols = symbols_of(ports)
+    results = results_or_products(part, symbols, loops=loops)
+
+    def call(**own: SX) -> tuple[Result, ...]:
+        arguments = [vec(SX(own[port.name]).T) if port.name in own else given[port.name] for port in ports]
+        return substituted(results, symbols, arguments)
+
+    return call
+
+
+def problem_of(task: Task, symbols: list[SX], *, loops: bool = False) -> Problem:
+    """The problem that the algorithm runs on, lowered, for these symbols of its arguments; for `loops` over columns."""
+    needs = task.entry.needs(task.parameters)
+    needs = needs if loops else replace(needs, by_columns=False)
+    return lowered(stated(task, needs, task.signature[0], symbols), task.without)
+
+
+def stated(
+    task: Task,
+    needs: Needs,
+    ports: Sequence[Port],
+    symbols: Sequence[SX],
+    solution: Mapping[str, SX] | None = None,
+) -> Problem:
+    """What the user states: the robot at symbolic coordinates, and the algorithm's other arguments; and a solution."""
+    entry, numbers = task.entry, task.numbers
+    sizes = {width for name in (*entry.inputs, *entry.outputs) for width in QUANTITIES[name].shape}
+    contacts = task.chosen_contacts() if "contacts" in sizes else ()
+    m, bodies = sum(len(contact.rows) for contact in contacts), tuple(body.name for body in task.model.bodies)
+    defaults = {name: value * SX.ones(1 if name == "mu" else m) for name, value in task.optional.items()}
+    gains = {name: gains_of(contacts, name) for name in ("kp", "kd")}
+    given = {port.name: shaped(x, port.shape) for x, port in zip(symbols, ports, strict=True)}
+    given = {"f_ext": SX(0, 6), **defaults, **gains, **given}
+    return Problem(
+        request=Request(
+            needs=needs,
+            frames=task.chosen_frames() if "frames" in sizes else bodies if "parameters" in sizes else (),
+            external=task.external,
+            numbers=dict(zip(numbers, symbols[len(symbols) - len(numbers) :], strict=True)),
+        ),
+        model=_without_inertias(task.model, numbers),
+        q=given[entry.inputs[0]],
+        arguments={
+            **{name: x for name, x in given.items() if BEHIND.get(name, name) in entry.inputs[1:]},
+            **(solution or {}),
+        },
+        contacts=contacts,
+    )
+
+
+def _without_inertias(model: Model, numbers: Sequence[str]) -> Model:
+    """The model whose bodies of which the inertia is an argument have none of their own."""
+    given = {spec.removeprefix("inertia:") for spec in numbers if spec.startswith("inertia:")}
+    bodies = (replace(body, inertia=Inertia()) if body.name in given else body for body in model.bodies)
+    return replace(model, bodies=tuple(bodies)) if given else model
+
+
+def gains_of(contacts: Sequence[Contact], name: str) -> SX:
+    """The numbers kp or kd of the contacts' rows (m)."""
+    gains = [getattr(contact, name) or (0.0,) * len(contact.rows) for contact in contacts]
+    return constant([gain for own in gains for gain in own])
+
+
+def shaped(column: SX, shape: tuple[int, ...]) -> SX:
+    """A flat row-major column as a matrix whose columns are the last axis."""
+    return column if len(shape) < 2 else reshape(column, shape[-1], column.size1() // shape[-1]).T

@@ -153,7 +153,7 @@ def _run(task: Task, symbols: list[SX], *, loops: bool = False, parts: Parts = I
     by: dict[str, Any] = {"by": [columns[parameter_name(x)] for x in task.form.wrt]} if task.form.wrt else {}
     problem = problem_of(task, symbols, loops=loops and not by)
     run = (problem.by_columns and entry.by_columns) or entry.run
-    how = {"parts": parts} if entry.divides else {}
+    how = {"parts": parts} if entry.divides and not by else {}
     results = run(problem.built, *(problem.arguments[name] for name in entry.takes), **by, **how)
     return restored(problem, [port.name for port in outputs], results)
 

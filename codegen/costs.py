@@ -61,6 +61,8 @@ SWEPT = range(50, 400)
 
 SOLVED = 24  # rows of a system from which loops solve it as fast as straight-line code with limbs in step (`systems`)
 
+FACTORED = 40  # rows of a symmetric system from which loops make and factorise it (`sharing`): of 30 they take longer
+
 ITERATIONS = 3  # of a proximal algorithm, as many as there are by default
 
 

@@ -15,6 +15,7 @@ from codegen.emission.spec import LoopKernel, kernel_of
 from codegen.garbage import undisturbed
 from codegen.ir.counted import counted
 from codegen.ir.counting import count
+from codegen.ir.merged import merged
 from codegen.ir.names import identifier
 from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.sparse import sparse
@@ -79,7 +80,7 @@ def _ordered(task: Task, order: tuple[Pass, ...]) -> tuple[Graph | WithProducts,
             written = function_of(task)
         with doing("passes"):
             step = partial(passed, task, order=order)
-            emitted = written.after(step) if isinstance(written, WithProducts) else step(written)
+            emitted = merged(written.after(step)) if isinstance(written, WithProducts) else step(written)
         return written, sparse(emitted, matrices(task)) if task.form.sparse else emitted
 
 

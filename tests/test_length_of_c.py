@@ -48,6 +48,17 @@ def test_it_stays_below_two_megabytes(robot: str, name: str) -> None:
     assert max(len(text) for _, text in artifact.files) < MOST
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("contacts", ["feet and fingertips", "all tips"])
+def test_many_rows_of_contacts_stay_below_it(contacts: str) -> None:
+    """Their system is loops: 42 rows of feet and fingertips, 78 of all tips."""
+    tips = [f"{hand}h_{finger}tip:3" for hand in "lr" for finger in ("ff", "mf", "rf", "lf", "th")]
+    model, held = codegen.load("atlas_shadow"), (*HELD["atlas_shadow"], *tips)
+    asked = task(model, "pv_derivatives", contacts=held if contacts == "feet and fingertips" else None)
+    artifact = emit_artifact(header(model, "atlas_shadow", (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
+    assert max(len(text) for _, text in artifact.files) < MOST
+
+
 def test_statements_share_lines() -> None:
     """Their order stays, comments have their own lines, and no line is longer than its one statement needs."""
     taken = (f"const P2 t{k} = P2_AT(w[{k}]);" for k in range(2, 9))

@@ -37,6 +37,7 @@ from codegen.algorithms.com_hessian import com_hessian
 from codegen.algorithms.com_jacobian import com_jacobian
 from codegen.algorithms.constrained_aba import constrained_aba
 from codegen.algorithms.constrained_derivatives import (
+    Recursions,
     direct_derivatives,
     direct_linearised,
     proximal_derivatives,
@@ -44,6 +45,7 @@ from codegen.algorithms.constrained_derivatives import (
     soft_derivatives,
     soft_linearised,
 )
+from codegen.algorithms.contact_changes_by_columns import contact_changes_by_columns, contact_jacobian_by_columns
 from codegen.algorithms.coriolis import coriolis
 from codegen.algorithms.crba import crba
 from codegen.algorithms.dexpinv import dexpinv
@@ -127,6 +129,10 @@ loops = partial(Algorithm, group="loops")
 approximate = partial(loops, declares=Needs(rotors="armature"))
 
 looped = partial(partial, inverse_dynamics=rnea_derivatives_by_columns)
+held_looped = partial(
+    partial,
+    recursions=Recursions(rnea_derivatives_by_columns, contact_jacobian_by_columns, contact_changes_by_columns),
+)
 
 HELD_STEPS: dict[str, tuple[str, ...]] = {
     "pv": HELD,
@@ -284,7 +290,8 @@ ALGORITHMS: dict[str, Algorithm] = {
                 f"derivatives of {name}",
                 independent="rows",
                 differentiates=SOLUTION,
-                by_columns=looped(direct_derivatives),
+                by_columns=held_looped(direct_derivatives),
+                divides=True,
             )
             for name in ("pv", "pv_early")
         ),
@@ -296,7 +303,8 @@ ALGORITHMS: dict[str, Algorithm] = {
                 BY_STATE,
                 f"derivatives of {name}",
                 differentiates=SOLUTION,
-                by_columns=looped(proximal_derivatives),
+                by_columns=held_looped(proximal_derivatives),
+                divides=True,
             )
             for name in (
                 *("prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff", "tree_kkt"),
@@ -311,7 +319,8 @@ ALGORITHMS: dict[str, Algorithm] = {
             "derivatives of pv_soft",
             tolerance=WITH_MU,
             differentiates=SOLUTION,
-            by_columns=looped(soft_derivatives),
+            by_columns=held_looped(soft_derivatives),
+            divides=True,
         ),
         derivatives(
             "integrate_derivatives", integrate_derivatives, ("q", "dv"), ("dq1_dq", "dq1_ddv"), "derivatives of steps"
@@ -390,7 +399,7 @@ PARTS: dict[str, Algorithm] = {
                 ("a", "da_dq", "da_dv", "Minv" if name == "aba" else "da_dtau"),
                 f"{name} and its derivatives",
                 declares=IN_JOINT_SPACE if name == "aba" else Needs(),
-                by_columns=looped(run),
+                by_columns=(looped if name == "aba" else held_looped)(run),
             )
             for name, run, inputs in (
                 ("aba", aba_linearised, STATE_AND_FORCE),

@@ -17,49 +17,73 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from casadi import SX, densify, horzcat, jacobian, substitute, vertcat
 
-from codegen.algorithms.minverse import inverse_factors
+from codegen.algorithms.minverse import InverseFactors, inverse_factors
 from codegen.algorithms.rnea import rnea, transmitted
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
+from codegen.recursions.composition import INLINE, Parts
 from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.dual import Dual, Solver, direct, proximal, soft
 from codegen.recursions.motion import constraint_rhs, forces, motions
-from codegen.recursions.products import Product, Result, negated
+from codegen.recursions.products import Product, Result, added, combined, negated, times_left, transposed
 from codegen.recursions.spanning_rates import node_rates
 from codegen.recursions.sweeps import add_contact_forces
 from codegen.recursions.tree import Tree
-from codegen.spatial import diagonal, mirrored, zeros
+from codegen.spatial import diagonal, zeros
 
 Solve = Callable[[SX], SX]
 InverseDynamics = Callable[[Tree, SX, SX, SX, SX], tuple[Result, ...]]
 """dtau/dq, dtau/dv and M of a tree, v, a, external wrenches and multipliers."""
+ContactChanges = Callable[[Tree, SX, SX], tuple[Result, Result]]
+"""How the accelerations that contacts' rows see change by q and v (m x nv), of a tree, v and a."""
+
+
+class Recursions(NamedTuple):
+    """What gives the derivatives of inverse dynamics, and of many rows J and the derivatives of what these see.
+
+    Without it their expressions do. Rows must stand still in their bodies.
+    """
+
+    inverse_dynamics: InverseDynamics = rnea_derivatives
+    jacobian: Callable[[Tree], Result] | None = None
+    contact_changes: ContactChanges | None = None
+
+
+PLAIN = Recursions()
 
 
 class Change(NamedTuple):
-    """How the equations change at constant a and lam, by n coordinates: R (nv x n) and what rows lack, c (m x n).
+    """How the equations change at constant a and lam, by n coordinates: R (nv x n), and -c (m x n) of what rows lack.
 
-    R are forces, `idle` (m x n) is how multipliers of redundant rows change besides, without force.
+    R are forces, `met` is -c, `idle` (m x n) is how multipliers of redundant rows change besides, without force.
     """
 
     R: Result
-    c: SX
-    idle: SX | None = None
+    met: Result
+    idle: Result | None = None
 
 
 class Rows(NamedTuple):
-    """Rows J (m x nv), how to solve with M, how multipliers accelerate joints (M^-1 J'), and how to solve with W.
+    """Rows J (m x nv), W, how they respond to joint forces, J M^-1 (m x nv), and how to solve with M.
 
-    `inverse_dynamics` gives the derivatives of inverse dynamics.
+    `accelerated` are joint accelerations of multipliers, M^-1 J' x, `seen` what rows see of joint forces, J M^-1 B.
+    `recursions` are those for derivatives of inverse dynamics and of what rows see.
     """
 
     J: SX
+    W: Result
+    response: Result
     of_M: Solve
     accelerated: Solve
-    dual: Dual
-    inverse_dynamics: InverseDynamics = rnea_derivatives
+    seen: Callable[[Any], Result]
+    recursions: Recursions = PLAIN
+
+    def yields(self, lam: SX) -> SX:
+        """W lam (m), the accelerations that rows see of multipliers."""
+        return self.W @ lam if isinstance(self.W, SX) else self.J @ self.accelerated(lam)
 
 
 def direct_derivatives(
@@ -69,14 +93,15 @@ def direct_derivatives(
     f_ext: SX,
     k: SX,
     by: Sequence[SX] = (),
-    inverse_dynamics: InverseDynamics = rnea_derivatives,
+    recursions: Recursions = PLAIN,
+    parts: Parts = INLINE,
 ) -> tuple[Result, ...]:
     """da/dq, da/dv, da/dtau (nv x nv) and dlam/dq, dlam/dv, dlam/dtau (m x nv) where contacts' rows are independent.
 
     Then da/dp and dlam/dp for each of `by`, columns of symbols that other arguments, or the tree, depend on.
-    `inverse_dynamics` gives the derivatives of inverse dynamics.
+    `recursions` give derivatives of inverse dynamics and of what rows see.
     """
-    return derivatives(tree, (v, tau, f_ext, k), lambda _: direct, by, inverse_dynamics)
+    return derivatives(tree, (v, tau, f_ext, k), direct, by, recursions, parts=parts)
 
 
 def proximal_derivatives(
@@ -88,10 +113,11 @@ def proximal_derivatives(
     mu: SX,
     lam0: SX,
     by: Sequence[SX] = (),
-    inverse_dynamics: InverseDynamics = rnea_derivatives,
+    recursions: Recursions = PLAIN,
+    parts: Parts = INLINE,
 ) -> tuple[Result, ...]:
     """The same of the solution that the proximal iteration settles at from lam0, where rows may be redundant."""
-    return derivatives(tree, (v, tau, f_ext, k), lambda J: proximal(tree, J, mu, lam0), by, inverse_dynamics)
+    return derivatives(tree, (v, tau, f_ext, k), proximal(tree, mu, lam0), by, recursions, parts=parts)
 
 
 def soft_derivatives(
@@ -102,17 +128,18 @@ def soft_derivatives(
     k: SX,
     R: SX,
     by: Sequence[SX] = (),
-    inverse_dynamics: InverseDynamics = rnea_derivatives,
+    recursions: Recursions = PLAIN,
+    parts: Parts = INLINE,
 ) -> tuple[Result, ...]:
     """The same for rows of softness R: R lam is what they lack."""
-    return derivatives(tree, (v, tau, f_ext, k), lambda _: soft(R), by, inverse_dynamics, R)
+    return derivatives(tree, (v, tau, f_ext, k), soft(R), by, recursions, R, parts)
 
 
 def direct_linearised(
-    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, inverse_dynamics: InverseDynamics = rnea_derivatives
+    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, recursions: Recursions = PLAIN
 ) -> tuple[Result, ...]:
     """a, da/dq, da/dv and da/dtau where contacts' rows are independent."""
-    return linearised(tree, (v, tau, f_ext, k), lambda _: direct, (), inverse_dynamics)[:4]
+    return linearised(tree, (v, tau, f_ext, k), direct, (), recursions)[:4]
 
 
 def proximal_linearised(
@@ -123,17 +150,17 @@ def proximal_linearised(
     k: SX,
     mu: SX,
     lam0: SX,
-    inverse_dynamics: InverseDynamics = rnea_derivatives,
+    recursions: Recursions = PLAIN,
 ) -> tuple[Result, ...]:
     """The same of the solution that the proximal iteration settles at from lam0."""
-    return linearised(tree, (v, tau, f_ext, k), lambda J: proximal(tree, J, mu, lam0), (), inverse_dynamics)[:4]
+    return linearised(tree, (v, tau, f_ext, k), proximal(tree, mu, lam0), (), recursions)[:4]
 
 
 def soft_linearised(
-    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, inverse_dynamics: InverseDynamics = rnea_derivatives
+    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, recursions: Recursions = PLAIN
 ) -> tuple[Result, ...]:
     """The same for rows of softness R."""
-    return linearised(tree, (v, tau, f_ext, k), lambda _: soft(R), (), inverse_dynamics, R)[:4]
+    return linearised(tree, (v, tau, f_ext, k), soft(R), (), recursions, R)[:4]
 
 
 def equations(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, a: SX, lam: SX) -> SX:
@@ -151,62 +178,96 @@ Given = tuple[SX, SX, SX, SX]
 def derivatives(
     tree: Tree,
     given: Given,
-    solver: Callable[[SX], Solver],
+    solver: Solver,
     by: Sequence[SX],
-    inverse_dynamics: InverseDynamics,
+    recursions: Recursions,
     R: SX | None = None,
+    parts: Parts = INLINE,
 ) -> tuple[Result, ...]:
     """The derivatives by q, v, tau and `by` for a way to solve with W (m x m), as products with inverses."""
-    return linearised(tree, given, solver, by, inverse_dynamics, R)[1:]
+    return linearised(tree, given, solver, by, recursions, R, parts)[1:]
 
 
 def linearised(
     tree: Tree,
     given: Given,
-    solver: Callable[[SX], Solver],
+    solver: Solver,
     by: Sequence[SX],
-    inverse_dynamics: InverseDynamics,
+    recursions: Recursions,
     R: SX | None = None,
+    parts: Parts = INLINE,
 ) -> tuple[Result, ...]:
     """The accelerations a, then the same."""
-    M, J = inverse_factors(tree), jacobian_transpose(tree).T
-    Y = M.L @ J.T
-    scaled_Y, scaled_L = M.scaled(Y), M.scaled(M.L)
-    dual = solver(J)(mirrored(Y.T @ scaled_Y))
-    rows = Rows(J, M.solve, lambda x: M.L.T @ (scaled_Y @ x), dual, inverse_dynamics)
-    a, changes = solution(tree, given, rows, by, R)
+    M = inverse_factors(tree)
+    rows = (looped_rows if parts.many(tree.m) else written_rows)(tree, M, recursions, parts)
+    response, dual = rows.response, solver(rows.W, parts)
+    a, changes = solution(tree, given, rows, dual, by, R)
     # the inverse of the matrix of the equations above: da and -dlam by dtau and dc
-    response, negative = Product(scaled_Y, M.L, transposed=True), rows.dual.negative()
+    negative = dual.negative()
     lam_tau = Product(negative, response)
-    Minv = Product(M.L, scaled_L, transposed=True, symmetric=True)
+    Minv = Product(M.L, M.scaled(M.L), transposed=True, symmetric=True)
     a_tau = Product(response, lam_tau, Minv, transposed=True, symmetric=True)
-    met = [-at.c for at in changes]
-    moved = [Product(a_tau, at.R, Product(lam_tau, c, transposed=True)) for at, c in zip(changes, met, strict=True)]
-    lam = [Product(lam_tau, at.R, Product(negative, c, at.idle)) for at, c in zip(changes, met, strict=True)]
+    moved = [Product(a_tau, at.R, Product(lam_tau, at.met, transposed=True)) for at in changes]
+    lam = [Product(lam_tau, at.R, Product(negative, at.met, at.idle)) for at in changes]
     others = [x for pair in zip(moved[2:], lam[2:], strict=True) for x in pair]
     return a, *moved[:2], a_tau, *lam[:2], lam_tau, *others
 
 
+def written_rows(tree: Tree, M: InverseFactors, recursions: Recursions, parts: Parts) -> Rows:
+    """Few rows, as expressions but for W, which loops may factorise; derivatives of what they see are expressions."""
+    J = jacobian_transpose(tree).T
+    Y = M.L @ J.T
+    scaled = M.scaled(Y)
+    W = parts.numbers(Product(Y, scaled, transposed=True, symmetric=True))
+    return Rows(
+        J,
+        W,
+        Product(scaled, M.L, transposed=True),
+        M.solve,
+        lambda x: M.L.T @ (scaled @ x),
+        lambda B: J @ M.solve(B),
+        recursions._replace(contact_changes=None),
+    )
+
+
+def looped_rows(tree: Tree, M: InverseFactors, recursions: Recursions, parts: Parts) -> Rows:
+    """Many rows, by products."""
+    own = recursions if stand_still(tree) else PLAIN
+    J = own.jacobian(tree) if own.jacobian else jacobian_transpose(tree).T
+    Y = Product(M.L, transposed(J))
+    scaled, numbers = Product(M.scaled(SX.eye(tree.nv)), Y), parts.numbers(J)
+    response = Product(scaled, M.L, transposed=True)
+    return Rows(
+        numbers,
+        Product(Y, scaled, transposed=True, symmetric=True),
+        response,
+        M.solve,
+        lambda x: M.solve(numbers.T @ x),
+        lambda B: Product(response, B),
+        own,
+    )
+
+
 def solution(
-    tree: Tree, given: Given, rows: Rows, by: Sequence[SX] = (), R: SX | None = None
+    tree: Tree, given: Given, rows: Rows, dual: Dual, by: Sequence[SX] = (), R: SX | None = None
 ) -> tuple[SX, list[Change]]:
     """The solution's a, and how its equations change by q, by v, and by each column of symbols."""
     v, tau, f_ext, k = given
-    still, J, dual, lam0 = zeros(tree.nv), rows.J, rows.dual, zeros(tree.m)
+    still, J, lam0 = zeros(tree.nv), rows.J, zeros(tree.m)
     free = rows.of_M(tau - rnea(tree, v, still, f_ext))
     lack = constraint_rhs(tree, motions(tree, v, still), k) - J @ free
     if dual.redundant:
         lam0 = dual.redundant.lam0
-        lack -= dual.redundant.W @ lam0
+        lack -= rows.yields(lam0)
     lam = lam0 + dual.solve(lack)
     a = free + rows.accelerated(lam)
     along = partial(along_tangents, tree, v)
-    c_q, c_v = lacking(tree, v, k, a, along)
+    met_q, met_v = met_by_state(tree, v, k, a, rows, along)
     R_q, R_v = forces_by_state(tree, given, rows, a, lam, along)
-    changes = [Change(R_q, c_q), Change(R_v, c_v)]
+    changes = [Change(R_q, met_q), Change(R_v, met_v)]
     changes += by_symbols(tree, given, zeros(tree.m) if R is None else R, a, lam, by)
     if dual.redundant:
-        changes = least_squares(rows, lack, lam - lam0, along, changes, by)
+        changes = least_squares(tree, rows, dual, lack, lam - lam0, along, changes, by)
     return a, changes
 
 
@@ -218,11 +279,27 @@ def forces_by_state(
     Contacts' forces are wrenches like external ones where their rows stand still in their bodies.
     """
     v, _, f_ext, _ = given
-    if all(contact.force.is_constant() for contact in tree.contacts):
-        Q, V, _ = rows.inverse_dynamics(tree, v, a, f_ext, lam)
+    if stand_still(tree):
+        Q, V, _ = rows.recursions.inverse_dynamics(tree, v, a, f_ext, lam)
         return negated(Q), negated(V)
     Q, V, _ = rnea_derivatives(tree, v, a, f_ext)
-    return held(along, rows.J.T, lam) - Q, -V
+    return held(along, jacobian_transpose(tree), lam) - Q, -V
+
+
+def stand_still(tree: Tree) -> bool:
+    """Whether contacts' rows stand still in bodies that move."""
+    return all(contact.force.is_constant() and contact.body >= 0 for contact in tree.contacts)
+
+
+def met_by_state(tree: Tree, v: SX, k: SX, a: SX, rows: Rows, along: Callable[[SX], SX]) -> tuple[Result, Result]:
+    """How rows come nearer to what they want by q and v (m x nv), at constant a."""
+    if rows.recursions.contact_changes is None:
+        c_q, c_v = lacking(tree, v, k, a, along)
+        return -c_q, -c_v
+    seen = rows.recursions.contact_changes(tree, v, a)
+    wanted = along(k), jacobian(k, v)
+    met_q, met_v = (added(x, -k_x) if k_x.nnz() else x for x, k_x in zip(seen, wanted, strict=True))
+    return met_q, met_v
 
 
 def by_symbols(tree: Tree, given: Given, R: SX, a: SX, lam: SX, by: Sequence[SX]) -> list[Change]:
@@ -230,27 +307,55 @@ def by_symbols(tree: Tree, given: Given, R: SX, a: SX, lam: SX, by: Sequence[SX]
     constant = SX.sym("solution", tree.nv + tree.m)
     lack = equations(tree, *given, R, constant[: tree.nv], constant[tree.nv :]) if by else SX()
     found = (substitute(jacobian(lack, p), constant, densify(vertcat(a, lam))) for p in by)
-    return [Change(-x[: tree.nv, :], x[tree.nv :, :]) for x in found]
+    return [Change(-x[: tree.nv, :], -x[tree.nv :, :]) for x in found]
 
 
 def least_squares(
-    rows: Rows, lack: SX, gained: SX, along: Callable[[SX], SX], changes: Sequence[Change], by: Sequence[SX]
+    tree: Tree,
+    rows: Rows,
+    dual: Dual,
+    lack: SX,
+    gained: SX,
+    along: Callable[[SX], SX],
+    changes: Sequence[Change],
+    by: Sequence[SX],
 ) -> list[Change]:
     """The changes where rows lack what they do without the multipliers `gained` (m), and contradict one another."""
-    dual, J = rows.dual, rows.J
     assert dual.redundant is not None
-    W, D, lam0 = dual.redundant.W, dual.redundant.damping, dual.redundant.lam0
-    left = lack - W @ gained
-    y = dual.solve(J @ rows.of_M(held(along, J.T, left / D)))
+    D, lam0 = dual.redundant.damping, dual.redundant.lam0
+    left = lack - rows.yields(gained)
+    y = dual.solve(rows.seen(forces_turned(tree, rows, left / D, along)))
     b = rows.accelerated(dual.solve(D * gained))
-    (R_q, c_q, _), by_v, *others = changes
-    by_q = Change(R_q, c_q + diagonal(D, D.size1()) @ y, dual.idle(diagonal(1 / D, D.size1()) @ held(along, J, b)))
-    found = [by_q, by_v]
-    for (R, c, _), p in zip(others, by, strict=True):
+    (R_q, met_q, _), by_v, *others = changes
+    idle = dual.idle(times_left(diagonal(1 / D, D.size1()), rows_turned(tree, rows, b, along)))
+    found = [Change(R_q, further(met_q, times_left(diagonal(D, D.size1()), y)), idle), by_v]
+    for (R, met, _), p in zip(others, by, strict=True):
         weighed = jacobian(D, p)
         moved = jacobian(lam0, p) - diagonal(gained / D, D.size1()) @ weighed
-        found.append(Change(R, c - diagonal(left / D, D.size1()) @ weighed, dual.idle(moved)))
+        found.append(Change(R, further(met, -(diagonal(left / D, D.size1()) @ weighed)), dual.idle(moved)))
     return found
+
+
+def forces_turned(tree: Tree, rows: Rows, lam: SX, along: Callable[[SX], SX]) -> Result:
+    """The derivative of J' lam by q at constant lam."""
+    if rows.recursions.contact_changes is None:
+        return held(along, jacobian_transpose(tree), lam)
+    still = zeros(tree.nv)
+    return negated(rows.recursions.inverse_dynamics(tree.weightless, still, still, tree.no_wrenches, lam)[0])
+
+
+def rows_turned(tree: Tree, rows: Rows, b: SX, along: Callable[[SX], SX]) -> Result:
+    """The derivative of J b by q at constant b."""
+    if rows.recursions.contact_changes is None:
+        return held(along, jacobian_transpose(tree).T, b)
+    return rows.recursions.contact_changes(tree, zeros(tree.nv), b)[0]
+
+
+def further(met: Result, lack: Result) -> Result:
+    """What is met where rows lack more."""
+    if isinstance(met, SX) and isinstance(lack, SX):
+        return -(lack - met)
+    return combined([(x, s * SX.eye(x.shape[1])) for x, s in ((met, 1), (lack, -1))])
 
 
 def held(along: Callable[[SX], SX], A: SX, x: SX) -> SX:

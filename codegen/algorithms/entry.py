@@ -40,7 +40,8 @@ class Algorithm:
     problem: no joint is eliminated. `auto` chooses among those of a group that compete. `independent` are the contacts'
     rows that must not depend on each other. `differentiates` are the results whose derivatives it gives, where other
     arguments than the state may be asked for: `run` then takes columns of symbols, `by`. `by_columns` is the same by
-    loops over columns, for robots of many joints (`codegen.lowering.column_loops`).
+    loops over columns, for robots of many joints (`codegen.lowering.column_loops`). What `divides` takes `parts`, too:
+    how it is made of expressions and loops.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Algorithm:
     independent: Independent = ""
     differentiates: tuple[str, ...] = ()
     by_columns: Callable[..., Any] | None = None
+    divides: bool = False
 
     @property
     def takes(self) -> tuple[str, ...]:

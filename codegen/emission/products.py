@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.emission.copies import Copies
+from codegen.emission.factors import Factorisation, Substitutions, scalar_words, words_of
 from codegen.emission.functions import Argument, Call, Function
 from codegen.emission.row_sums import Spelling
 from codegen.emission.row_sums import lines as sums_in_rows
@@ -176,7 +177,7 @@ def functions_once(steps: Sequence[Step], head: Callable[[Step], str]) -> tuple[
 
 def _made(loops: Loops, names: Mapping[str, str]) -> dict[str, str]:
     """What C calls the arrays that loops write, by the names of their arguments."""
-    if isinstance(loops, Elimination):
+    if isinstance(loops, Elimination | Factorisation | Substitutions):
         return {argument: names[port] for argument, port in loops.made.items()}
     products: Sequence[MatrixProduct | MaskedMatrixProduct | CopiedMatrix] = loops.products
     return {f"to{k}": names[own.port.name] for k, own in enumerate(products)}
@@ -184,7 +185,7 @@ def _made(loops: Loops, names: Mapping[str, str]) -> dict[str, str]:
 
 def _taken(loops: Loops) -> dict[str, str]:
     """The ports that loops read, by the names of their arguments."""
-    if isinstance(loops, Copies | Elimination):
+    if isinstance(loops, Copies | Elimination | Factorisation | Substitutions):
         return loops.taken
     if isinstance(loops, Segments):
         lefts = {f"left{k}": part.left for k, part in enumerate(loops.products[0].parts)}
@@ -214,6 +215,8 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = ()) -> tup
         return loops.lines(zero)
     if isinstance(loops, Elimination):
         return loops.lines("T", f"{header.c_prefix}_all(1.0)")
+    if isinstance(loops, Factorisation | Substitutions):
+        return loops.lines(words_of(header.c_prefix))
     if isinstance(loops, Segments):
         wide = f"{header.c_prefix.upper()}_WIDE" if all(own.port.name in apart for own in loops.products) else ""
         return _along(loops, "T", zero, packs, mirror, wide)
@@ -235,6 +238,8 @@ def scalar(loops: Loops, real: str) -> tuple[str, ...]:
         return loops.lines("0")
     if isinstance(loops, Elimination):
         return loops.lines(real, f"({real})1")
+    if isinstance(loops, Factorisation | Substitutions):
+        return loops.lines(scalar_words(real))
     if isinstance(loops, Segments):
         return _along(loops, real, "0")
     return _lines(loops, real, _singly(loops, real, "0"))

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.emission.copies import Copies
+from codegen.emission.factors import Factorisation, Substitutions, substitutions
 from codegen.emission.row_sums import row_sums
 from codegen.emission.segments import Segments, segmented
 from codegen.emission.splitting import HUGE
 from codegen.emission.systems import Elimination, elimination
 from codegen.ir.block_matrix import CopiedMatrix
 from codegen.ir.calls import GraphCall
+from codegen.ir.factors import FactoredMatrix, Substitution
 from codegen.ir.maps import GraphMap
 from codegen.ir.products import TILE, VECTOR, MaskedMatrixProduct, MatrixProduct, made_by, names_taken
 from codegen.ir.systems import SolvedSystem
@@ -106,7 +108,7 @@ class Tiles:
                 yield own.plus, [made.row], across
 
 
-AnyLoops = Tiles | Segments | Copies | Elimination
+AnyLoops = Tiles | Segments | Copies | Elimination | Factorisation | Substitutions
 
 
 def tiled(function: WithProducts) -> tuple[AnyLoops, ...]:
@@ -141,6 +143,10 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
         return Copies(products[0], tuple(known[name].shape for name in products[0].takes))
     if isinstance(products[0], SolvedSystem):
         return elimination(products[0], known[products[0].matrix])
+    if isinstance(products[0], FactoredMatrix):
+        return Factorisation(products[0])
+    if isinstance(products[0], Substitution):
+        return substitutions(products[0], known)
     masked = tuple(product for product in products if isinstance(product, MaskedMatrixProduct))
     if masked:
         return segmented(masked, {name: pattern.shape for name, pattern in known.items()})
@@ -176,7 +182,7 @@ def _alike(first: AnyProduct, second: AnyProduct) -> bool:
     """Whether two products take the same numbers of the same left factors in turn."""
 
     def way(product: AnyProduct) -> tuple[object, ...]:
-        if isinstance(product, CopiedMatrix | SolvedSystem | GraphCall):
+        if isinstance(product, CopiedMatrix | SolvedSystem | FactoredMatrix | Substitution | GraphCall):
             return tuple(port.name for port in made_by(product))
         if isinstance(product, MaskedMatrixProduct):
             return product.port.shape, *((part.left, part.transposed, part.runs) for part in product.parts)

@@ -12,6 +12,7 @@ import numpy as np
 from codegen.ir.block_matrix import CopiedMatrix
 from codegen.ir.calls import GraphCall
 from codegen.ir.counting import Count, added, count
+from codegen.ir.factors import FactoredMatrix, Substitution
 from codegen.ir.graph import Graph, Value
 from codegen.ir.maps import GraphMap
 from codegen.ir.operations import CONST, KINDS
@@ -87,6 +88,11 @@ def _of_product(own: AnyProduct, known: Known) -> Count:
         return added(parts)
     if isinstance(own, SolvedSystem):
         return _of_system(own, known)
+    if isinstance(own, FactoredMatrix):
+        known |= own.patterns()
+        return _of_factors(own)
+    if isinstance(own, Substitution):
+        return _of_substitution(own, known)
     assert isinstance(own, CopiedMatrix), f"{own} is no product"
     known[own.port.name] = own.pattern(known)
     return Count()
@@ -131,3 +137,26 @@ def _of_system(own: SolvedSystem, known: Known) -> Count:
         x |= known[own.plus]
     known[own.port.name] = x
     return Count(add=add, mul=mul, div=len(H))
+
+
+def _of_factors(own: FactoredMatrix) -> Count:
+    """The operations of factors: of every pivot, rows below it less multiples of its own."""
+    n = own.port.shape[0]
+    below, pairs = n * (n - 1) // 2, (n - 1) * n * (n + 1) // 6
+    found = Count(add=pairs, mul=below + pairs, div=n)
+    if not own.vanishing:
+        return found
+    summed = 0 if own.vanishing.size else n - 1
+    return added([found, Count(add=summed + n + n - 1, mul=1 + n, other=n)])
+
+
+def _of_substitution(own: Substitution, known: Known) -> Count:
+    """The operations of a substitution: those of numbers that may differ from zero."""
+    given, found = own.given(known), own.pattern(known)
+    known[own.port.name] = found
+    n = len(found)
+    if own.way == "scale":
+        return Count(add=n if own.negative else 0, mul=int(np.count_nonzero(given)))
+    after = np.arange(n)[::-1] if own.way == "forward" else np.arange(n)  # rows that a row leaves something of
+    taken = int(after @ np.count_nonzero(found, axis=1))
+    return Count(add=taken, mul=taken)

@@ -15,6 +15,7 @@ import numpy as np
 
 from codegen.ir.block_matrix import CopiedMatrix
 from codegen.ir.calls import GraphCall
+from codegen.ir.factors import FactoredMatrix, Substitution
 from codegen.ir.graph import Graph, Port, Value, verify
 from codegen.ir.maps import GraphMap
 from codegen.ir.operations import CONST, INPUT
@@ -119,12 +120,14 @@ class MaskedMatrixProduct:
         return found | found.T if self.symmetric else found
 
 
-AnyProduct = MatrixProduct | MaskedMatrixProduct | CopiedMatrix | SolvedSystem | GraphCall
+AnyProduct = (
+    MatrixProduct | MaskedMatrixProduct | CopiedMatrix | SolvedSystem | FactoredMatrix | Substitution | GraphCall
+)
 
 
 def made_by(step: AnyProduct | GraphMap) -> tuple[Port, ...]:
     """What a step makes, the arrays that it works in with it."""
-    return step.ports if isinstance(step, SolvedSystem | GraphCall | GraphMap) else (step.port,)
+    return step.ports if isinstance(step, SolvedSystem | FactoredMatrix | GraphCall | GraphMap) else (step.port,)
 
 
 def names_taken(step: AnyProduct | GraphMap) -> tuple[str, ...]:
@@ -175,7 +178,7 @@ class WithProducts:
 
     def read(self) -> tuple[range, ...]:
         """Of every input, the elements from the first to the last that anything uses."""
-        taken = {name for own in self.products if isinstance(own, GraphCall) for name in own.takes}
+        taken = {name for own in self.products for name in own.takes}
         own = zip(self.inputs, self.graph.read(), strict=True)
         return tuple(range(port.size) if port.name in taken else used for port, used in own)
 
@@ -223,7 +226,8 @@ class WithProducts:
     def patterns(self) -> dict[str, Pattern]:
         """Where the matrices that the graph and the products make may differ from zero, by their ports' names."""
         graph, zero = self.graph, Value(CONST)
-        known = {
+        known = {port.name: np.ones((port.size, 1), bool) for port in self.inputs}
+        known |= {
             port.name: np.array([graph.values[index] != zero for index in result], bool).reshape(port.shape)
             for port, result in zip(graph.outputs, graph.results, strict=True)
             if len(port.shape) == 2
@@ -231,7 +235,7 @@ class WithProducts:
         for own in self.steps:
             if isinstance(own, GraphMap):
                 known |= {port.name: np.ones(port.shape, bool) for port in own.ports}
-            elif isinstance(own, GraphCall):
+            elif isinstance(own, GraphCall | FactoredMatrix):
                 known |= own.patterns()
             else:
                 known[own.port.name] = own.pattern() if isinstance(own, SolvedSystem) else own.pattern(known)
@@ -261,6 +265,12 @@ def expanded(blocked: WithProducts) -> Graph:
             continue
         if isinstance(product, MaskedMatrixProduct):
             known[product.port.name] = _masked(values, labels, zero, product, known, shapes)
+        elif isinstance(product, FactoredMatrix):
+            known |= product.entries(values, zero, known)
+            _label(values, labels, zero, known[product.matrix])
+        elif isinstance(product, Substitution):
+            known[product.port.name] = product.entries(values, zero, known)
+            _label(values, labels, zero, known[product.right or product.factors])
         elif isinstance(product, SolvedSystem):
             known[product.port.name] = tuple(product.entries(values, zero, known))
             _label(values, labels, zero, known[product.right])

@@ -8,7 +8,9 @@ from typing import Any, Protocol
 
 from casadi import SX
 
+from codegen.recursions.factors import Factors, NumberedLDL
 from codegen.recursions.products import Result, entries
+from codegen.spatial import LDL, ldl, semidefinite_ldl
 
 Called = Callable[..., tuple[Any, ...]]
 """An algorithm as a function: it takes arguments by name, those not named are the composition's own."""
@@ -25,6 +27,15 @@ class Parts(Protocol):
 
     def numbers(self, result: Result) -> SX:
         """What a result is, for expressions that take its numbers."""
+
+    def many(self, rows: int) -> bool:
+        """Whether loops are to make what belongs to so many rows of contacts."""
+
+    def factors(self, matrix: Result, part: float = 0.0, size: SX | None = None) -> Factors:
+        """The factors of such a matrix; with a `part`, semidefinite ones (`codegen.spatial.semidefinite_ldl`)."""
+
+    def ldl(self, matrix: SX, part: float = 0.0, size: SX | None = None) -> Factors | NumberedLDL:
+        """The same for expressions."""
 
     @property
     def opened(self) -> tuple[tuple[SX, Result], ...]:
@@ -43,6 +54,18 @@ class Inline:
     def numbers(self, result: Result) -> SX:
         """The result, entry by entry."""
         return entries((result,))[0]
+
+    def many(self, rows: int) -> bool:
+        """None are."""
+        return False
+
+    def factors(self, matrix: Result, part: float = 0.0, size: SX | None = None) -> LDL:
+        """Its factors, entry by entry."""
+        return self.ldl(self.numbers(matrix), part, size)
+
+    def ldl(self, matrix: SX, part: float = 0.0, size: SX | None = None) -> LDL:
+        """The same."""
+        return semidefinite_ldl(matrix, size, part) if part else ldl(matrix)
 
 
 INLINE = Inline()

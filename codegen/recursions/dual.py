@@ -13,15 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from casadi import DM, SX, Function, depends_on, diag, symvar, trace, vertcat
 from numpy.linalg import matrix_rank
 from numpy.random import default_rng
 
 from codegen.kinematic_loops.states import random
-from codegen.recursions.products import Product, Result
+from codegen.recursions.composition import Parts
+from codegen.recursions.delassus import jacobian_transpose
+from codegen.recursions.factors import Factors, negative_inverse
+from codegen.recursions.products import Product, Result, added, negated, scaled, times_left
 from codegen.recursions.tree import Tree
-from codegen.spatial import LDL, diagonal, flagged, ldl, semidefinite_ldl
+from codegen.spatial import diagonal, flagged
+from codegen.spatial.solve import VANISHING
 
 STEPS = 6  # of the proximal iteration: the damping of the first is undone to its sixth power
 SQUARED = 7  # of that to least squares, which are as near
@@ -33,7 +38,7 @@ STATES, RANK = 3, 1e-8  # at which rows are compared, and the singular value bel
 class LeastSquares:
     """Redundant rows: W itself, the damping D (m), and the multipliers lam0 (m) that the iteration starts from."""
 
-    W: SX
+    W: Result
     damping: SX
     lam0: SX
 
@@ -42,40 +47,45 @@ class LeastSquares:
 class Dual:
     """How to solve with W (m x m), and the negative of its inverse; of redundant rows W+, and what they are."""
 
-    solve: Callable[[SX], SX]
+    solve: Callable[[Any], Any]
     negative: Callable[[], Result]
     redundant: LeastSquares | None = None
 
-    def idle(self, x: SX) -> SX:
+    def idle(self, x: Result) -> Result:
         """The part of multipliers (m x n) that exerts no force: of redundant rows."""
-        return x - self.solve(self.redundant.W @ x) if self.redundant else SX(*x.shape)
+        if not self.redundant:
+            return SX(*x.shape)
+        W = self.redundant.W
+        if isinstance(W, SX) and isinstance(x, SX):
+            return SX(x - self.solve(W @ x))
+        return Product(self.solve(Product(W, x)), -SX.eye(x.shape[1]), x)
 
 
-Solver = Callable[[SX], Dual]
-"""What makes a way to solve with W of W."""
+Solver = Callable[[Result, Parts], Dual]
+"""What makes a way to solve with W of W, by expressions or by loops."""
 
 
-def direct(W: SX) -> Dual:
+def direct(W: Result, parts: Parts) -> Dual:
     """W itself."""
-    return _solved(semidefinite_ldl(W))
+    return _solved(parts.factors(W, VANISHING), parts)
 
 
 def soft(R: SX) -> Solver:
     """W + R, for softness R (m)."""
-    return lambda W: _solved(ldl(W + diagonal(R, W.size1())))
+    return lambda W, parts: _solved(parts.factors(added(W, diagonal(R, W.shape[0]))), parts)
 
 
-def proximal(tree: Tree, J: SX, mu: SX, lam0: SX) -> Solver:
-    """W as the proximal iteration settles for rows J (m x nv), with penalties mu (one, or m), from lam0 (m)."""
+def proximal(tree: Tree, mu: SX, lam0: SX) -> Solver:
+    """W as the proximal iteration settles with penalties mu (one, or m), from lam0 (m)."""
 
-    def solver(W: SX) -> Dual:
-        m, idle = tree.m, redundant(tree, J)
-        damped = ldl(W + diagonal(1 / mu, m))
-        share = trace(diagonal(1 / mu, m) @ damped.solve(SX.eye(m)))
+    def solver(W: Result, parts: Parts) -> Dual:
+        m, idle = tree.m, redundant(tree, jacobian_transpose(tree).T)
+        damped = parts.factors(added(W, diagonal(1 / mu, m)))
+        share = trace(diagonal(1 / mu, m) @ parts.numbers(damped.solve(SX.eye(m))))
         D = diagonal(flagged(1 / mu, share - idle > UNSETTLED), m)
         if idle:
-            return _least_squares(damped, D, LeastSquares(W, diag(diagonal(1 / mu, m)), lam0))
-        return _settled(damped, D)
+            return _least_squares(damped, D, LeastSquares(W, diag(diagonal(1 / mu, m)), lam0), parts)
+        return _settled(damped, D, parts)
 
     return solver
 
@@ -91,29 +101,23 @@ def redundant(tree: Tree, J: SX) -> int:
     return int(tree.m - max(ranks))
 
 
-def _solved(factors: LDL) -> Dual:
+def _solved(factors: Factors, parts: Parts) -> Dual:
     """A matrix by its factors."""
-    return Dual(factors.solve, lambda: negative_inverse(factors))
+    return Dual(lambda B: parts.numbers(factors.solve(B)), lambda: negative_inverse(factors))
 
 
-def negative_inverse(factors: LDL) -> Result:
-    """-A^-1 = -L'^-1 D^-1 L^-1."""
-    half = factors.forward(SX.eye(factors.size))
-    return Product(half, -factors.scale(half), transposed=True, symmetric=True)
-
-
-def _settled(damped: LDL, D: SX) -> Dual:
+def _settled(damped: Factors, D: SX, parts: Parts) -> Dual:
     """W by the factors of W + D."""
 
     def solve(B: SX) -> SX:
-        X = damped.solve(B)
+        X = parts.numbers(damped.solve(B))
         for _ in range(STEPS - 1):
-            X = damped.solve(B + D @ X)
+            X = parts.numbers(damped.solve(B + D @ X))
         return X
 
     def negative() -> Result:
         first = damped.inverse()
-        undone, last = D @ first, -first
+        undone, last = times_left(D, first), negated(first)
         X: Result = last
         for _ in range(STEPS - 1):
             X = Product(X, undone, last)
@@ -122,22 +126,37 @@ def _settled(damped: LDL, D: SX) -> Dual:
     return Dual(solve, negative)
 
 
-def _least_squares(damped: LDL, D: SX, rows: LeastSquares) -> Dual:
+def _least_squares(damped: Factors, D: SX, rows: LeastSquares, parts: Parts) -> Dual:
     """W+ by the factors of W + D."""
 
-    def solve(B: SX) -> SX:
-        X = damped.solve(B)
-        X = damped.solve(B - (SQUARED - 1) * (D @ X))
+    def solve(B: Result) -> Any:
+        going_on = parts.numbers if B.shape[1] == 1 else _as_it_is
+        X = going_on(damped.solve(B))
+        X = going_on(damped.solve(_less(B, SQUARED - 1, D, X)))
         for _ in range(SQUARED - 2):
-            X = damped.solve(B + D @ X)
+            X = going_on(damped.solve(_more(B, D, X)))
         return X
 
     def negative() -> Result:
         first = damped.inverse()
-        undone, last = D @ first, -first
-        X = Product(last, -(SQUARED - 1) * undone, last)
+        undone, last = times_left(D, first), negated(first)
+        X: Result = Product(last, scaled((undone,), -(SQUARED - 1))[0], last)
         for _ in range(SQUARED - 2):
             X = Product(X, undone, last)
         return X
 
     return Dual(solve, negative, rows)
+
+
+def _as_it_is(X: Result) -> Result:
+    return X
+
+
+def _more(B: Any, D: SX, X: Result) -> Result:
+    """B + D X."""
+    return SX(B + D @ X) if isinstance(X, SX) else Product(D, X, B)
+
+
+def _less(B: Any, times: int, D: SX, X: Result) -> Result:
+    """B less several times D X."""
+    return SX(B - times * (D @ X)) if isinstance(X, SX) else Product(-times * D, X, B)

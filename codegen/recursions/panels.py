@@ -128,6 +128,13 @@ def inwards(tree: Tree, panel: SX | Panel) -> Panel:
     return made
 
 
+def picked(panel: Panel, places: Sequence[int]) -> Panel:
+    """The columns of a panel at these places."""
+    row = SX.sym("row", panel.shape[1])
+    (made,) = _panels(Map(_function("picked", [row], [row[[*places]]]), (panel,), by_rows=True))
+    return made
+
+
 def _by_columns(tree: Tree, by_joints: Sequence[SX]) -> SX:
     return vertcat(*[x for x, S in zip(by_joints, tree.S, strict=True) for _ in range(S.size)])
 

@@ -13,7 +13,7 @@ from codegen.costs import SOLVED
 from codegen.recursions.block_matrix import BlockMatrix
 from codegen.recursions.calls import Output
 from codegen.recursions.panels import Map, Panel, mapped
-from codegen.recursions.systems import Solved
+from codegen.recursions.systems import Factored, Solved, Substituted
 from codegen.recursions.systems import multiplications as to_solve
 from codegen.spatial import mirrored
 
@@ -107,6 +107,14 @@ class MaskedProduct:
         return replace(self, parts=tuple(replace(part, left=left, right=right) for part, left, right in pairs))
 
     @property
+    def pattern(self) -> Sparsity:
+        """Where it may differ from zero."""
+        found = self.parts[0].mask
+        for part in self.both_triangles().parts[1:]:
+            found = found + part.mask
+        return found
+
+    @property
     def T(self) -> MaskedProduct:
         """The transpose."""
         return self if self.symmetric else replace(self, parts=tuple(part.T for part in self.parts))
@@ -120,8 +128,8 @@ class MaskedProduct:
         return MaskedProduct((*self.parts, *below))
 
 
-Result = SX | Product | MaskedProduct | Panel | BlockMatrix | Solved | Output
-Made = Product | MaskedProduct | Panel | BlockMatrix | Solved | Output
+Result = SX | Product | MaskedProduct | Panel | BlockMatrix | Solved | Factored | Substituted | Output
+Made = Product | MaskedProduct | Panel | BlockMatrix | Solved | Factored | Substituted | Output
 
 
 def times(matrix: Result, right: SX) -> Result:
@@ -132,6 +140,11 @@ def times(matrix: Result, right: SX) -> Result:
         return Product(matrix, right)
     plus = None if matrix.plus is None else times(matrix.plus, right)
     return replace(matrix, right=times(matrix.right, right), plus=plus, symmetric=False)
+
+
+def times_left(left: SX, matrix: Result) -> Result:
+    """A matrix times a result."""
+    return left @ matrix if isinstance(matrix, SX) else Product(left, matrix)
 
 
 class Pulled(NamedTuple):
@@ -155,7 +168,7 @@ def transposed(matrix: Result) -> Result:
     """The transpose of a result, of the same factors."""
     if isinstance(matrix, SX | MaskedProduct):
         return matrix.T
-    if isinstance(matrix, Panel | BlockMatrix | Solved | Output):
+    if isinstance(matrix, Panel | BlockMatrix | Solved | Factored | Substituted | Output):
         return Product(matrix, SX.eye(matrix.shape[0]), transposed=True)
     right = matrix.left if matrix.transposed else transposed(matrix.left)
     plus = None if matrix.plus is None else transposed(matrix.plus)
@@ -214,6 +227,8 @@ def _scaled(matrix: Result, factor: SX | float, now: Callable[[Result], Result],
     if isinstance(matrix, Solved):
         parts = matrix.factors[1:]
         return matrix.of([matrix.matrix, *map(now, parts)])
+    if isinstance(matrix, Substituted) and matrix.way == "scale" and not isinstance(factor, SX) and factor == -1.0:
+        return replace(matrix, negative=not matrix.negative)
     if isinstance(matrix, Product):
         plus = None if matrix.plus is None else now(matrix.plus)
         left, right = (now(x) if side == own else x for x, own in ((matrix.left, LEFT), (matrix.right, RIGHT)))
@@ -278,7 +293,7 @@ def some_columns(matrix: Result, places: list[int]) -> Result:
         return matrix[:, places]
     if isinstance(matrix, MaskedProduct):
         return MaskedProduct(tuple(part.columns(places) for part in matrix.both_triangles().parts))
-    if isinstance(matrix, Panel | BlockMatrix | Solved | Output):
+    if isinstance(matrix, Panel | BlockMatrix | Solved | Factored | Substituted | Output):
         return Product(matrix, SX.eye(matrix.shape[1])[:, places])
     plus = None if matrix.plus is None else some_columns(matrix.plus, places)
     return replace(matrix, right=some_columns(matrix.right, places), plus=plus, symmetric=False)
@@ -337,7 +352,7 @@ def multiplications(results: tuple[Result, ...]) -> int:
     known: dict[int, Sparsity] = {}
     total = 0.0
     for own in made_in(results):
-        if isinstance(own, Panel | Output):
+        if isinstance(own, Panel | Factored | Substituted | Output):
             known[id(own)] = Sparsity.dense(*own.shape)
             continue
         if isinstance(own, Solved):
@@ -397,6 +412,8 @@ def unrolled(results: tuple[Result, ...], least: float = math.inf) -> tuple[Resu
             known[id(own)] = own.entries(plain) if small else own.of(factors)
         elif isinstance(own, Output):
             known[id(own)] = own
+        elif isinstance(own, Factored | Substituted):
+            known[id(own)] = own.of(factors)
         elif isinstance(own, BlockMatrix):
             known[id(own)] = own.of(factors).entries if len(plain) == len(factors) else own.of(factors)
         else:

@@ -1,10 +1,10 @@
-"""Square systems of equations as results: C solves large ones by loops, not entry by entry."""
+"""Square systems of equations as results, and factors of symmetric ones: C solves large ones by loops."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from casadi import SX, Sparsity
 
@@ -43,6 +43,72 @@ class Solved:
         """The result, entry by entry."""
         matrix, right, *plus = factors
         return sum(plus, eliminated(matrix, right))
+
+
+Way = Literal["forward", "scale", "backward"]
+
+
+@dataclass(frozen=True, slots=True)
+class Factored:
+    """The factors of a symmetric matrix A = L D L', from the first row to the last.
+
+    With a `part`, pivots of less than this part of a `size` (1 x 1; the trace, if it is None) leave their rows out, as
+    `codegen.spatial.semidefinite_ldl` has it.
+    """
+
+    matrix: Any
+    part: float = 0.0
+    size: Any | None = None
+    symmetric: bool = False
+
+    def __str__(self) -> str:
+        return f"factors of {self.shape[0]} rows"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, columns = self.matrix.shape
+        return rows, columns
+
+    @property
+    def factors(self) -> tuple[Any, ...]:
+        """What it takes."""
+        return (self.matrix,) if self.size is None else (self.matrix, self.size)
+
+    def of(self, factors: Sequence[Any]) -> Factored:
+        """The same of other matrices."""
+        matrix, *size = factors
+        return replace(self, matrix=matrix, size=next(iter(size), None))
+
+
+@dataclass(frozen=True, slots=True)
+class Substituted:
+    """L^-1 B, D^-1 B or L'^-1 B of the factors of a matrix; of 1 if B is None. D^-1 B may be `negative`."""
+
+    factored: Any
+    right: Any | None
+    way: Way
+    negative: bool = False
+    symmetric: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.way} substitution of {self.shape[1]} columns"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the result."""
+        rows, columns = self.factored.shape if self.right is None else self.right.shape
+        return rows, columns
+
+    @property
+    def factors(self) -> tuple[Any, ...]:
+        """What it takes."""
+        return (self.factored,) if self.right is None else (self.factored, self.right)
+
+    def of(self, factors: Sequence[Any]) -> Substituted:
+        """The same of other matrices."""
+        factored, *right = factors
+        return replace(self, factored=factored, right=next(iter(right), None))
 
 
 def multiplications(pattern: Sparsity, columns: int) -> int:

@@ -72,7 +72,8 @@ MODULES = _by_name(
         DELASSUS: "ltl_osim aba_osim kjr efpa pv_osim pv_osimr pv_osimf caba_osim caba_osimf caba_osim_swept "
         "kkt_inverse projected_osim delassus parent_side_osim plain_branching force_propagators bundling reduced",
         DERIVATIVES: "rnea_derivatives rnea_derivatives_by_columns rnea_derivatives_ltl aba_derivatives "
-        "articulated_changes constrained_derivatives by_arguments dual displacements frame_changes",
+        "articulated_changes constrained_derivatives contact_changes_by_columns by_arguments dual displacements "
+        "frame_changes",
         FACTORS: "tree_kkt",
         MULTIPLIERS: "early_elimination",
         LOOPS: "project projected_rnea projection_fd lagrange_fd closure constraints parsing states",

@@ -11,15 +11,18 @@ from casadi import DM, SX, Function, vec
 from codegen.costs import IN_ROWS, LOOPED
 from codegen.ir.block_matrix import CopiedBlock, CopiedMatrix
 from codegen.ir.calls import GraphCall
+from codegen.ir.divided import divided
+from codegen.ir.factors import FactoredMatrix, Substitution, Vanishing
 from codegen.ir.graph import STATUS, Graph, Port, from_casadi
 from codegen.ir.maps import GraphMap
-from codegen.ir.products import TILE, VECTOR, MaskedMatrixProduct, MaskedPart, MatrixProduct, WithProducts
+from codegen.ir.products import TILE, VECTOR, MaskedMatrixProduct, MaskedPart, MatrixProduct, WithProducts, made_by
 from codegen.ir.systems import SolvedSystem
 from codegen.recursions.block_matrix import BlockMatrix
 from codegen.recursions.calls import Output
 from codegen.recursions.panels import Panel
 from codegen.recursions.products import MaskedProduct, Product, entries, made_in, multiplications, unrolled
-from codegen.recursions.systems import Solved
+from codegen.recursions.systems import Factored, Solved, Substituted
+from codegen.spatial.solve import HUGE
 from codegen.tracing.stages import NONE, Stages
 from codegen.tracing.status import with_status
 
@@ -85,6 +88,7 @@ class _Keeper:
 
     def _name(self, matrix: Result) -> str:
         """The name of a matrix, which is kept from now on if it had none."""
+        matrix = next((result for symbols, result in self.stages.opened if symbols is matrix), matrix)
         for known, name in self.named:
             if known is matrix:
                 return name
@@ -96,19 +100,10 @@ class _Keeper:
     def _port(self, matrix: Result) -> Port:
         return Port(f"kept{len(self.kept) - self.plain + len(self.products)}", tuple(matrix.shape))
 
-    def later(self) -> None:
-        """The graphs of matrices that are made of what was opened, one for each stage."""
-        opened = [(self._name(result), symbols) for symbols, result in self.stages.opened]
-        last = max((self.stages.of(x) for x, _ in self.kept), default=0)
-        for stage in range(1, last + 1):
-            own = [(x, port) for x, port in self.kept if self.stages.of(x) == stage]
-            before = opened[:stage]
-            symbols = [*self.stages.given, *(vec(x.T) for _, x in before)]
-            ports = [*self.stages.ports, *(Port(name, (x.numel(),)) for name, x in before)]
-            if own:
-                graph = graph_of(f"stage{stage}", symbols, ports, own)
-                made = (replace(p, name=f"stage{stage}_status") if p == STATUS else p for p in graph.outputs)
-                self.products.append(GraphCall(graph, tuple(port.name for port in ports), tuple(made)))
+    def given(self) -> tuple[tuple[SX, ...], tuple[Port, ...]]:
+        """Columns of symbols for numbers of what was opened, and the ports that these numbers are at."""
+        opened = [(vec(symbols.T), self._name(result)) for symbols, result in self.stages.opened]
+        return tuple(x for x, _ in opened), tuple(Port(name, (x.numel(),)) for x, name in opened)
 
 
 def graph_of(name: str, symbols: Sequence[SX], ports: Sequence[Port], made: Sequence[tuple[SX, Port]]) -> Graph:
@@ -119,16 +114,22 @@ def graph_of(name: str, symbols: Sequence[SX], ports: Sequence[Port], made: Sequ
 
 
 def with_loops(graph: Graph, kept: Kept, outputs: tuple[Port, ...]) -> Graph | WithProducts:
-    """The graph of what is kept, with its status, and the loops behind it that make the other outputs."""
+    """The graph of what is kept, with its status, and the loops behind it that make the other outputs.
+
+    What takes numbers that loops and calls have made is called after these.
+    """
     if not kept.products:
         return graph
     status, products = graph.outputs[len(kept.ports) :], kept.products
-    others = [port for own in products if isinstance(own, GraphCall) for port in own.ports if port.shape == ()]
+    others = [port for own in products for port in made_by(own) if port.shape == ()]
     if others:
         first = [replace(port, name="stage0_status") for port in status]
         graph, status = replace(graph, outputs=(*kept.ports, *first)), (STATUS,)
         products = (*products, _sum([*first, *others]))
-    return WithProducts(graph, products, (*outputs, *status), maps=kept.maps)
+    arguments = len(graph.inputs) - len(kept.opened)
+    own, *later = divided(graph, [max(0, k - arguments + 1) for k in range(len(graph.inputs))])
+    calls = (GraphCall(x, tuple(port.name for port in x.inputs), x.outputs) for x in later if x.outputs)
+    return WithProducts(own, (*products, *calls), (*outputs, *status), maps=kept.maps)
 
 
 def _sum(ports: Sequence[Port]) -> GraphCall:
@@ -145,8 +146,18 @@ def body(own: Body) -> Graph:
     return graph_of(own.name, own.given, given, [(x, Port(f"y{k}", tuple(x.shape))) for k, x in enumerate(own.made)])
 
 
-def _product(product: Product | MaskedProduct | BlockMatrix | Solved, port: Port, names: Sequence[str]) -> AnyProduct:
+def _product(
+    product: Product | MaskedProduct | BlockMatrix | Solved | Factored | Substituted, port: Port, names: Sequence[str]
+) -> AnyProduct:
     """The product at a port, of matrices of these names."""
+    if isinstance(product, Factored):
+        matrix, *sizes = names
+        status = Port(f"{port.name}_status", ())
+        vanishing = Vanishing(status, product.part, HUGE, "".join(sizes)) if product.part else None
+        return FactoredMatrix(port, matrix, vanishing)
+    if isinstance(product, Substituted):
+        factors, *rights = names
+        return Substitution(port, factors, "".join(rights), product.way, product.negative)
     if isinstance(product, Solved):
         n, (matrix, right, *plus) = product.shape[0], names
         return SolvedSystem(port, Port(f"{port.name}_factors", (n, n)), matrix, right, "".join(plus))
@@ -179,12 +190,17 @@ def runs(mask: Sparsity) -> tuple[tuple[int, int, int], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the graph has to make, results and kept matrices, and their ports; then the maps and products of these."""
+    """What the graph has to make, results and kept matrices, and their ports; then the maps and products of these.
+
+    `symbols` are columns for numbers that products have made at the ports `opened`.
+    """
 
     matrices: tuple[SX, ...]
     ports: tuple[Port, ...]
     products: tuple[AnyProduct, ...] = ()
     maps: tuple[GraphMap, ...] = ()
+    symbols: tuple[SX, ...] = ()
+    opened: tuple[Port, ...] = ()
 
     def __str__(self) -> str:
         return f"{len(self.ports)} matrices, {len(self.maps)} maps and {len(self.products)} products"
@@ -197,22 +213,21 @@ def with_products(
 
     By default these are those from which C is faster so. If there are `stages` all are kept.
     """
-    given = (*results, *(result for _, result in stages.opened))
+    given = (*(result for _, result in stages.opened), *results)
     few = all(isinstance(own, Product) and own.shape[1] < 2 * TILE for own in made_in(given))
     columns, usual = (VECTOR, IN_ROWS) if few else (TILE, LOOPED)
     wide = unrolled(given, columns)
-    made, divided = made_in(wide), len(wide) > len(results)
+    made, divides = made_in(wide), bool(stages.opened)
     least = usual if least is None else least
-    if not divided and (any(_narrow(own, columns) for own in made) or multiplications(wide) <= least):
+    if not divides and (any(_narrow(own, columns) for own in made) or multiplications(wide) <= least):
         return Kept(entries(tuple(results)), tuple(outputs))
-    pairs = list(zip(wide, outputs, strict=False))
-    keeper = _Keeper(pairs, stages.of_results(wide[len(results) :]))
+    opened, own_results = wide[: len(stages.opened)], wide[len(stages.opened) :]
+    keeper = _Keeper([*zip(own_results, outputs, strict=True)], stages.of_results(opened))
     for own in made:
         keeper.add(own)
-    keeper.later()
-    plain = [(x, port) for x, port in keeper.kept if keeper.stages.of(x) == 0]
-    matrices, ports = tuple(x for x, _ in plain), tuple(port for _, port in plain)
-    return Kept(matrices, ports, tuple(keeper.products), tuple(keeper.maps.values()))
+    symbols, places = keeper.given()
+    matrices, ports = (tuple(pair) for pair in zip(*keeper.kept, strict=True))
+    return Kept(matrices, ports, tuple(keeper.products), tuple(keeper.maps.values()), symbols, places)
 
 
 def _narrow(own: Made, columns: int) -> bool:

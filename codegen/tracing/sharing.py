@@ -5,18 +5,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from casadi import SX, Function
+from casadi import SX, Function, project
 
-from codegen.costs import CALLED
+from codegen.costs import CALLED, FACTORED
 from codegen.ir.products import TILE
 from codegen.recursions.calls import Body, Call, Output
-from codegen.recursions.products import entries, leaves, rebuilt
+from codegen.recursions.composition import INLINE
+from codegen.recursions.factors import LoopedLDL, NumberedLDL
+from codegen.recursions.panels import Panel
+from codegen.recursions.products import MaskedProduct, leaves, made_in, rebuilt
+from codegen.recursions.systems import Factored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.recursions.composition import OfColumns
+    from codegen.recursions.factors import Factors
     from codegen.recursions.products import Result
+
+
+OPENED = Panel | Factored | Output
+"""What is no expression: results with some are opened."""
 
 
 class Sharing:
@@ -63,11 +72,26 @@ class Sharing:
         """Symbols for what a result is, unless it is an expression already, as all is where nothing is called."""
         if isinstance(result, SX):
             return result
-        if not self._opened and not isinstance(result, Output):
-            return entries((result,))[0]
+        if not self._opened and not any(isinstance(own, OPENED) for own in made_in((result,))):
+            return INLINE.numbers(result)
         symbols = SX.sym("opened", *result.shape)
         self._opened.append((symbols, result))
-        return symbols
+        return project(symbols, result.pattern) if isinstance(result, MaskedProduct) else symbols
+
+    def many(self, rows: int) -> bool:
+        """Whether loops are to make what belongs to so many rows of contacts."""
+        return rows >= FACTORED
+
+    def factors(self, matrix: Result, part: float = 0.0, size: SX | None = None) -> Factors:
+        """The factors of a symmetric matrix; with a `part`, semidefinite ones."""
+        if not self.many(matrix.shape[0]):
+            return INLINE.factors(matrix, part, size)
+        return LoopedLDL(Factored(matrix, part, size))
+
+    def ldl(self, matrix: SX, part: float = 0.0, size: SX | None = None) -> Factors | NumberedLDL:
+        """The same for expressions."""
+        own = self.factors(matrix, part, size)
+        return NumberedLDL(own, self.numbers) if isinstance(own, LoopedLDL) else own
 
     def _long(self, own: Body) -> bool:
         """Whether a function is long, and has matrices wide enough for loops."""

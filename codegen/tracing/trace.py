@@ -55,7 +55,8 @@ def trace_products(task: Task, called: tuple[int, int] = CALLED) -> Graph | With
     parts = INLINE if task.form.sparse else Sharing(symbols, called)
     results = results_or_products(task, symbols, loops=True, parts=parts)
     kept = with_products(results, outputs, stages=Stages(tuple(symbols), inputs, parts.opened))
-    return with_loops(read(task, symbols, inputs, kept.matrices, kept.ports), kept, outputs)
+    given, ports = [*symbols, *kept.symbols], (*inputs, *kept.opened)
+    return with_loops(read(task, given, ports, kept.matrices, kept.ports), kept, outputs)
 
 
 def symbols_of(ports: Sequence[Port]) -> list[SX]:
@@ -149,10 +150,11 @@ def _run(task: Task, symbols: list[SX], *, loops: bool = False, parts: Parts = I
     if isinstance(entry.run, Composition):
         return composed(task, symbols, partial(called, loops=loops), parts)
     columns = {port.name: x for port, x in zip(ports, symbols, strict=True)}
-    by = {"by": [columns[parameter_name(spec)] for spec in task.form.wrt]} if task.form.wrt else {}
+    by: dict[str, Any] = {"by": [columns[parameter_name(x)] for x in task.form.wrt]} if task.form.wrt else {}
     problem = problem_of(task, symbols, loops=loops and not by)
     run = (problem.by_columns and entry.by_columns) or entry.run
-    results = run(problem.built, *(problem.arguments[name] for name in entry.takes), **by)
+    how = {"parts": parts} if entry.divides and not by else {}
+    results = run(problem.built, *(problem.arguments[name] for name in entry.takes), **by, **how)
     return restored(problem, [port.name for port in outputs], results)
 
 

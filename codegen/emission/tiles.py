@@ -113,7 +113,7 @@ AnyLoops = Tiles | Segments | Copies | Elimination | Factorisation | Substitutio
 
 def tiled(function: WithProducts) -> tuple[AnyLoops, ...]:
     """The loops of all products, in an order in which each comes after those that it takes."""
-    known, long = function.patterns(), len(function.graph.values) > HUGE
+    known, long = function.patterns(), function.length > HUGE
     together = (products for products in _together(function) if not isinstance(products[0], GraphCall))
     return tuple(_loops(products, known, long) for products in together)
 

@@ -32,6 +32,12 @@ class GraphCall:
     def __str__(self) -> str:
         return f"{', '.join(map(str, self.ports))} = {self.graph.name}({', '.join(self.takes)})"
 
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """The labels of what `entries` appends, if the graph has any."""
+        pairs = zip(self.graph.labels, self.graph.values, strict=False)
+        return tuple(label for label, value in pairs if value.op != INPUT)
+
     def renamed(self, now: Callable[[str], str]) -> GraphCall:
         """The same with other names of ports."""
         ports = tuple(replace(port, name=now(port.name)) for port in self.ports)

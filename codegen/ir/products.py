@@ -189,6 +189,11 @@ class WithProducts:
         return tuple({id(graph): graph for graph in calls}.values())
 
     @property
+    def length(self) -> int:
+        """Values of the graph and of those that are called, each once."""
+        return sum(len(graph.values) for graph in (self.graph, *self.called))
+
+    @property
     def steps(self) -> Iterator[GraphMap | AnyProduct]:
         """Maps and products, each after what it takes."""
         waiting: list[GraphMap | AnyProduct] = [*self.maps, *self.products]
@@ -260,8 +265,9 @@ def expanded(blocked: WithProducts) -> Graph:
         shapes |= {port.name: port.shape for port in made_by(product)}
         if isinstance(product, GraphMap | GraphCall):
             known |= product.entries(values, known)
-            own = product.label if isinstance(product, GraphMap) else (labels or [0])[-1]
-            labels += [own] * (len(values) - len(labels)) if labels else []
+            if labels:
+                more = len(values) - len(labels)
+                labels += [product.label] * more if isinstance(product, GraphMap) else product.labels
             continue
         if isinstance(product, MaskedMatrixProduct):
             known[product.port.name] = _masked(values, labels, zero, product, known, shapes)

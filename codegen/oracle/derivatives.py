@@ -35,6 +35,11 @@ def differences(function: Callable[[Array], Array], size: int, beside: float = 0
     UntoldError where the function is not smooth over the step, as near a singular state. Its values are rounded as
     parts of the largest, or of what they vanish `beside`. Steps are shorter where they turn fast rotors too far.
     """
+    return many_differences(lambda points: np.stack([function(d) for d in points]), size, beside)
+
+
+def many_differences(function: Callable[[Array], Array], size: int, beside: float = 0.0) -> Array:
+    """The same of a function of many vectors (k, size) at once."""
     for step, rough in ((STEP, ROUGH), (SHORTER, CLOSE)):
         found, rougher, peak = _orders(function, size, step)
         allowed = rough * np.abs(found).max(initial=0.0) + ROUNDED * max(peak, beside)
@@ -44,27 +49,18 @@ def differences(function: Callable[[Array], Array], size: int, beside: float = 0
 
 
 def _orders(function: Callable[[Array], Array], size: int, step: float) -> tuple[Array, Array, float]:
-    """Differences of eighth and of sixth order, and the largest value."""
-    columns, rougher, peak = [], [], 0.0
-    for d in step * np.eye(size):
-        ends = [(function(n * d), function(-n * d)) for n, _ in WEIGHTS]
-        change, peak = [after - before for after, before in ends], max(peak, float(np.abs(ends[0]).max(initial=0.0)))
-        columns.append(sum(w * x for (_, w), x in zip(WEIGHTS, change, strict=True)) / step)
-        rougher.append(sum(w * x for (_, w), x in zip(SIXTH, change[:3], strict=True)) / step)
-    return np.stack(columns, axis=-1), np.stack(rougher, axis=-1), peak
+    """Differences of eighth and of sixth order, and the largest value nearby."""
+    places = np.array([sign * n for n, _ in WEIGHTS for sign in (1, -1)])
+    values = function((step * places[:, None, None] * np.eye(size)).reshape(-1, size))
+    values = values.reshape(len(WEIGHTS), 2, size, *values.shape[1:])
+    change = np.moveaxis(values[:, 0] - values[:, 1], 1, -1)
+    found, rougher = (sum(w * x for (_, w), x in zip(order, change, strict=False)) / step for order in (WEIGHTS, SIXTH))
+    return found, rougher, float(np.abs(values[0]).max(initial=0.0))
 
 
 def of_quadratic(function: Callable[[Array], Array], size: int) -> Array:
     """The same of a polynomial of at most second degree: by steps of one, which are exact and round less."""
     return np.stack([(function(d) - function(-d)) / 2.0 for d in np.eye(size)], axis=-1)
-
-
-def many_differences(function: Callable[[Array], Array], size: int) -> Array:
-    """The same of a function of many vectors (k, size) at once."""
-    times = np.array([sign * n for n, _ in WEIGHTS for sign in (1, -1)])
-    weights = np.array([sign * w for _, w in WEIGHTS for sign in (1, -1)])
-    found = function((STEP * times[:, None, None] * np.eye(size)).reshape(-1, size))
-    return np.asarray(np.tensordot(weights, found.reshape(len(times), size, -1), 1).T / STEP)
 
 
 def inverse_dynamics(

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from casadi import SX, symvar, veccat, vertcat, which_depends
+from casadi import SX, Function, symvar, vec, veccat, vertcat, which_depends
 
+from codegen.ir.calls import GraphCall
 from codegen.ir.graph import Graph, Port, from_casadi
 from codegen.ir.operations import CONST, INPUT
 from codegen.ir.products import WithProducts
 from codegen.passes.dead import drop_dead
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.phases import DERIVATIVES, REST, ROBOT, STATUS, TRANSFORMS
-from codegen.tracing.products import with_loops, with_products
+from codegen.tracing.products import body_ports, with_loops
 from codegen.tracing.provenance import Origin, Record, recorded
 from codegen.tracing.status import with_status
-from codegen.tracing.trace import expression, results_or_products, symbols_of
+from codegen.tracing.trace import kept_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from codegen.ir.products import AnyProduct
+    from codegen.recursions.calls import Body
     from codegen.tracing.task import Task
 
 UNKNOWN, FALLIBLE, MAPPED = Origin(REST, ROBOT), Origin(STATUS, ROBOT), Origin(DERIVATIVES, ROBOT)
@@ -30,30 +34,51 @@ UNKNOWN, FALLIBLE, MAPPED = Origin(REST, ROBOT), Origin(STATUS, ROBOT), Origin(D
 def trace_labelled(task: Task) -> tuple[Graph | WithProducts, tuple[Origin, ...]]:
     """What `codegen.tracing.trace.trace_products` makes, with labels, and what these stand for."""
     with recorded() as record:
-        inputs, outputs = task.signature
-        symbols = symbols_of(inputs)
-        kept = with_products(results_or_products(task, symbols, loops=True), outputs)
+        symbols, kept = kept_of(task, bodies=partial(_body, record=record))
+    inputs, outputs = task.signature
+    made = [*zip(kept.matrices, kept.ports, strict=True)]
+    graph = _graph(task.name, [*symbols, *kept.symbols], (*inputs, *kept.opened), made, record)
+    return _with_steps(with_loops(graph, kept, outputs), record.origins)
+
+
+def _with_steps(
+    function: Graph | WithProducts, origins: Mapping[Origin, int]
+) -> tuple[Graph | WithProducts, tuple[Origin, ...]]:
+    """The function with labels of maps, all for derivatives, and of sums of statuses, and what labels stand for."""
+    if not isinstance(function, WithProducts):
+        return function, tuple(origins)
+    known = tuple(dict.fromkeys((*origins, MAPPED)))
+    maps = tuple(replace(own, label=known.index(MAPPED)) for own in function.maps)
+    checked = tuple(_checking(own, known.index(FALLIBLE)) for own in function.products)
+    return replace(function, maps=maps, products=checked), known
+
+
+def _checking(own: AnyProduct, label: int) -> AnyProduct:
+    """A call of a graph without labels, which sums statuses, with this one; other steps as they are."""
+    if not isinstance(own, GraphCall) or own.graph.labels:
+        return own
+    return replace(own, graph=replace(own.graph, labels=(label,) * len(own.graph.values)))
+
+
+def _body(own: Body, record: Record) -> Graph:
+    """The graph of a function that is called, with labels."""
+    return _graph(own.name, own.given, *body_ports(own), record)
+
+
+def _graph(
+    name: str, symbols: Sequence[SX], inputs: Sequence[Port], made: Sequence[tuple[SX, Port]], record: Record
+) -> Graph:
+    """The graph of matrices of symbols, with labels and its status; their origins are in the record then."""
     noted = _known_by(symbols, veccat(SX(0, 1), *record.results))
-    function = expression(task, symbols, [*kept.matrices, noted.T])
-    graph = from_casadi(function, inputs, (*kept.ports, Port("noted", (noted.size1(),))), task.algorithm)
+    results, ports = [vec(x.T) for x, _ in made], [port for _, port in made]
+    function = Function(name, [*symbols], [*results, noted], {"live_variables": False})
+    graph = from_casadi(function, tuple(inputs), (*ports, Port("noted", (noted.size1(),))), name)
     places = [graph.results[-1][row] for row in noted.sparsity().row()]
     numbers = [label for result, label in zip(record.results, record.labels, strict=True) for _ in range(result.nnz())]
     known = dict[int, int]()
     for place, number in zip(places, numbers, strict=True):
         known.setdefault(place, number)
-    whole, origins = _labelled(replace(graph, outputs=kept.ports, results=graph.results[:-1]), known, record)
-    return _with_maps(with_loops(whole, kept, outputs), origins)
-
-
-def _with_maps(
-    function: Graph | WithProducts, origins: tuple[Origin, ...]
-) -> tuple[Graph | WithProducts, tuple[Origin, ...]]:
-    """The function with labels of its maps, which are all for derivatives, and what labels stand for then."""
-    if not isinstance(function, WithProducts) or not function.maps:
-        return function, origins
-    known = tuple(dict.fromkeys((*origins, MAPPED)))
-    maps = tuple(replace(own, label=known.index(MAPPED)) for own in function.maps)
-    return replace(function, maps=maps), known
+    return _labelled(replace(graph, outputs=tuple(ports), results=graph.results[:-1]), known, record.origins)
 
 
 def _known_by(symbols: Sequence[SX], noted: SX) -> SX:
@@ -66,9 +91,8 @@ def _known_by(symbols: Sequence[SX], noted: SX) -> SX:
     return noted
 
 
-def _labelled(graph: Graph, known: dict[int, int], record: Record) -> tuple[Graph, tuple[Origin, ...]]:
+def _labelled(graph: Graph, known: dict[int, int], numbers: dict[Origin, int]) -> Graph:
     """A graph of which labels of some values are known, with all labels and its status, without dead values."""
-    numbers = dict(record.origins)
     unknown, fallible = (numbers.setdefault(origin, len(numbers)) for origin in (UNKNOWN, FALLIBLE))
     labels = completed(graph, [known.get(index, -1) for index in range(len(graph.values))], unknown)
     origins = list(numbers)
@@ -79,7 +103,7 @@ def _labelled(graph: Graph, known: dict[int, int], record: Record) -> tuple[Grap
     living = drop_dead(replace(graph, labels=tuple(labels)))
     checked = with_status(replace(living, labels=()))
     more = len(checked.values) - len(living.values)
-    return replace(checked, labels=(*living.labels, *[fallible] * more)), tuple(numbers)
+    return replace(checked, labels=(*living.labels, *[fallible] * more))
 
 
 def completed(graph: Graph, labels: Sequence[int], unknown: int) -> list[int]:

@@ -27,7 +27,7 @@ from codegen.tracing.stages import NONE, Stages
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from casadi import Sparsity
 
@@ -36,12 +36,15 @@ if TYPE_CHECKING:
     from codegen.recursions.panels import Map
     from codegen.recursions.products import Made, Result
 
+    Bodies = Callable[[Body], Graph]
+    """How the graph of a function that is called is read."""
+
 
 class _Keeper:
     """Names the matrices of products and maps: outputs, and ports of their own for those that are kept."""
 
-    def __init__(self, outputs: Sequence[tuple[Result, Port]], stages: Stages) -> None:
-        self.outputs, self.stages = outputs, stages
+    def __init__(self, outputs: Sequence[tuple[Result, Port]], stages: Stages, bodies: Bodies) -> None:
+        self.outputs, self.stages, self.bodies = outputs, stages, bodies
         self.named: list[tuple[Result, str]] = [*zip(stages.given, (port.name for port in stages.ports), strict=True)]
         self.named += [(x, port.name) for x, port in outputs if isinstance(x, SX)]
         self.kept: list[tuple[SX, Port]] = [(x, port) for x, port in outputs if isinstance(x, SX)]
@@ -69,11 +72,17 @@ class _Keeper:
         """What a call makes, after what it takes."""
         if id(own) not in self.called:
             number = len(self.called)
-            graph = self.graphs.setdefault(id(own.body), body(own.body))
+            graph = self._graph(own.body)
             ports = [replace(port, name=f"call{number}_{port.name}") for port in graph.outputs]
             self.products.append(GraphCall(graph, tuple(self._name(x) for x in own.takes), tuple(ports)))
             self.called[id(own)] = tuple(ports)
         return self.called[id(own)]
+
+    def _graph(self, own: Body) -> Graph:
+        """The graph of a body, read once."""
+        if id(own) not in self.graphs:
+            self.graphs[id(own)] = self.bodies(own)
+        return self.graphs[id(own)]
 
     def _map(self, own: Map) -> GraphMap:
         """A map, after those that it takes panels of."""
@@ -142,8 +151,13 @@ def _sum(ports: Sequence[Port]) -> GraphCall:
 
 def body(own: Body) -> Graph:
     """The graph of a function that is called."""
+    return graph_of(own.name, own.given, *body_ports(own))
+
+
+def body_ports(own: Body) -> tuple[list[Port], list[tuple[SX, Port]]]:
+    """The ports of what it takes, and what it makes with theirs."""
     given = [Port(f"x{k}", (x.numel(),)) for k, x in enumerate(own.given)]
-    return graph_of(own.name, own.given, given, [(x, Port(f"y{k}", tuple(x.shape))) for k, x in enumerate(own.made)])
+    return given, [(x, Port(f"y{k}", tuple(x.shape))) for k, x in enumerate(own.made)]
 
 
 def _product(
@@ -207,11 +221,16 @@ class Kept:
 
 
 def with_products(
-    results: Sequence[Result], outputs: Sequence[Port], least: int | None = None, stages: Stages = NONE
+    results: Sequence[Result],
+    outputs: Sequence[Port],
+    least: int | None = None,
+    stages: Stages = NONE,
+    bodies: Bodies = body,
 ) -> Kept:
     """The results with large products kept as such; there are none below so many multiplications.
 
-    By default these are those from which C is faster so. If there are `stages` all are kept.
+    By default these are those from which C is faster so. If there are `stages` all are kept. `bodies` reads the graphs
+    of functions that are called.
     """
     given = (*(result for _, result in stages.opened), *results)
     few = all(isinstance(own, Product) and own.shape[1] < 2 * TILE for own in made_in(given))
@@ -222,7 +241,7 @@ def with_products(
     if not divides and (any(_narrow(own, columns) for own in made) or multiplications(wide) <= least):
         return Kept(entries(tuple(results)), tuple(outputs))
     opened, own_results = wide[: len(stages.opened)], wide[len(stages.opened) :]
-    keeper = _Keeper([*zip(own_results, outputs, strict=True)], stages.of_results(opened))
+    keeper = _Keeper([*zip(own_results, outputs, strict=True)], stages.of_results(opened), bodies)
     for own in made:
         keeper.add(own)
     symbols, places = keeper.given()

@@ -24,7 +24,7 @@ from codegen.recursions.products import Result, entries, substituted
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.form import Form
-from codegen.tracing.products import with_loops, with_products
+from codegen.tracing.products import body, with_loops, with_products
 from codegen.tracing.sharing import Sharing
 from codegen.tracing.stages import Stages
 from codegen.tracing.status import with_status
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from codegen.model import Contact, Model
+    from codegen.recursions.calls import Body
+    from codegen.tracing.products import Kept
 
 
 def trace(task: Task) -> Graph:
@@ -51,12 +53,21 @@ def trace_products(task: Task, called: tuple[int, int] = CALLED) -> Graph | With
     The second number is that of parts without matrices.
     """
     inputs, outputs = task.signature
+    symbols, kept = kept_of(task, called)
+    given, ports = [*symbols, *kept.symbols], (*inputs, *kept.opened)
+    return with_loops(read(task, given, ports, kept.matrices, kept.ports), kept, outputs)
+
+
+def kept_of(
+    task: Task, called: tuple[int, int] = CALLED, bodies: Callable[[Body], Graph] = body
+) -> tuple[list[SX], Kept]:
+    """Symbols of a task's arguments, and what its graph has to make of them; `bodies` reads graphs that are called."""
+    inputs, outputs = task.signature
     symbols = symbols_of(inputs)
     parts = INLINE if task.form.sparse else Sharing(symbols, called)
     results = results_or_products(task, symbols, loops=True, parts=parts)
-    kept = with_products(results, outputs, stages=Stages(tuple(symbols), inputs, parts.opened))
-    given, ports = [*symbols, *kept.symbols], (*inputs, *kept.opened)
-    return with_loops(read(task, given, ports, kept.matrices, kept.ports), kept, outputs)
+    stages = Stages(tuple(symbols), inputs, parts.opened)
+    return symbols, with_products(results, outputs, stages=stages, bodies=bodies)
 
 
 def symbols_of(ports: Sequence[Port]) -> list[SX]:

@@ -17,7 +17,7 @@ from codegen.ir.graph import STATUS, Graph, Port, Value, from_casadi, verify
 from codegen.ir.operations import CONST
 from codegen.ir.pattern import Pattern
 from codegen.ir.products import AnyProduct, Gather, WithProducts, made_by, straight_line
-from codegen.recursions.products import Result, products_in, some_columns, transposed
+from codegen.recursions.products import MaskedProduct, Product, Result, products_in, some_columns, transposes
 from codegen.tracing.blocks import Block, plain, unrolled
 from codegen.tracing.products import with_products
 from codegen.tracing.status import with_status
@@ -132,20 +132,27 @@ def _kept(blocks: Mapping[str, Block]) -> _Kept:
     wanted = {key: block for key, block in blocks.items() if not isinstance(block.matrix, SX)}
     taken = {id(x) for own in products_in(tuple(block.matrix for block in wanted.values())) for x in own.factors}
     taken |= {id(block.matrix) for block in wanted.values() if block.transposed}
+    columns = {key: [c for c, (i, j) in enumerate(pairwise(y.entries.colind())) if j > i] for key, y in wanted.items()}
+    turned = {key: block for key, block in wanted.items() if id(block.matrix) not in taken and columns[key]}
+    by_columns = dict(zip(turned, transposes(tuple(_some(y, columns[key]) for key, y in turned.items())), strict=True))
     results, sources = dict[int, Result](), dict[str, _Source]()
     for key, block in wanted.items():
-        matrix, places = block.matrix, -np.ones(block.entries.shape, int)
-        some = [c for c, (start, stop) in enumerate(pairwise(block.entries.colind())) if stop > start]
-        if id(matrix) in taken or not some:
-            places[:, :] = _row_by_row(matrix.shape).T if block.transposed else _row_by_row(matrix.shape)
-        else:
-            matrix = transposed(matrix if len(some) == places.shape[1] else some_columns(matrix, some))
+        matrix, places, some = by_columns.get(key, block.matrix), -np.ones(block.entries.shape, int), columns[key]
+        if key in turned:
             places[:, some] = _row_by_row(matrix.shape).T
+        else:
+            turn = block.transposed or (isinstance(matrix, Product | MaskedProduct) and matrix.symmetric)
+            places[:, :] = _row_by_row(matrix.shape).T if turn else _row_by_row(matrix.shape)
         results[id(matrix)] = matrix
         sources[key] = _Source(f"whole{[*results].index(id(matrix))}", places)
     ports = [Port(f"whole{number}", x.shape) for number, x in enumerate(results.values())]
     own = with_products(tuple(results.values()), ports, LOOPED_NONZEROS)
     return _Kept(own.matrices, own.ports, own.products, sources) if own.products else _Kept((), (), (), {})
+
+
+def _some(block: Block, columns: list[int]) -> Result:
+    """These columns of a block that is no transpose."""
+    return block.matrix if len(columns) == block.entries.size2() else some_columns(block.matrix, columns)
 
 
 def _row_by_row(shape: tuple[int, int]) -> NDArray[np.int_]:

@@ -57,11 +57,9 @@ def _changes(function: WithProducts, wanted: str) -> dict[str, MatrixProduct | N
         own = made.get(name)
         if own is None:
             return {name: None} if name in stored else None
-        if (
-            not isinstance(own, MatrixProduct)
-            or own.symmetric
-            or not (own.transposed or _symmetric(made.get(own.left)))
-        ):
+        if not isinstance(own, MatrixProduct) or own.symmetric:
+            return None
+        if not own.transposed and not _symmetric(made.get(own.left)):
             return None
         rest = of(own.plus) if own.plus else {}
         product = replace(own, port=_port(own.port), left=own.right, right=own.left, transposed=True)

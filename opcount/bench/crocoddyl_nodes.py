@@ -1,8 +1,8 @@
 """One node of an optimal control problem, calc and calcDiff: rigidc's C beside Crocoddyl's own action, in one thread.
 
 All compute the accelerations and forces of a robot with contacts, their derivatives, and costs on the state and the
-control. Ours is called as functions alone from C, without costs, through `codegen.to_crocoddyl` from Python, and as an
-action in C++.
+control. Ours is called as functions alone from C, without costs; through `codegen.to_crocoddyl` from Python, whose
+action is Python or C++; and as an action in C++ from C++.
 """
 
 from __future__ import annotations
@@ -107,9 +107,9 @@ def raced(parts: Node, seconds: float, folder: Path) -> list[tuple[str, list[flo
     """How ours is called, microseconds of ours and theirs, and how far results differ."""
     parts.cost("state", crocoddyl.ResidualModelState(parts.state, parts.nu), 0.1)
     parts.cost("control", crocoddyl.ResidualModelControl(parts.state, parts.nu), 1e-3)
-    ours, theirs, (x, u) = parts.ours(), parts.theirs(), parts.point()
+    ours, native, theirs, (x, u) = parts.ours(), parts.ours(cplusplus=True), parts.theirs(), parts.point()
     contestants = list[Contestant]()
-    for action in (ours, theirs):
+    for action in (ours, native, theirs):
         data = action.createData()
         for call in (action.calc, action.calcDiff):
             call(data, x, u)
@@ -123,10 +123,11 @@ def raced(parts: Node, seconds: float, folder: Path) -> list[tuple[str, list[flo
     ]
     readings = timed([*contestants, *functions], seconds) / 1e3
     us = [spread(column).median for column in readings.T]
-    apart = max(disagreement(contestants[k], contestants[k + 2]) for k in range(2))
+    apart = [max(disagreement(contestants[n + k], contestants[4 + k]) for k in range(2)) for n in (0, 2)]
     return [
-        ("functions in C", us[4:] + us[2:4], disagreement(functions[0], contestants[2])),
-        ("to_crocoddyl", us[:4], apart),
+        ("functions in C", us[6:] + us[4:6], disagreement(functions[0], contestants[4])),
+        ("to_crocoddyl", us[:2] + us[4:6], apart[0]),
+        ("its cplusplus=True", us[2:6], apart[1]),
     ]
 
 

@@ -76,15 +76,17 @@ def sparse_graph(
     outputs: Mapping[str, SX | Block],
     passes: Callable[[Graph], Graph],
     fixed: Mapping[str, Pattern],
+    least: int | None = LOOPED_NONZEROS,
 ) -> SparseGraph:
     """The function of expressions of symbols, after passes; what these find to be zero is left out.
 
-    Large products of matrices are kept as such. Results that are `fixed` have these patterns.
+    Products of matrices are kept as such from `least` multiplications on (see `with_products`). Results that are
+    `fixed` have these patterns.
     RobotError if there is an operation or number that C has not.
     """
     blocks = {key: y if isinstance(y, Block) else plain(y) for key, y in outputs.items()}
     blocks |= {key: replace(blocks[key], entries=sparsity_of(fixed[key])) for key in blocks.keys() & fixed.keys()}
-    kept = _kept(blocks)
+    kept = _kept(blocks, least)
     rest = {key: block for key, block in blocks.items() if key not in kept.sources}
     made = dict(zip(rest, unrolled(rest.values()), strict=True))
     given, found = ({key: pattern_of(x) for key, x in parts.items()} for parts in (inputs, made))
@@ -124,7 +126,7 @@ class _Kept:
     sources: dict[str, _Source]
 
 
-def _kept(blocks: Mapping[str, Block]) -> _Kept:
+def _kept(blocks: Mapping[str, Block], least: int | None) -> _Kept:
     """What of the blocks is computed by loops; nothing if they have too little to multiply.
 
     A matrix is computed by its columns, as its nonzeros are stored, unless something takes it or its transpose, too.
@@ -146,7 +148,7 @@ def _kept(blocks: Mapping[str, Block]) -> _Kept:
         results[id(matrix)] = matrix
         sources[key] = _Source(f"whole{[*results].index(id(matrix))}", places)
     ports = [Port(f"whole{number}", x.shape) for number, x in enumerate(results.values())]
-    own = with_products(tuple(results.values()), ports, LOOPED_NONZEROS)
+    own = with_products(tuple(results.values()), ports, least)
     return _Kept(own.matrices, own.ports, own.products, sources) if own.products else _Kept((), (), (), {})
 
 

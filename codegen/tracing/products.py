@@ -19,8 +19,9 @@ from codegen.ir.products import TILE, VECTOR, MaskedMatrixProduct, MaskedPart, M
 from codegen.ir.systems import SolvedSystem
 from codegen.recursions.block_matrix import BlockMatrix
 from codegen.recursions.calls import Output
+from codegen.recursions.expansion import entries, multiplications, unrolled
 from codegen.recursions.panels import Panel
-from codegen.recursions.products import MaskedProduct, Product, entries, made_in, multiplications, unrolled
+from codegen.recursions.products import MaskedProduct, Product, made_in
 from codegen.recursions.systems import Factored, Solved, Substituted
 from codegen.spatial.solve import HUGE
 from codegen.tracing.stages import NONE, Stages

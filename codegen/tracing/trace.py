@@ -18,9 +18,10 @@ from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
 from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered, restored
 from codegen.recursions.composition import INLINE, Called, Composition, Parts
+from codegen.recursions.expansion import entries
 from codegen.recursions.iteration import Iteration, flat
 from codegen.recursions.plain_tree import PlainTree
-from codegen.recursions.products import Result, entries, substituted
+from codegen.recursions.products import Result, substituted
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.form import Form

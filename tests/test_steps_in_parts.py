@@ -20,6 +20,7 @@ from codegen.ir.counted import counted
 from codegen.ir.counting import count
 from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
+from codegen.ir.systems import SolvedSystem
 from codegen.oracle import ORACLE
 from codegen.pipeline import kernel
 from codegen.recursions.systems import Solved
@@ -79,6 +80,17 @@ def test_short_parts_are_no_functions() -> None:
     assert not sharing.opened
     assert isinstance(sharing.numbers(Solved(2 * SX.eye(3), x)), SX)
     assert not sharing.opened
+
+
+@pytest.mark.parametrize("name", ["step_implicit_midpoint", "step_implicit_midpoint_derivatives"])
+def test_short_systems_between_calls_are_expressions(name: str) -> None:
+    """Of one unknown, whose matrix is a function of what calls have made."""
+    model = codegen.load("four_bar")
+    found = trace_products(task(model, name), (100, 100))
+    assert isinstance(found, WithProducts)
+    assert not any(isinstance(own, SolvedSystem) for own in found.products)
+    given, exact = oracle(model, name, 1)
+    assert worst(list(interpret(straight_line(found), *given)), list(exact)) < 1e-10
 
 
 def test_operations_are_those_of_one_expression_or_few_more() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from casadi import SX, Function, Sparsity, triu
 
 from codegen.recursions.block_matrix import BlockMatrix
-from codegen.recursions.calls import Output
+from codegen.recursions.calls import Call, Output
 from codegen.recursions.panels import Map, Panel, mapped
 from codegen.recursions.systems import Factored, Solved, Substituted
 
@@ -308,13 +308,14 @@ def leaves(results: tuple[Result, ...]) -> list[SX]:
 
 def rebuilt(results: tuple[Result, ...], leaves: Mapping[int, Result]) -> tuple[Result, ...]:
     """The same results of others in the place of these matrices, by identity."""
-    known, maps = {**leaves}, dict[int, Map]()
+    known, maps, calls = {**leaves}, dict[int, Map](), dict[int, Call]()
     for own in made_in(results):
-        if isinstance(own, Output):
-            known[id(own)] = own
-            continue
         factors = [known[id(factor)] for factor in own.factors]
-        if isinstance(own, Panel):
+        if isinstance(own, Output):
+            columns = tuple(x for x in factors if isinstance(x, SX))
+            call = calls.setdefault(id(own.call), replace(own.call, takes=columns))
+            known[id(own)] = replace(own, call=call)
+        elif isinstance(own, Panel):
             known[id(own)] = Panel(maps.setdefault(id(own.map), own.map.of(factors)), own.number)
         else:
             known[id(own)] = own.of(factors)

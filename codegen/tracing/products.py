@@ -241,9 +241,9 @@ def with_products(
     least = usual if least is None else least
     if not divides and (any(_narrow(own, columns) for own in made) or multiplications(wide) <= least):
         return Kept(entries(tuple(results)), tuple(outputs))
-    opened, own_results = wide[: len(stages.opened)], wide[len(stages.opened) :]
-    keeper = _Keeper([*zip(own_results, outputs, strict=True)], stages.of_results(opened), bodies)
-    for own in made:
+    stages, final = stages.of_results(wide[: len(stages.opened)], wide[len(stages.opened) :])
+    keeper = _Keeper([*zip(final, outputs, strict=True)], stages, bodies)
+    for own in made_in((*(result for _, result in stages.opened), *final)):
         keeper.add(own)
     symbols, places = keeper.given()
     matrices, ports = (tuple(pair) for pair in zip(*keeper.kept, strict=True))

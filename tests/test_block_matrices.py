@@ -24,7 +24,8 @@ from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.sparse import sparse
 from codegen.recursions.block_matrix import above, beside, columns_of
-from codegen.recursions.products import Product, Result, added, combined, entries, multiplications, scaled, transposed
+from codegen.recursions.expansion import entries, multiplications
+from codegen.recursions.products import Product, Result, added, combined, scaled, transposed
 from codegen.recursions.systems import Solved
 from codegen.spatial import eliminated
 from codegen.tracing.products import with_products

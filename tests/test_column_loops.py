@@ -23,7 +23,7 @@ from codegen.emission.splitting import SHORT
 from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
 from codegen.pipeline import kernel
-from codegen.recursions.products import entries
+from codegen.recursions.expansion import entries
 from codegen.task.header import header
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.trace import problem_of, symbols_of, trace_products

@@ -23,7 +23,7 @@ from codegen.lowering import LOWERING, Problem, Request
 from codegen.lowering.regroup_inertias import regroup_inertias
 from codegen.model.canonical_frames import canonical
 from codegen.oracle import ORACLE
-from codegen.recursions.products import entries
+from codegen.recursions.expansion import entries
 from codegen.spatial import AxisRotation
 
 TOLERANCE = 1e-11

@@ -49,12 +49,21 @@ def test_it_stays_below_two_megabytes(robot: str, name: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("contacts", ["feet and fingertips", "all tips"])
-def test_many_rows_of_contacts_stay_below_it(contacts: str) -> None:
-    """Their system is loops: 42 rows of feet and fingertips, 78 of all tips."""
+@pytest.mark.parametrize(
+    ("name", "contacts"),
+    [
+        ("pv_derivatives", "feet and fingertips"),
+        ("pv_derivatives", "all tips"),
+        ("pv_step_derivatives", "feet and fingertips"),
+        ("pv", "all tips"),
+        ("ltl_osim", "all tips"),
+    ],
+)
+def test_many_rows_of_contacts_stay_below_it(name: str, contacts: str) -> None:
+    """Their system is loops, or limbs do not go in step: 42 rows of feet and fingertips, 72 of all tips."""
     tips = [f"{hand}h_{finger}tip:3" for hand in "lr" for finger in ("ff", "mf", "rf", "lf", "th")]
     model, held = codegen.load("atlas_shadow"), (*HELD["atlas_shadow"], *tips)
-    asked = task(model, "pv_derivatives", contacts=held if contacts == "feet and fingertips" else None)
+    asked = task(model, name, contacts=held if contacts == "feet and fingertips" else None)
     artifact = emit_artifact(header(model, "atlas_shadow", (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
     assert max(len(text) for _, text in artifact.files) < MOST
 

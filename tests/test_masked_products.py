@@ -24,17 +24,8 @@ from codegen.ir.graph import Port, from_casadi
 from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.sparse import sparse
-from codegen.recursions.products import (
-    Masked,
-    MaskedProduct,
-    Product,
-    Result,
-    entries,
-    multiplications,
-    some_columns,
-    times,
-    transposed,
-)
+from codegen.recursions.expansion import entries, multiplications
+from codegen.recursions.products import Masked, MaskedProduct, Product, Result, some_columns, times, transposed
 from codegen.tracing.products import with_products
 
 if TYPE_CHECKING:

@@ -54,6 +54,14 @@ def same(graph: Graph, other: Graph, tolerance: float = 1e-11, batch: int = 3) -
         np.testing.assert_allclose(got, expected, rtol=1e-9, atol=tolerance * size)
 
 
+def test_long_functions_are_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, _ = packed("go1", "aba")
+    ways = limbs(Task(codegen.load("go1"), "aba"))
+    assert packing.pack(graph, ways)
+    monkeypatch.setattr(packing, "LONG", count(graph).total - 1)
+    assert packing.pack(graph, ways) is None
+
+
 @pytest.mark.parametrize(
     ("robot", "algorithm"),
     besides(

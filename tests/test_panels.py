@@ -24,17 +24,9 @@ from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.sparse import sparse
 from codegen.passes import run
 from codegen.recursions.block_matrix import above
+from codegen.recursions.expansion import entries
 from codegen.recursions.panels import Panel, end_to_end, inwards, mapped, outwards
-from codegen.recursions.products import (
-    Masked,
-    MaskedProduct,
-    Product,
-    entries,
-    negated,
-    some_columns,
-    times,
-    transposed,
-)
+from codegen.recursions.products import Masked, MaskedProduct, Product, negated, some_columns, times, transposed
 from codegen.recursions.tree import Tree
 from codegen.tracing.products import with_products
 from codegen.tracing.task import Task

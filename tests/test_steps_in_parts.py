@@ -18,8 +18,10 @@ from codegen.emission.spec import ProductKernel
 from codegen.emission.splitting import SHORT
 from codegen.ir.counted import counted
 from codegen.ir.counting import count
+from codegen.ir.factors import FactoredMatrix
 from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
+from codegen.ir.systems import SolvedSystem
 from codegen.oracle import ORACLE
 from codegen.pipeline import kernel
 from codegen.recursions.systems import Solved
@@ -81,6 +83,17 @@ def test_short_parts_are_no_functions() -> None:
     assert not sharing.opened
 
 
+@pytest.mark.parametrize("name", ["step_implicit_midpoint", "step_implicit_midpoint_derivatives"])
+def test_short_systems_between_calls_are_expressions(name: str) -> None:
+    """Of one unknown, whose matrix is a function of what calls have made."""
+    model = codegen.load("four_bar")
+    found = trace_products(task(model, name), (100, 100))
+    assert isinstance(found, WithProducts)
+    assert not any(isinstance(own, SolvedSystem) for own in found.products)
+    given, exact = oracle(model, name, 1)
+    assert worst(list(interpret(straight_line(found), *given)), list(exact)) < 1e-10
+
+
 def test_operations_are_those_of_one_expression_or_few_more() -> None:
     """Of stages of Runge-Kutta steps; passes see one stage at a time."""
     asked = task(codegen.load("go1"), "step_rk4_derivatives")
@@ -100,6 +113,20 @@ def test_contacts_tell_a_singular_state_at_any_stage() -> None:
     *mine, status = interpret(straight_line(found), *given)
     assert worst(mine, list(exact)) < 1e-8
     assert status == 0
+
+
+@pytest.mark.parametrize("name", ["pv_step_derivatives", "prox_pv_step_derivatives"])
+def test_many_rows_of_contacts_are_loops_in_steps(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """As in derivatives of the dynamics; four feet stand for more rows here."""
+    monkeypatch.setattr("codegen.tracing.sharing.FACTORED", 12)
+    model = codegen.load("go1")
+    asked = task(model, name, contacts=[f"{tip}:3" for tip in model.tips])
+    found = trace_products(asked)
+    assert isinstance(found, WithProducts)
+    assert any(isinstance(own, FactoredMatrix) for own in found.products)
+    given, exact = oracle(model, name, 2, contacts=asked.chosen_contacts())
+    mine = interpret(straight_line(found), *given)
+    assert worst(list(mine[:2]), list(exact)) < 1e-8
 
 
 @pytest.mark.parametrize("name", STEPS)

@@ -400,6 +400,7 @@ PARTS: dict[str, Algorithm] = {
                 f"{name} and its derivatives",
                 declares=IN_JOINT_SPACE if name == "aba" else Needs(),
                 by_columns=(looped if name == "aba" else held_looped)(run),
+                divides=name != "aba",
             )
             for name, run, inputs in (
                 ("aba", aba_linearised, STATE_AND_FORCE),

@@ -136,10 +136,16 @@ def soft_derivatives(
 
 
 def direct_linearised(
-    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, recursions: Recursions = PLAIN
+    tree: Tree,
+    v: SX,
+    tau: SX,
+    f_ext: SX,
+    k: SX,
+    recursions: Recursions = PLAIN,
+    parts: Parts = INLINE,
 ) -> tuple[Result, ...]:
     """a, da/dq, da/dv and da/dtau where contacts' rows are independent."""
-    return linearised(tree, (v, tau, f_ext, k), direct, (), recursions)[:4]
+    return linearised(tree, (v, tau, f_ext, k), direct, (), recursions, parts=parts)[:4]
 
 
 def proximal_linearised(
@@ -151,16 +157,24 @@ def proximal_linearised(
     mu: SX,
     lam0: SX,
     recursions: Recursions = PLAIN,
+    parts: Parts = INLINE,
 ) -> tuple[Result, ...]:
     """The same of the solution that the proximal iteration settles at from lam0."""
-    return linearised(tree, (v, tau, f_ext, k), proximal(tree, mu, lam0), (), recursions)[:4]
+    return linearised(tree, (v, tau, f_ext, k), proximal(tree, mu, lam0), (), recursions, parts=parts)[:4]
 
 
 def soft_linearised(
-    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, recursions: Recursions = PLAIN
+    tree: Tree,
+    v: SX,
+    tau: SX,
+    f_ext: SX,
+    k: SX,
+    R: SX,
+    recursions: Recursions = PLAIN,
+    parts: Parts = INLINE,
 ) -> tuple[Result, ...]:
     """The same for rows of softness R."""
-    return linearised(tree, (v, tau, f_ext, k), soft(R), (), recursions, R)[:4]
+    return linearised(tree, (v, tau, f_ext, k), soft(R), (), recursions, R, parts)[:4]
 
 
 def equations(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, a: SX, lam: SX) -> SX:

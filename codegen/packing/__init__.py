@@ -29,20 +29,28 @@ __all__ = ["Packed", "Roles", "pack"]
 
 WORTH = 0.9
 
+LONG = 75_000
+"""Operations above which limbs do not go in step: C has these functions in both ways, and would be more than 2 MB."""
+
 _ROUNDS = (6, 1)  # with one, nothing is alike after something that is not, and nothing can go round in a circle
 
 
 def pack(graph: Graph, ways: Sequence[Roles], worth: float = WORTH) -> Packed | None:
     """The graph with the values of like limbs in packs, in the best of some ways; None where that is not worth it.
 
+    Nor is it in graphs that are `LONG`.
+
     Each way says of an input element (port name, place) which group of limbs it belongs to, which limb, and what it is
     to that limb; groups and limbs are numbered from 0, and what has the same role is alike. `worth` is the part of the
     operations that packing must leave at most.
     """
+    operations = count(graph).total
+    if operations > LONG:
+        return None
     flat = sums(graph)
     made = [packed for packed in (_packed(graph, flat, roles) for roles in ways if roles) if packed]
     best = min(made, key=lambda packed: packed.steps, default=None)
-    return best if best and best.steps <= worth * count(graph).total else None
+    return best if best and best.steps <= worth * operations else None
 
 
 def _packed(graph: Graph, flat: Sums, roles: Roles) -> Packed | None:

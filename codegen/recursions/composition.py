@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 from casadi import SX
 
+from codegen.recursions.expansion import entries
 from codegen.recursions.factors import Factors, NumberedLDL
-from codegen.recursions.products import Result, entries
+from codegen.recursions.products import Result
 from codegen.spatial import LDL, ldl, semidefinite_ldl
 
 Called = Callable[..., tuple[Any, ...]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, horzcat, project, vertcat
 
-from codegen.recursions.products import entries
+from codegen.recursions.expansion import entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, gradient, hessian, horzcat, jacobian, substitute, vec, vertcat, vertsplit
 
-from codegen.recursions.products import entries, substituted
+from codegen.recursions.expansion import entries
+from codegen.recursions.products import substituted
 from codegen.recursions.spanning_rates import is_plain
 from codegen.tracing.arguments import results, tangent_maps
 from codegen.tracing.trace import problem_of, results_or_products, symbols_of

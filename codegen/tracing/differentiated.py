@@ -35,7 +35,8 @@ from casadi import (
 )
 
 from codegen.algorithms import ALGORITHMS
-from codegen.recursions.products import Product, Result, entries, pulled, times
+from codegen.recursions.expansion import entries
+from codegen.recursions.products import Product, Result, pulled, times
 from codegen.tracing.arguments import columns, matrix, results, tangent_maps
 from codegen.tracing.blocks import Block, Blocks, plain, spans, split
 from codegen.tracing.casadi_operators import direct_operators

@@ -24,8 +24,8 @@ from codegen.lowering import lowered
 from codegen.recursions.composition import Composition
 from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.dual import redundant
+from codegen.recursions.expansion import entries
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.products import entries
 from codegen.spatial import eliminated, zeros
 from codegen.tracing.trace import called, composed, part_of, results_of, stated, symbols_of
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, vertcat
 
-from codegen.recursions.products import entries
+from codegen.recursions.expansion import entries
 from codegen.spatial import skew3
 from codegen.tracing.arguments import results, tangent_maps
 from codegen.tracing.curvature import turns_no_axes

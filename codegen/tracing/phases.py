@@ -51,7 +51,7 @@ FUNCTIONS = _by_name(
         "articulated_joint.articulated_joint articulated_joint.projected_inertia",
         INERTIA: "crba.crba crba.composite",
         FACTORS: "branched.ltdl solve.ldl solve.semidefinite_ldl",
-        SOLUTION: "branched.solve minverse.scaled minverse.solve products.unrolled",
+        SOLUTION: "branched.solve minverse.scaled minverse.solve expansion.unrolled",
         DELASSUS: "delassus.jacobian_transpose ltl_osim.jacobian aba_osim.half aba_osim.factors sweeps.joint_forces "
         "plain_sweeps.propagated force_propagators.force_propagators reduced.reduced delassus.by_joints",
         RHS: "motion.constraint_rhs plain_tree.wanted plain_tree.missing force_propagators.row_accelerations",

@@ -19,8 +19,9 @@ from codegen.ir.products import TILE, VECTOR, MaskedMatrixProduct, MaskedPart, M
 from codegen.ir.systems import SolvedSystem
 from codegen.recursions.block_matrix import BlockMatrix
 from codegen.recursions.calls import Output
+from codegen.recursions.expansion import entries, multiplications, unrolled
 from codegen.recursions.panels import Panel
-from codegen.recursions.products import MaskedProduct, Product, entries, made_in, multiplications, unrolled
+from codegen.recursions.products import MaskedProduct, Product, made_in
 from codegen.recursions.systems import Factored, Solved, Substituted
 from codegen.spatial.solve import HUGE
 from codegen.tracing.stages import NONE, Stages
@@ -240,9 +241,9 @@ def with_products(
     least = usual if least is None else least
     if not divides and (any(_narrow(own, columns) for own in made) or multiplications(wide) <= least):
         return Kept(entries(tuple(results)), tuple(outputs))
-    opened, own_results = wide[: len(stages.opened)], wide[len(stages.opened) :]
-    keeper = _Keeper([*zip(own_results, outputs, strict=True)], stages.of_results(opened), bodies)
-    for own in made:
+    stages, final = stages.of_results(wide[: len(stages.opened)], wide[len(stages.opened) :])
+    keeper = _Keeper([*zip(final, outputs, strict=True)], stages, bodies)
+    for own in made_in((*(result for _, result in stages.opened), *final)):
         keeper.add(own)
     symbols, places = keeper.given()
     matrices, ports = (tuple(pair) for pair in zip(*keeper.kept, strict=True))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from casadi import SX
+from casadi import SX, depends_on, substitute, vec, veccat
+
+from codegen.recursions.products import leaves, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +30,31 @@ class Stages:
     def __str__(self) -> str:
         return f"{len(self.opened)} results are opened"
 
-    def of_results(self, results: Sequence[Result]) -> Stages:
-        """The same with other results opened."""
-        return replace(self, opened=tuple((x, result) for (x, _), result in zip(self.opened, results, strict=True)))
+    def of_results(self, made: Sequence[Result], results: Sequence[Result]) -> tuple[Stages, tuple[Result, ...]]:
+        """The same where what was opened is made so, and the function's results.
+
+        What is made as an expression takes the place of its symbols.
+        """
+        old, new = list[SX](), list[SX]()
+        left: list[tuple[SX, Result]] = []
+        for (symbols, _), own in zip(self.opened, made, strict=True):
+            if isinstance(own, SX):
+                new.append(substitute([vec(own)], old, new)[0] if old else vec(own))
+                old.append(vec(symbols))
+            else:
+                left.append((symbols, own))
+        moved = _with_expressions((*(own for _, own in left), *results), old, new)
+        opened = tuple((symbols, own) for (symbols, _), own in zip(left, moved, strict=False))
+        return replace(self, opened=opened), moved[len(left) :]
+
+
+def _with_expressions(results: tuple[Result, ...], old: Sequence[SX], new: Sequence[SX]) -> tuple[Result, ...]:
+    """The results with expressions in the place of symbols; matrices that have none of these stay themselves."""
+    if not old:
+        return results
+    plain, symbols = leaves(results), veccat(*old)
+    moved = [substitute([x], old, new)[0] if depends_on(x, symbols) else x for x in plain]
+    return rebuilt(results, {id(x): now for x, now in zip(plain, moved, strict=True)})
 
 
 NONE = Stages()

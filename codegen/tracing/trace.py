@@ -18,9 +18,10 @@ from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
 from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered, restored
 from codegen.recursions.composition import INLINE, Called, Composition, Parts
+from codegen.recursions.expansion import entries
 from codegen.recursions.iteration import Iteration, flat
 from codegen.recursions.plain_tree import PlainTree
-from codegen.recursions.products import Result, entries, substituted
+from codegen.recursions.products import Result, substituted
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.form import Form
@@ -159,7 +160,7 @@ def _run(task: Task, symbols: list[SX], *, loops: bool = False, parts: Parts = I
         given = [problem.arguments[name] for name in entry.inputs[1:]]
         return restored(problem, entry.outputs, task.listing(PlainTree.of(problem.built), *given))
     if isinstance(entry.run, Composition):
-        return composed(task, symbols, partial(called, loops=loops), parts)
+        return composed(task, symbols, partial(called, loops=loops, parts=parts), parts)
     columns = {port.name: x for port, x in zip(ports, symbols, strict=True)}
     by: dict[str, Any] = {"by": [columns[parameter_name(x)] for x in task.form.wrt]} if task.form.wrt else {}
     problem = problem_of(task, symbols, loops=loops and not by)
@@ -187,14 +188,22 @@ def part_of(task: Task, name: str) -> Task:
     return replace(task, algorithm=name, parameters=concerning(name, (task.algorithm,), task.parameters), form=Form())
 
 
-def called(task: Task, name: str, given: Mapping[str, SX], loops: bool = False) -> Called:
-    """An algorithm that a task's own calls, as a function of arguments by name; others are those `given` to it."""
+def called(task: Task, name: str, given: Mapping[str, SX], loops: bool = False, parts: Parts = INLINE) -> Called:
+    """An algorithm that a task's own calls, as a function of arguments by name; others are those `given` to it.
+
+    At these themselves it is made of `parts`, as the task is.
+    """
     part = part_of(task, name)
     ports = part.signature[0]
-    symbols = symbols_of(ports)
-    results = results_or_products(part, symbols, loops=loops)
+    known: list[tuple[list[SX], tuple[Result, ...]]] = []
 
     def call(**own: SX) -> tuple[Result, ...]:
+        if all(port.name in given and own.get(port.name, given[port.name]) is given[port.name] for port in ports):
+            return results_or_products(part, [given[port.name] for port in ports], loops=loops, parts=parts)
+        if not known:
+            symbols = symbols_of(ports)
+            known.append((symbols, results_or_products(part, symbols, loops=loops)))
+        ((symbols, results),) = known
         arguments = [vec(SX(own[port.name]).T) if port.name in own else given[port.name] for port in ports]
         return substituted(results, symbols, arguments)
 

@@ -17,6 +17,7 @@ from codegen.cli.samples import arguments
 from codegen.errors import RobotError
 from codegen.ir.interpreter import interpret
 from codegen.oracle import ORACLE, constrained, dynamics, loops, with_parameters
+from codegen.recursions.dual import UNSETTLED
 from codegen.tracing.directional import signature, traced
 from codegen.tracing.form import Form
 from codegen.tracing.task import Task
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 ROUNDINGS = 100.0  # of the last digit, times the condition of what is solved
 WORTH = {"float64": 1e-4, "float32": 0.1}  # where no more digits than these are left, a comparison says nothing
-UNSETTLED = 1e-13  # what proximal steps may leave of the first error
+LEFT = 1e-13  # what proximal steps may leave of the first error
 BALANCED = 1e-7  # of the energies and powers, what they may fail to balance
 OPENED = 1e-5  # of squared rates, how fast loops may open
 LARGE = 6000  # operations of a graph which is interpreted as written: passes take most of the time
@@ -225,7 +226,9 @@ def _state(model: Model, run: Run, given: dict[str, Array], options: dict[str, A
 
 
 def _held(run: Run, at: constrained.Equations, given: Mapping[str, Array]) -> tuple[float, bool]:
-    """The condition of what contacts add, infinite where states are not regular; and whether multipliers are unique."""
+    """The condition of what contacts add, infinite where states are not regular; whether multipliers, or what settles
+    in derivatives, are unique.
+    """
     entry = ALGORITHMS[run.algorithm]
     mu = float(given.get("mu", OPTIONAL["mu"])) * np.asarray(given.get("weight", np.ones(len(at.J))))
     rows, regular = constrained.rank(at)
@@ -239,12 +242,13 @@ def _held(run: Run, at: constrained.Equations, given: Mapping[str, Array]) -> tu
     single = run.compiled is not None and run.compiled.dtype == "float32"
     # pivots tell dependent rows, but in single precision not from rounding
     regular &= rows == len(at.J) or not single or entry.independent != "rows"
+    settles = "lam0" not in entry.inputs or float((1.0 / (1.0 + held)).sum()) <= UNSETTLED
     if entry.group == "derivatives":  # of rows that contradict each other there are none, or few digits if soft
-        return (condition if rows == len(at.J) else np.inf), True
+        return (condition if rows == len(at.J) else np.inf), settles
     if entry.group != "constrained":
         return (condition if entry.group != "damped" or regular else np.inf), True
     if "lam0" in entry.inputs and run.iterations is not None:
-        regular &= (1.0 + held.min(initial=np.inf)) ** -float(run.iterations) < UNSETTLED
+        regular &= (1.0 + held.min(initial=np.inf)) ** -float(run.iterations) < LEFT
     return (condition if regular else np.inf), rows == len(at.J) or entry.name == "pv_soft"
 
 

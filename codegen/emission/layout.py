@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from codegen.emission.blocks import Block, blocks
@@ -33,6 +34,7 @@ START = -1
 class Layout:
     """Packs by their members, blocks of sines and cosines by their first value, and where values are made and kept.
 
+    `unit` is by values what is made together with each.
     `parts` hold units by their first values, in order, `free` the unit after which no input is left to read (-1: none
     is read): if inputs are `copied` first, the last of these. `slots` are places of units in the workspace, of
     `workspace` reals, `homes` those of blocks of which a later part uses something: units `at_home` are read out of
@@ -40,6 +42,7 @@ class Layout:
     """
 
     pack: dict[int, Pack]
+    unit: tuple[Pack, ...]
     blocks: dict[int, Block]
     parts: tuple[tuple[int, ...], ...]
     copied: frozenset[int]
@@ -52,10 +55,6 @@ class Layout:
     def __str__(self) -> str:
         return f"{sum(map(len, self.parts))} units in {len(self.parts)} parts, workspace {self.workspace}"
 
-    def unit(self, index: int) -> Pack:
-        """What is made together with a value."""
-        return self.pack.get(index, (index,))
-
 
 def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, lengths: Lengths, *, in_place: bool = True) -> Layout:
     """The layout in functions of such lengths; the members of each pack stand together in the graph.
@@ -64,7 +63,8 @@ def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, lengths: Lengt
     """
     block = {block.members[0]: block for block in blocks(graph)} if own_angles else {}
     pack = {index: own for own in packs if _at_once(graph, own, block) for index in own}
-    units = _units(graph, pack)
+    unit_of = tuple([pack.get(index, (index,)) for index in range(len(graph.values))])
+    units = _units(graph, unit_of)
     copied = _copied(graph, units) if in_place else []
     units = [*((index,) for index in copied), *units]
     part = _parts(graph, units, block, lengths)
@@ -72,12 +72,12 @@ def layout(graph: Graph, packs: Sequence[Pack], own_angles: bool, lengths: Lengt
     free = copied[-1] if copied else _last_reading(graph, made) if in_place else START
     last = _last(graph, units, part, free)
     homes, at_home, length = _homes(block, pack, part, last)
-    slots, workspace = _slots(graph, [unit for unit in made if unit[0] not in at_home], part, last, pack, length)
+    slots, workspace = _slots(graph, [unit for unit in made if unit[0] not in at_home], part, last, unit_of, length)
     parts: list[list[int]] = [[] for _ in range(max(part, default=0) + 1)]
     for unit in made:
         parts[part[unit[0]]].append(unit[0])
     kept = tuple(map(tuple, parts))
-    return Layout(pack, block, kept, frozenset(copied), free, slots, homes, frozenset(at_home), workspace)
+    return Layout(pack, unit_of, block, kept, frozenset(copied), free, slots, homes, frozenset(at_home), workspace)
 
 
 def _at_once(graph: Graph, pack: Pack, blocks: dict[int, Block]) -> bool:
@@ -85,30 +85,32 @@ def _at_once(graph: Graph, pack: Pack, blocks: dict[int, Block]) -> bool:
     return graph.values[pack[0]].op in OPERATORS or any(set(pack) <= set(block.members) for block in blocks.values())
 
 
-def _units(graph: Graph, pack: dict[int, Pack]) -> list[Pack]:
+def _units(graph: Graph, unit_of: Sequence[Pack]) -> list[Pack]:
     """The units in order: packs, and the values that are in none and have to be computed."""
-    units = [pack.get(i, (i,)) for i, v in enumerate(graph.values) if v.op not in _LEAF]
-    return [unit for unit, before in zip(units, [(), *units], strict=False) if unit != before]
+    return [
+        unit
+        for i, (v, unit) in enumerate(zip(graph.values, unit_of, strict=True))
+        if v.op not in _LEAF and i == unit[0]
+    ]
 
 
 def _copied(graph: Graph, units: Sequence[Pack]) -> list[int]:
     """The inputs, if they are fewer than the results that would have to wait until the last of them is read."""
     last, results = _last_reading(graph, units), {index for result in graph.results for index in result}
-    waiting = 0
-    for unit in units:
-        if unit[0] == last:
-            break
-        waiting += len(results.intersection(unit))
-    read = {arg for value in graph.values for arg in value.args} | results
-    inputs = [index for index in sorted(read) if graph.values[index].op == INPUT]
+    before = takewhile(lambda unit: unit[0] != last, units)
+    waiting = sum(index in results for unit in before for index in unit)
+    pairs = enumerate(zip(graph.values, graph.uses(), strict=True))
+    inputs = [index for index, (value, uses) in pairs if uses and value.op == INPUT]
     return inputs if last != START and waiting > len(inputs) else []
 
 
 def _last_reading(graph: Graph, made: Sequence[Pack]) -> int:
     """The last unit that reads an input, by its first value; -1 if none does."""
     values = graph.values
-    reading = [unit[0] for unit in made if any(values[arg].op == INPUT for i in unit for arg in values[i].args)]
-    return reading[-1] if reading else START
+    reading = (
+        unit[0] for unit in reversed(made) if any(values[arg].op == INPUT for i in unit for arg in values[i].args)
+    )
+    return next(reading, START)
 
 
 def _parts(graph: Graph, units: Sequence[Pack], blocks: dict[int, Block], lengths: Lengths) -> list[int]:
@@ -118,10 +120,11 @@ def _parts(graph: Graph, units: Sequence[Pack], blocks: dict[int, Block], length
     """
     number = {index: k for k, unit in enumerate(units) for index in unit}
     last = list(range(len(units)))
-    for index, k in number.items():
-        for arg in graph.values[index].args:
-            if arg in number:
-                last[number[arg]] = max(last[number[arg]], k)
+    for k, unit in enumerate(units):
+        for index in unit:
+            for arg in graph.values[index].args:
+                if arg in number:
+                    last[number[arg]] = k
     angles = {index for block in blocks.values() for index in block.members}
     spans = [(k, last[k], len(unit)) for k, unit in enumerate(units) if unit[0] not in angles]
     numbers = {abs(value.constant) for value in graph.values if value.op == CONST}
@@ -139,16 +142,18 @@ def _parts(graph: Graph, units: Sequence[Pack], blocks: dict[int, Block], length
 def _last(graph: Graph, units: Sequence[Pack], part: Sequence[int], free: int) -> list[int]:
     """By values: the part in which each unit is used last; results wait for their storing until inputs are read."""
     last = list(part)
-    for index, value in enumerate(graph.values):
+    for own, value in zip(part, graph.values, strict=True):
         for arg in value.args:
-            last[arg] = max(last[arg], part[index])
+            if last[arg] < own:
+                last[arg] = own
     for result in graph.results if free != START else ():
         for index in result:
             last[index] = max(last[index], part[free])
     for unit in units:
-        latest = max(last[index] for index in unit)
-        for index in unit:
-            last[index] = latest
+        if len(unit) > 1:
+            latest = max(last[index] for index in unit)
+            for index in unit:
+                last[index] = latest
     return last
 
 
@@ -169,7 +174,7 @@ def _homes(
 
 
 def _slots(
-    graph: Graph, made: Sequence[Pack], part: Sequence[int], last: Sequence[int], unit_of: dict[int, Pack], length: int
+    graph: Graph, made: Sequence[Pack], part: Sequence[int], last: Sequence[int], unit_of: Sequence[Pack], length: int
 ) -> tuple[dict[int, int], int]:
     """A slot for every unit that a later part uses, by its first value; how many reals they take after `length` others.
 
@@ -193,7 +198,7 @@ def _slots(
             for gone in leaving.pop(now, ()):
                 leave(gone)
         for arg in [arg for index in unit for arg in graph.values[index].args if part[arg] < now and last[arg] == now]:
-            leave(unit_of.get(arg, (arg,)))
+            leave(unit_of[arg])
         if last[first] > now:
             if not free.get(size):
                 free[size] = [length]

@@ -28,15 +28,19 @@ def nested(graph: Graph, plan: Layout, stored: Mapping[int, Collection[int]]) ->
 
     def of(unit: int, user: int) -> bool:
         """Whether a unit is an operand of another one's statement."""
-        operands = zip(*[values[index].args for index in plan.unit(user)], strict=True)
-        return values[user].op in LEVELS and plan.unit(unit) in operands
+        if values[user].op not in LEVELS:
+            return False
+        own, users = plan.unit[unit], plan.unit[user]
+        if len(own) == len(users) == 1:
+            return unit in values[user].args
+        return own in zip(*[values[index].args for index in users], strict=True)
 
     for units in plan.parts:
         waiting: list[int] = []  # what might go into the next statement, in order
         for unit in units:
             while waiting and of(waiting[-1], unit):
                 found.add(waiting.pop())
-            alone = values[unit].op in LEVELS and unit not in kept and all(uses[k] == 1 for k in plan.unit(unit))
+            alone = values[unit].op in LEVELS and unit not in kept and all(uses[k] == 1 for k in plan.unit[unit])
             waiting = [*waiting, unit] if alone else []
     return frozenset(found)
 

@@ -96,14 +96,18 @@ def statements(
 
 def entering(graph: Graph, plan: Layout, owners: Mapping[tuple[int, int], str]) -> dict[int, list[str]]:
     """By units: whose coordinates, or sines and cosines of them, no unit before has computed with."""
+    owned, values = dict[int, str](), graph.values
+    for index, value in enumerate(values):
+        place = values[value.args[0]] if value.op in PAIR else value
+        owner = owners.get((place.port, place.element), "") if place.op == INPUT else ""
+        if owner:
+            owned[index] = owner
     firsts: dict[int, list[str]] = {}
     known: set[str] = set()
-    for unit in (unit for units in plan.parts for unit in units if graph.values[unit].op not in PAIR):
-        for arg in (arg for index in plan.unit(unit) for arg in graph.values[index].args):
-            value = graph.values[arg]
-            value = graph.values[value.args[0]] if value.op in PAIR else value
-            owner = owners.get((value.port, value.element), "") if value.op == INPUT else ""
-            if owner and owner not in known:
+    for unit in (unit for units in plan.parts for unit in units if values[unit].op not in PAIR):
+        for arg in (arg for index in plan.unit[unit] for arg in values[index].args if arg in owned):
+            owner = owned[arg]
+            if owner not in known:
                 known.add(owner)
                 firsts.setdefault(unit, []).append(owner)
     return firsts
@@ -116,7 +120,7 @@ def due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
     waiting = plan.free != START
     stored[plan.free] += [i for i in sorted(results - plan.copied) if values[i].op in (CONST, INPUT)]
     for unit in (unit for units in plan.parts for unit in units):
-        own = [index for index in plan.unit(unit) if index in results]
+        own = [index for index in plan.unit[unit] if index in results]
         stored.setdefault(plan.free if waiting else unit, []).extend(own)
         waiting = waiting and unit != plan.free
     return stored
@@ -162,11 +166,12 @@ def _reads(
     rows: Mapping[int, Sequence[Row]],
 ) -> Counter[int]:
     """How often the statements of one part name each unit, by its first value."""
-    reads = Counter(plan.unit(arg)[0] for unit in units for k in plan.unit(unit) for arg in graph.values[k].args)
+    args = (arg for unit in units for k in plan.unit[unit] for arg in graph.values[k].args)
+    reads = Counter([plan.unit[arg][0] for arg in args])
     for unit in (START, *units):
         for index in stored.get(unit, ()):
-            reads[plan.unit(index)[0]] += len(words.targets[index])
-        reads.update(plan.unit(index)[0] for row in rows.get(unit, ()) for index in row.values)
+            reads[plan.unit[index][0]] += len(words.targets[index])
+        reads.update(plan.unit[index][0] for row in rows.get(unit, ()) for index in row.values)
     return reads
 
 
@@ -306,7 +311,7 @@ class _Writer:
 
     def _name(self, index: int, expression: str) -> None:
         """A unit becomes a variable."""
-        pack = self.plan.unit(index)
+        pack = self.plan.unit[index]
         kind = "T" if len(pack) == 1 else f"P{len(pack)}"
         self.known[index] = self._fresh("t")
         self.lines.append(f"const {kind} {self.known[index]} = {expression};")
@@ -318,7 +323,7 @@ class _Writer:
 
     def _fetch(self, index: int) -> None:
         """A unit that is kept in memory becomes a variable, unless it is one."""
-        first = self.plan.unit(index)[0]
+        first = self.plan.unit[index][0]
         if first in self.known:
             return
         if first in self.plan.at_home:
@@ -330,11 +335,11 @@ class _Writer:
 
     def _place(self, index: int) -> str:
         """Where a unit is in the workspace."""
-        slot, width = self.plan.slots[index], len(self.plan.unit(index))
+        slot, width = self.plan.slots[index], len(self.plan.unit[index])
         return f"w[{slot}]" if width == 1 else f"P{width}_AT(w[{slot}])"
 
     def _expression(self, index: int) -> str:
-        pack, op, words = self.plan.unit(index), self.graph.values[index].op, self.words
+        pack, op, words = self.plan.unit[index], self.graph.values[index].op, self.words
         if index in words.elements:
             return self._taken(index)
         if index in self.plan.copied:
@@ -358,7 +363,7 @@ class _Writer:
         if arg in self.waiting:
             own, text = self.waiting.pop(arg)
             return within(op, text, own, place) if own else text
-        unit = self.plan.unit(arg)
+        unit = self.plan.unit[arg]
         if unit[0] not in self.known:
             return self.words.text[arg]
         name = self.known[unit[0]]
@@ -408,7 +413,7 @@ class _Writer:
 
     def _taken(self, index: int) -> str:
         """A unit of sines or cosines, out of their array."""
-        elements = [self.words.elements[member] for member in self.plan.unit(index)]
+        elements = [self.words.elements[member] for member in self.plan.unit[index]]
         for array in dict.fromkeys(element.partition("[")[0] for element in elements):
             if array not in self.known:
                 self.known[array] = array

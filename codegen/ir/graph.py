@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -46,6 +47,9 @@ class Port:
 
 
 STATUS = Port("status", (), "0, or how many directions were left out as singular here; also what the function returns")
+
+
+NEW = tuple.__new__  # a named tuple without the call of the Python function that makes it
 
 
 class Value(NamedTuple):
@@ -90,7 +94,7 @@ class Graph:
 
     def uses(self) -> list[int]:
         """How often each value is used, by operations and results together."""
-        used = chain(chain.from_iterable(value[1] for value in self.values), chain.from_iterable(self.results))
+        used = chain(chain.from_iterable(map(itemgetter(1), self.values)), chain.from_iterable(self.results))
         uses: list[int] = np.bincount(np.fromiter(used, np.int64), minlength=len(self.values)).tolist()
         return uses
 
@@ -190,7 +194,7 @@ class _Reader:
             name = names.get(opcode)
             if name is not None:
                 at.append(len(values))
-                values.append(Value(name, tuple(map(at.__getitem__, used(k)))))
+                values.append(NEW(Value, (name, tuple(map(at.__getitem__, used(k))), 0.0, -1, -1)))
             elif opcode == special["OP_INPUT"]:
                 port, element = used(k)
                 at.append(len(values))

@@ -52,12 +52,11 @@ class Language:
 
     def spell(self, op: str, operands: Sequence[str], literals: Sequence[bool]) -> str:
         """An operation on operands, some of which may be literals."""
-        if op in OPERATORS and not all(literals):
-            return _spellings(self.scalar)[op].format(*operands)
-        whole = [self.everywhere(text, literal) for text, literal in zip(operands, literals, strict=True)]
+        if all(literals) or op not in OPERATORS:
+            operands = [self.everywhere(text, literal) for text, literal in zip(operands, literals, strict=True)]
         if op in OPERATORS:
-            return _spellings(self.scalar)[op].format(*whole)
-        return f"{self.prefix}_{op}({', '.join(whole)})"
+            return _spellings(self.scalar)[op].format(*operands)
+        return f"{self.prefix}_{op}({', '.join(operands)})"
 
     def helper(self, op: str) -> str:
         """The lines that make the function of an operation which is no operator."""

@@ -44,11 +44,11 @@ def pack(graph: Graph, ways: Sequence[Roles], worth: float = WORTH) -> Packed | 
     to that limb; groups and limbs are numbered from 0, and what has the same role is alike. `worth` is the part of the
     operations that packing must leave at most.
     """
-    operations = count(graph).total
-    if operations > LONG:
+    operations, some = count(graph).total, [roles for roles in ways if roles]
+    if not some or operations > LONG:
         return None
     flat = sums(graph)
-    made = [packed for packed in (_packed(graph, flat, roles) for roles in ways if roles) if packed]
+    made = [packed for packed in (_packed(graph, flat, roles) for roles in some) if packed]
     best = min(made, key=lambda packed: packed.steps, default=None)
     return best if best and best.steps <= worth * operations else None
 

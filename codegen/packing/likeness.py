@@ -8,6 +8,7 @@ which the value depends on: values after it are found alike again.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from codegen.ir.operations import CONST, INPUT
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from codegen.ir.graph import Graph
-    from codegen.packing.sums import Sums
+    from codegen.packing.sums import Node, Sums
 
     Side = tuple[int, int]
     Roles = Mapping[tuple[str, int], tuple[int, int, Hashable]]
@@ -32,17 +33,15 @@ def alike(
     `widths` are the numbers of limbs by groups.
     """
     sides, inputs = _sides(graph, sums, roles)
-    coarse: set[int] = set()
-    numbers: list[int] = []
-    found: list[tuple[int, ...]] = []
+    numbers = _Numbers(sums, _fixed(graph, sums, roles, sides), inputs)
+    found, fresh = list[tuple[int, ...]](), set[int]()
     for _ in range(rounds):
-        numbers = _numbers(graph, sums, roles, sides, inputs, coarse)
-        found, left = _tuples(sums, numbers, sides, widths, coarse)
-        fresh = _first(sums, left) - coarse
+        numbers.coarsen(fresh)
+        found, left = _tuples(sums, numbers.of, sides, widths, numbers.coarse)
+        fresh = _first(sums, left) - numbers.coarse
         if not fresh:
             break
-        coarse |= fresh
-    return numbers, found
+    return numbers.of, found
 
 
 def _sides(graph: Graph, sums: Sums, roles: Roles) -> tuple[list[Side | None], list[int]]:
@@ -66,62 +65,84 @@ def _sides(graph: Graph, sums: Sums, roles: Roles) -> tuple[list[Side | None], l
     return sides, inputs
 
 
-def _numbers(
-    graph: Graph,
-    sums: Sums,
-    roles: Roles,
-    sides: Sequence[Side | None],
-    inputs: Sequence[int],
-    coarse: set[int],
-) -> list[int]:
-    """Equal for values that are alike."""
-    numbers = [0] * len(graph.values)
-    known: dict[Hashable, int] = {}
+def _fixed(graph: Graph, sums: Sums, roles: Roles, sides: Sequence[Side | None]) -> dict[int, Hashable]:
+    """What values without arguments are alike by, and those where sides meet, which nothing is alike."""
+    fixed: dict[int, Hashable] = {}
     for index, node in sums.nodes.items():
-        op, args = node.op, node.args
-        key: Hashable
-        if op == CONST:
-            key = op
-        elif op == INPUT:
+        if node.op == CONST:
+            fixed[index] = node.op
+        elif node.op == INPUT:
             value = graph.values[index]
             place = graph.inputs[value.port].name, value.element
-            key = op, *(roles[place][::2] if place in roles else place)
-        elif index in coarse:
-            key = "unlike", op == SUM, inputs[index]
-        elif sides[index] is None and any(sides[arg] is not None for arg in args):
-            key = index  # where sides meet
-        else:
-            own = [numbers[arg] for arg in args]
-            if op in COMMUTING:
-                own.sort()
-            key = op, tuple(own)
-        numbers[index] = known.setdefault(key, len(known))
-    return numbers
+            fixed[index] = node.op, *(roles[place][::2] if place in roles else place)
+        elif sides[index] is None and any(sides[arg] is not None for arg in node.args):
+            fixed[index] = index
+    return fixed
+
+
+class _Numbers:
+    """The numbers `of` all values, equal for those that are alike, and what each number that is `known` stands for.
+
+    Some are alike by what is `fixed`, others, `coarse`, by the inputs that they depend on.
+    """
+
+    def __init__(self, sums: Sums, fixed: Mapping[int, Hashable], inputs: Sequence[int]) -> None:
+        self.nodes, self.fixed, self.inputs, self.coarse = sums.nodes, fixed, inputs, set[int]()
+        self.known: dict[Hashable, int] = {}
+        self.of = [0] * len(inputs)
+        for index, node in self.nodes.items():
+            key = fixed[index] if index in fixed else self._made(node)
+            self.of[index] = self.known.setdefault(key, len(self.known))
+
+    def __repr__(self) -> str:
+        return f"<_Numbers: {len(self.known)} of {len(self.nodes)} values>"
+
+    def coarsen(self, fresh: set[int]) -> None:
+        """Further values are alike by inputs, and with them those that are made of them."""
+        of, known, changed = self.of, self.known, set[int]()
+        self.coarse |= fresh
+        for index, node in self.nodes.items() if fresh else ():
+            if index in self.fixed or (index not in self.coarse and changed.isdisjoint(node.args)):
+                continue
+            if index in self.coarse:
+                key: Hashable = "unlike", node.op == SUM, self.inputs[index]
+            else:
+                key = self._made(node)
+            number = known.setdefault(key, len(known))
+            if number != of[index]:
+                of[index] = number
+                changed.add(index)
+
+    def _made(self, node: Node) -> Hashable:
+        """What a value is made of."""
+        own = [self.of[arg] for arg in node.args]
+        if node.op in COMMUTING:
+            own.sort()
+        return node.op, tuple(own)
 
 
 def _tuples(
     sums: Sums, numbers: Sequence[int], sides: Sequence[Side | None], widths: Mapping[int, int], coarse: set[int]
 ) -> tuple[list[tuple[int, ...]], list[int]]:
     """Tuples of values alike, and the values that are in none."""
-    found: dict[tuple[int, int], list[int]] = {}
-    for index in sums.nodes:
-        side = sides[index]
+    found: dict[int, defaultdict[int, list[int]]] = {group: defaultdict(list) for group in widths}
+    for index, side in enumerate(sides):
         if side:
-            found.setdefault((side[0], numbers[index]), []).append(index)
+            found[side[0]][numbers[index]].append(index)
+    limb = [side[1] if side else 0 for side in sides]
     tuples: list[tuple[int, ...]] = []
     left: list[int] = []
-    for (group, _), members in found.items():
-        if members[0] in coarse:
-            continue
-        if len(members) < widths[group]:
-            left += members
-            continue
-        limbs: list[list[int]] = [[] for _ in range(widths[group])]
-        for index in members:
-            limbs[(sides[index] or (0, 0))[1]].append(index)
-        tuples += zip(*limbs, strict=False)
-        for limb in limbs:
-            left += limb[min(map(len, limbs)) :]
+    for group, width in widths.items():
+        for members in found[group].values():
+            if members[0] in coarse:
+                continue
+            limbs: list[list[int]] = [[] for _ in range(width)]
+            for index in members:
+                limbs[limb[index]].append(index)
+            tuples += zip(*limbs, strict=False)
+            if len(members) != width or not all(limbs):
+                for own in limbs:
+                    left += own[min(map(len, limbs)) :]
     return tuples, left
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.ir.graph import Graph, Value
+from codegen.ir.graph import Graph
+from codegen.passes.rewriting import renumbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,13 +28,10 @@ def reordered(graph: Graph, order: Sequence[int]) -> Graph:
     moved = [0] * len(order)
     for place, index in enumerate(order):
         moved[index] = place
-    values = []
-    for index in order:
-        value = graph.values[index]
-        values.append(Value(value.op, tuple([moved[arg] for arg in value.args])) if value.args else value)
+    values = tuple([renumbered(graph.values[index], moved) for index in order])
     results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
     labels = tuple([graph.labels[index] for index in order]) if graph.labels else ()
-    return Graph(graph.name, graph.inputs, graph.outputs, tuple(values), results, labels)
+    return Graph(graph.name, graph.inputs, graph.outputs, values, results, labels)
 
 
 def pairs(graph: Graph) -> dict[int, list[int]]:

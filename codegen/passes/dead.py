@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from codegen.ir.graph import Graph, Value
-from codegen.passes.rewriting import NEW
+from itertools import accumulate, compress
+
+from codegen.ir.graph import Graph
+from codegen.passes.rewriting import renumbered
 
 
 def drop_dead(graph: Graph) -> Graph:
@@ -12,14 +14,8 @@ def drop_dead(graph: Graph) -> Graph:
     live = graph.needed_by([index for result in graph.results for index in result])
     if all(live):
         return graph
-    first = live.index(False)
-    moved, kept = list(range(len(values))), list(values[:first])
-    labels = tuple([label for label, lives in zip(graph.labels, live, strict=True) if lives]) if graph.labels else ()
-    for index in range(first, len(values)):
-        if live[index]:
-            value = values[index]
-            moved[index] = len(kept)
-            args = tuple([moved[arg] for arg in value[1]])
-            kept.append(value if args == value[1] else NEW(Value, (value[0], args, *value[2:])))
+    moved = [number - 1 for number in accumulate(map(int, live))]
+    kept = tuple([renumbered(value, moved) for value in compress(values, live)])
+    labels = tuple(compress(graph.labels, live))
     results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
-    return Graph(graph.name, graph.inputs, graph.outputs, tuple(kept), results, labels)
+    return Graph(graph.name, graph.inputs, graph.outputs, kept, results, labels)

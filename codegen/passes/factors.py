@@ -46,25 +46,27 @@ def factor_sums(graph: Graph) -> Graph:
     def rule(draft: Draft, _: Value) -> int:
         return _factored(draft, *found[len(draft.moved)])
 
-    return rewrite_at(graph, min(found), found, rule) if found else graph
+    return rewrite_at(graph, found, rule) if found else graph
 
 
 def _groups(values: Sequence[Value], uses: Sequence[int], terms: Sequence[Term]) -> list[Group]:
     """Disjoint groups of at least two products with a common factor."""
-    left = [term for term in terms if values[term.place].op == "mul" and uses[term.place] == 1]
+    left = {term: _keys(values, term) for term in terms if values[term[0]][0] == "mul" and uses[term[0]] == 1}
     groups = list[Group]()
-    while len(keys := [key for term in left for key in dict.fromkeys(_keys(values, term))]) > len(set(keys)):
+    while len(keys := [key for own in left.values() for key in dict.fromkeys(own)]) > len(set(keys)):
         key = max(Counter(keys).items(), key=lambda item: item[1])[0]
-        own = tuple(term for term in left if key in _keys(values, term))
-        factors = [values[term.place].args[_keys(values, term).index(key)] for term in own]
+        own = tuple([term for term, factors in left.items() if key in factors])
+        factors = [values[term.place].args[left.pop(term).index(key)] for term in own]
         groups.append(Group(factors[0], own, tuple(factors)))
-        left = [term for term in left if term not in own]
     return groups
 
 
 def _keys(values: Sequence[Value], term: Term) -> list[int | str]:
     """The factors of a product; a constant counts as its magnitude."""
-    return [repr(abs(values[arg].constant)) if values[arg].op == CONST else arg for arg in values[term.place].args]
+    a, b = values[term[0]][1]
+    if values[a][0] == CONST or values[b][0] == CONST:
+        return [repr(abs(values[arg].constant)) if values[arg].op == CONST else arg for arg in (a, b)]
+    return [a, b]
 
 
 def _factored(draft: Draft, terms: Sequence[Term], groups: Sequence[Group]) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from codegen.ir.graph import NEW
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -24,9 +26,9 @@ def inner_sums(graph: Graph) -> list[bool]:
     """By values: whether it is a sum inside a sum."""
     values, uses = graph.values, graph.uses()
     inner = [False] * len(values)
-    for op, args, *_ in values:
-        if op in SUMS:
-            for arg in args:
+    for value in values:
+        if value[0] in SUMS:
+            for arg in value[1]:
                 inner[arg] = uses[arg] == 1 and values[arg].op in SUMS
     return inner
 
@@ -37,10 +39,11 @@ def terms_of(values: Sequence[Value], inner: Sequence[bool], root: int) -> list[
     while waiting:
         node, minus = waiting.pop()
         if node == root or inner[node]:
-            op, (left, right), *_ = values[node]
-            waiting += ((right, minus != (op == "sub")), (left, minus))
+            value = values[node]
+            left, right = value[1]
+            waiting += ((right, minus != (value[0] == "sub")), (left, minus))
         else:
-            terms.append(Term(node, minus))
+            terms.append(NEW(Term, (node, minus)))
     return terms
 
 

@@ -35,8 +35,7 @@ def spare_negations(graph: Graph) -> Graph:
     left = negated
     while left != (left := [index for index in left if not signs.spare(index)]):
         pass
-    near = signs.near
-    return graph if left == negated else drop_dead(rewrite_at(graph, min(near), near, signs.rule))
+    return graph if left == negated else drop_dead(rewrite_at(graph, signs.near, signs.rule))
 
 
 class _Signs:
@@ -53,6 +52,8 @@ class _Signs:
         self.users: list[list[int]] = [[] for _ in self.values]
         self.followers: list[list[int]] = [[] for _ in self.values]
         self.known: dict[int, list[Term]] = {}
+        self.turns: dict[int, tuple[list[int], list[int]]] = {}
+        self.costs: dict[int, int] = {}
         for index, (op, args, *_) in enumerate(self.values):
             follows = op in ODD and not self._takes_signs(index)
             for arg in args:
@@ -122,10 +123,9 @@ class _Signs:
 
     def _terms(self, index: int) -> list[Term]:
         """The terms of a sum that is in no other one; of all other values none."""
-        if self.values[index].op not in SUMS or self.inner[index]:
-            return []
         if index not in self.known:
-            self.known[index] = terms_of(self.values, self.inner, index)
+            alone = self.values[index].op not in SUMS or self.inner[index]
+            self.known[index] = [] if alone else terms_of(self.values, self.inner, index)
         return self.known[index]
 
     def _users(self, index: int) -> list[int]:
@@ -162,19 +162,25 @@ class _Signs:
 
         Nothing happens where a value would follow that cannot, or too many would, which is told as a cost.
         """
-        turning = self._turning(index)
-        if turning is None:
+        if index not in self.turns:
+            self.turns[index] = self._turning(index)
+        turning, near = self.turns[index]
+        if not turning:
             return 1, []
-        near = {*turning, *(user for place in turning for user in self._users(place))}
-        before = {place: self._cost(place) for place in near}
+        costs, turned = self.costs, self.turned
+        before = [costs[place] if place in costs else self._cost(place) for place in near]
         for place in turning:
-            self.turned[place] = not self.turned[place]
-        after = {place: self._cost(place) for place in near}
-        left = [place for place in sorted(near) if after[place] > before[place] and self._terms(place)]
-        return sum(after.values()) - sum(before.values()), left
+            turned[place] = not turned[place]
+        after = [self._cost(place) for place in near]
+        costs.update(zip(near, after, strict=True))
+        left = [place for place, a, b in zip(near, before, after, strict=True) if b > a and self._terms(place)]
+        return sum(after) - sum(before), left
 
-    def _turning(self, index: int) -> list[int] | None:
-        """The values that change their sign with this one, in order; None if one cannot, or there are too many."""
+    def _turning(self, index: int) -> tuple[list[int], list[int]]:
+        """The values that change their sign with this one, and those with their users; none if one cannot or too many.
+
+        Both in order.
+        """
         odd, waiting, turning = {index: True}, [index], list[int]()
         while waiting:
             place = heappop(waiting)
@@ -182,17 +188,20 @@ class _Signs:
                 continue
             turning.append(place)
             if self.fixed[place] or len(turning) > FOLLOWERS:
-                return None
+                return [], []
             for user in self.followers[place]:
                 if user not in odd:
                     heappush(waiting, user)
                 odd[user] = not odd.get(user, False)
-        return turning
+        return turning, sorted({*turning, *(user for place in turning for user in self._users(place))})
 
     def _cost(self, index: int) -> int:
         """How many negations a value needs: if its argument has its sign, or all terms of a sum are subtracted."""
-        turned = self.turned
+        turned, own = self.turned, self.turned[index]
         if self.values[index].op == "neg":
-            return int(turned[index] == turned[self.values[index].args[0]])
+            return int(own == turned[self.values[index].args[0]])
         terms = self._terms(index)
-        return int(bool(terms) and all(minus ^ turned[place] ^ turned[index] for place, minus in terms))
+        for place, minus in terms:
+            if minus ^ turned[place] == own:
+                return 0
+        return int(bool(terms))

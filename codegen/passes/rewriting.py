@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from itertools import count, repeat
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from codegen.ir.graph import Graph, Value
+from codegen.ir.graph import NEW, Graph, Value
 from codegen.ir.operations import CONST, OPERATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
-NEW = tuple.__new__  # a `Value` without the call of a Python function that named tuples make of it
 _COMMUTING = frozenset(name for name, op in OPERATIONS.items() if op.commutes)
+
+
+def renumbered(value: Value, moved: Sequence[int]) -> Value:
+    """The value with its arguments where they have moved to."""
+    args = value[1]
+    if len(args) == 2:
+        a, b = args
+        new: tuple[int, ...] = (moved[a], moved[b])
+    else:
+        new = tuple([moved[arg] for arg in args])
+    return value if new == args else NEW(Value, (value[0], new, *value[2:]))
 
 
 class Draft:
@@ -55,8 +65,11 @@ class Draft:
             args = (args[1], args[0])
         key = (name, args)
         place = self.seen.get(key)
-        if place is None:
-            place = self.seen[key] = self.put(NEW(Value, (name, args, 0.0, -1, -1)))
+        return self._new(key) if place is None else place
+
+    def _new(self, key: tuple[str, tuple[int, ...]]) -> int:
+        """Append an operation that is not there yet."""
+        place = self.seen[key] = self.put(NEW(Value, (*key, 0.0, -1, -1)))
         return place
 
     def leaf(self, value: Value) -> int:
@@ -76,7 +89,8 @@ class Draft:
         """Where the negative of this difference or product is, if the operation itself is not there."""
         seen = self.seen
         if name == "sub":
-            return None if ("sub", (a, b)) in seen else seen.get(("sub", (b, a)))
+            there = seen.get(("sub", (b, a)))
+            return None if there is None or ("sub", (a, b)) in seen else there
         for x, y in ((a, b), (b, a)):
             factor = self.values[x]
             negative = seen.get(-factor.constant or repr(-factor.constant)) if factor.op == CONST else None
@@ -86,9 +100,7 @@ class Draft:
 
     def copy(self, value: Value) -> int:
         """Append an old value with its arguments moved."""
-        moved = self.moved
-        args = tuple([moved[arg] for arg in value[1]])
-        return self.put(value if args == value[1] else NEW(Value, (value[0], args, *value[2:])))
+        return self.put(renumbered(value, self.moved))
 
     def args(self, value: Value) -> tuple[int, ...]:
         """Where an old value's arguments are now."""
@@ -125,15 +137,19 @@ def rewrite(graph: Graph, rule: Callable[[Draft, Value], int]) -> Graph:
     return draft.finish()
 
 
-def rewrite_at(graph: Graph, first: int, places: Container[int], rule: Callable[[Draft, Value], int]) -> Graph:
-    """The same where `rule` is asked at some places alone, none before the first, and does not look at uses."""
-    draft = Draft(graph, counting=False)
-    values, moved, labels = draft.values, draft.moved, graph.labels or (0,) * len(graph.values)
-    values += graph.values[:first]
-    moved += range(first)
-    draft.labels += labels[:first]
-    for index, value, draft.label in zip(count(first), graph.values[first:], labels[first:]):
-        moved.append(rule(draft, value) if index in places else draft.copy(value))
+def rewrite_at(graph: Graph, places: Collection[int], rule: Callable[[Draft, Value], int]) -> Graph:
+    """The same where `rule` is asked at some places alone and does not look at uses."""
+    draft, old, labels = Draft(graph, counting=False), graph.values, graph.labels or (0,) * len(graph.values)
+    values, moved = draft.values, draft.moved
+    begin = 0
+    for place in (*sorted(places), len(old)):
+        moved += range(len(values), len(values) + place - begin)
+        values += [renumbered(value, moved) for value in old[begin:place]] if begin else old[:place]
+        draft.labels += labels[begin:place]
+        if place < len(old):
+            draft.label = labels[place]
+            moved.append(rule(draft, old[place]))
+        begin = place + 1
     return draft.finish()
 
 
@@ -146,19 +162,19 @@ def sorted_anew(graph: Graph, values: Sequence[Value]) -> Graph:
     moved, labels = draft.moved, graph.labels
     moved += [-1] * len(values)
     for start in range(len(values)):
-        waiting = [start] if moved[start] < 0 else []
+        waiting = [start]
         while waiting:
             index = waiting[-1]
             value = values[index]
-            args = [moved[arg] for arg in value.args]
-            if -1 in args:
-                waiting += [arg for arg in value.args if moved[arg] < 0]
+            later = [arg for arg in value[1] if moved[arg] < 0]
+            if later:
+                waiting += later
                 continue
             waiting.pop()
             if moved[index] < 0:
                 if labels:
                     draft.label = labels[index if index < len(labels) else start]
-                moved[index] = draft.same(value.op, *args) if args else draft.put(value)
+                moved[index] = draft.same(value[0], *[moved[arg] for arg in value[1]]) if value[1] else draft.put(value)
     results = tuple(tuple([moved[index] for index in result]) for result in graph.results)
     return Graph(
         graph.name, graph.inputs, graph.outputs, tuple(draft.values), results, tuple(draft.labels) if labels else ()

@@ -65,17 +65,16 @@ def _depth_first(
     waiting = list(reversed(roots))
     while waiting:
         index = waiting.pop()
-        there = index < 0  # its turn again: what it needs is there
-        if not there and placed[index]:
+        if index < 0:  # its turn again: what it needs is there
+            index = ~index
+        elif placed[index]:
             continue
-        open_ = [] if there else [arg for arg in operands[index] if not placed[arg]]
-        if open_:
+        elif open_ := [arg for arg in operands[index] if not placed[arg]]:
             if len(open_) == 2 and needs[open_[0]] + mirrored > needs[open_[1]]:
                 open_.reverse()
             waiting.append(~index)
             waiting += open_
             continue
-        index = ~index if there else index
         for member in together.get(index, (index,)):
             placed[member] = True
             order.append(member)

@@ -75,13 +75,15 @@ def lives_ended(needed: Sequence[int], left: Sequence[int]) -> int:
 
 def most_alive(graph: Graph, order: Sequence[int]) -> int:
     """The most values that have been made and are still needed at a time, in some order."""
-    last = {arg: at for at, index in enumerate(order) for arg in graph.values[index].args}
-    ending = [0] * len(order)
+    values, last, ending = graph.values, [-1] * len(order), [0] * len(order)
+    for at, index in enumerate(order):
+        for arg in values[index][1]:
+            last[arg] = at
     alive = most = 0
     for at, index in enumerate(order):
-        if index in last and graph.values[index].op not in _LEAF:
+        if last[index] >= 0 and values[index][0] not in _LEAF:
             alive += 1
             ending[last[index]] += 1
+            most = max(most, alive - ending[at])
         alive -= ending[at]
-        most = max(most, alive)
     return most

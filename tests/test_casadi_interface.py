@@ -15,9 +15,12 @@ from mechanisms_cases import mechanism
 from thorough import besides
 
 import codegen
+from codegen import pipeline
 from codegen.api import task
 from codegen.errors import BuildError, RobotError
 from codegen.geometry import Inertia
+from codegen.interfaces.casadi_functions import exported
+from codegen.ir.counted import counted
 from codegen.model import Model
 from codegen.tracing.blocks import joined
 from codegen.tracing.differentiated import Explicit, differentiated
@@ -454,3 +457,16 @@ def test_mistakes_in_folders(tmp_path):
             loaded(ARM), ("prox_pv",), tmp_path, contacts=contacts, iterations=None, interfaces=("casadi",)
         )
     assert not list(tmp_path.iterdir())
+
+
+def test_jacobians_column_by_column_take_few_more_operations_than_dense_derivatives():
+    solo = codegen.load("solo12")
+    feet = [solo.contact(f"{limb}_FOOT", 3) for limb in ("FL", "FR", "HL", "HR")]
+    dense, sparse = (
+        counted(function).total
+        for function in (
+            pipeline.kernel(task(solo, "pv_derivatives", contacts=feet)).function,
+            exported(task(solo, "pv", contacts=feet), 1, ("jac_",))[0].sparse.function,
+        )
+    )
+    assert sparse < 1.1 * dense

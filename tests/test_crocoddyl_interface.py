@@ -13,8 +13,12 @@ import pytest
 from thorough import besides
 
 import codegen
-from codegen.errors import RobotError
+from codegen.api import task
+from codegen.compilation.compiler import toolchain
+from codegen.errors import BuildError, RobotError
 from codegen.interfaces.crocoddyl import to_crocoddyl
+from codegen.interfaces.crocoddyl_module import module_of
+from codegen.task.options import style_of
 from opcount.bench.build_dir import Absent
 
 try:
@@ -142,6 +146,31 @@ def test_the_same_as_crocoddyls_own(number):
     agree(made.ours(codegen.load(robot)), made.theirs(), map(made.point, range(3)))
 
 
+@installed
+@pytest.mark.thorough  # Crocoddyl's headers take half a minute to compile
+@pytest.mark.parametrize("number", [0, 1, 5])
+def test_an_action_in_cplusplus_is_the_same(number):
+    robot, options = CASES[number]
+    made = Problem(peer(robot), **options)
+    ours = made.ours(codegen.load(robot), cplusplus=True)
+    assert ours is not made.ours(codegen.load(robot), cplusplus=True)  # of one module
+    agree(ours, made.theirs(), map(made.point, range(3)))
+    solved = []
+    for action in (ours, made.theirs()):
+        node = crocoddyl.IntegratedActionModelEuler(action, 0.01)
+        solver = crocoddyl.SolverFDDP(crocoddyl.ShootingProblem(made.rest, [node] * 5, node))
+        solver.solve([], [], 3)
+        solved.append(solver.cost)
+    np.testing.assert_allclose(*solved, rtol=1e-6)
+
+
+def test_without_crocoddyls_headers(tmp_path):
+    given = task(codegen.load("chain:2"), "aba")
+    tools = toolchain("native")
+    with pytest.raises(BuildError, match=r"for an action in C\+\+ .*crocoddyl is needed, which is not there"):
+        module_of(given, style_of("float64", "fast", tools), tools, tmp_path)
+
+
 LINK = """<link name="{0}"><inertial><mass value="{1}"/>
 <inertia ixx="1" iyy="2" izz="1.5" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
 JOINT = """<joint name="{1}" type="revolute"><parent link="base"/><child link="{0}"/><origin xyz="{2} 0 0.1"/>
@@ -247,6 +276,9 @@ def test_what_is_refused():
     made = Problem(peer("solo12"), FEET, rows=6, gains=(1.0, 0.0))
     with pytest.raises(RobotError, match=r"ContactModel6D on 'FL_FOOT': its gain on positions must be zero"):
         made.ours(solo)
+    gained = Problem(peer("solo12"), FEET, gains=(1.0, 0.0))
+    with pytest.raises(RobotError, match="cplusplus=True takes joints in Pinocchio's order and no gains on positions"):
+        gained.ours(solo, cplusplus=True)
     with pytest.raises(RobotError, match="crba has no derivatives to give to Crocoddyl"):
         Problem(peer("iiwa")).ours(arm, algorithm="crba")
 

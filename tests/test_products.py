@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from casadi import SX
+from casadi import SX, Function
 from compilers import COMPILERS, WARNINGS, compiled, output, written
 from graph_cases import header
 
@@ -25,8 +25,9 @@ from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT
 from codegen.ir.products import MatrixProduct, WithProducts, straight_line
 from codegen.ir.sparse import sparse
+from codegen.ir.turned import turned, turned_products
 from codegen.passes import drop_dead
-from codegen.recursions.products import Product
+from codegen.recursions.products import Product, entries, transposes
 from codegen.tracing.form import Form
 from codegen.tracing.products import with_products
 from codegen.tracing.task import Task
@@ -359,3 +360,43 @@ def test_chain_rules_multiply_sparse_factors() -> None:
     """Steps multiply dtau/dq and dtau/dv, which are sparser than what the recursion of `aba_derivatives` makes."""
     _, emitted = pipeline.counts(Task(codegen.load("go1"), "step_rk4_derivatives"))
     assert emitted.total <= 254635
+
+
+def test_results_column_by_column_take_no_more_operations() -> None:
+    """S = a' a, y = d + b' c and z = y0 + S c are turned; what something else takes, and a b, are not."""
+    ports = tuple(Port(name, (3, 3)) for name in "abcd")
+    x = tuple(Value(INPUT, port=0, element=k) for k in range(36))
+    graph = Graph("make", (Port("x", (36,)),), ports, x, tuple(tuple(range(9 * k, 9 * k + 9)) for k in range(4)))
+    S, y0, y, z, w = (Port(name, (3, 3)) for name in ("S", "y0", "y", "z", "w"))
+    products = (
+        MatrixProduct(S, "a", "a", transposed=True, symmetric=True),
+        MatrixProduct(y0, "b", "c", "d", transposed=True),
+        MatrixProduct(y, "b", "c", transposed=True),
+        MatrixProduct(z, "S", "c", "y0"),
+        MatrixProduct(w, "a", "b"),
+    )
+    function = WithProducts(graph, products, (S, y, z, w))
+    made = turned_products(function, ["y", "z", "w", "S"], "turned")
+    assert made.graph.name == "turned"
+    assert count(straight_line(made)) == count(straight_line(function))
+    x_given = np.random.default_rng(0).random(36)
+    before, after = (interpret(straight_line(own), x_given) for own in (function, made))
+    for port, changed, old, new in zip(function.outputs, made.outputs, before, after, strict=True):
+        assert (port != changed) == (port.name in ("y", "z"))
+        np.testing.assert_allclose(new, old if port == changed else old.T)
+    plain = turned(straight_line(function), ["w"], "plain")
+    w_before, w_after = (own.results[-1] for own in (straight_line(function), plain))
+    assert w_after == tuple(np.reshape(w_before, (3, 3)).T.ravel())
+
+
+def test_transposes_share_what_their_matrices_share() -> None:
+    x = SX.sym("x", 3, 3)
+    S = Product(x, x, transposed=True, symmetric=True)
+    shared = Product(S, x)
+    matrices = (shared, Product(shared, x), Product(shared, 2 * x, x), S)
+    made = transposes(matrices)
+    assert made[3] is S
+    assert all(isinstance(own, Product) and own.right is made[0] for own in made[1:3])
+    for own, other in zip(entries(made), entries(matrices), strict=True):
+        found = Function("f", [x], [own - other.T])(np.arange(9.0).reshape(3, 3))
+        assert not np.array(found).any()

@@ -14,6 +14,7 @@ from casadi import SX, horzcat, jacobian_sparsity, reshape, vec
 
 from codegen import pipeline
 from codegen.algorithms import QUANTITIES
+from codegen.costs import LOOPED_NONZEROS
 from codegen.emission.spec import kernel_of
 from codegen.errors import RobotError
 from codegen.garbage import undisturbed
@@ -110,7 +111,7 @@ def _exported(
 ) -> Exported:
     """One function, of expressions of its arguments; CasADi wants adjoints and directional derivatives `whole`."""
     name, passes = f"{task.algorithm}_{KERNELS[start]}", partial(pipeline.passed, task)
-    sparse = sparse_graph(name, inputs, outputs, passes, whole)
+    sparse = sparse_graph(name, inputs, outputs, passes, whole, None if start == "jac_" else LOOPED_NONZEROS)
     names = [port.name for port in sparse.function.inputs]
     known = {name: name.removeprefix("fwd_").removeprefix("adj_") for name in names}
     like = limbs(task, {port: name for port, name in known.items() if len(_shape(name)) == 1})

@@ -6,8 +6,10 @@ libraries' conventions differ, this file translates: the order of joints, and th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from codegen.algorithms import ALGORITHMS
 from codegen.compilation.compiler import toolchain
 from codegen.errors import RobotError
 from codegen.interfaces.crocoddyl_dynamics import Dynamics, Order
+from codegen.interfaces.crocoddyl_module import module_of
 from codegen.model.contacts import contact_on
 from codegen.task.options import style_of, task_of
 
@@ -52,6 +55,7 @@ def to_crocoddyl(
     *,
     algorithm: str | None = None,
     enable_force: bool = False,
+    cplusplus: bool = False,
     target: str = "native",
     trig: str = "fast",
     compiler: str | None = None,
@@ -62,11 +66,13 @@ def to_crocoddyl(
     `state` (StateMultibody), `actuation`, `costs` and `contacts` (ContactModelMultiple, or None) are those of its own
     DifferentialActionModelFreeFwdDynamics and DifferentialActionModelContactFwdDynamics, and so are the results:
     `xout` (nv), `Fx` (nv x 2 nv), `Fu` (nv x nu), costs, and with `enable_force` the derivatives of contact forces.
+    With `cplusplus` the action itself is C++, too, compiled once (half a minute): solvers call it without Python
+    between, in any number of threads. Joints are in the same order then, and contacts have no gains on positions.
     Contacts are those that are active now. `algorithm` is forward dynamics that has derivatives: by default `aba`, with
     contacts `pv`, whose rows must be independent; `prox_pv` takes any rows. Where a status is not 0, results are
     finite all the same. Other options are those of `build`.
     RobotError if Crocoddyl is missing or too old, if the robot is not that of `state`, or for another kind of contact;
-    BuildError if no compiler works.
+    BuildError if no compiler works, or Crocoddyl's headers are missing that C++ needs.
     """
     crocoddyl, pin = _crocoddyl()
     order = _order(robot, state.pinocchio)
@@ -74,16 +80,23 @@ def to_crocoddyl(
     stated = [_contact(robot, state.pinocchio, one, pin.ReferenceFrame.LOCAL) for one in active]
     name = algorithm or ("pv" if active else "aba")
     tools = toolchain(target, compiler=compiler)
-    made = []
+    made, style = [], style_of("float64", trig, tools)
     for each in (name, f"{name}_derivatives"):
         if name in ALGORITHMS and each not in ALGORITHMS:
             raise RobotError(f"{name} has no derivatives to give to Crocoddyl; take aba, pv or prox_pv")
         task = task_of(robot, each, (), (), (), stated or None, 3, without=without)
-        made.append(pipeline.callable_of(task, style_of("float64", trig, tools), tools).with_status())
+        made.append(pipeline.callable_of(task, style, tools).with_status())
     dynamics = Dynamics(made[0], made[1], robot.nq, order, tuple(one for one in active if one.gains[0]))
     action = crocoddyl.Action(dynamics, state, actuation, costs, contacts, enable_force)
     _verified(robot, action, pin)
-    return action
+    if not cplusplus:
+        return action
+    if order or dynamics.targets:
+        raise RobotError(f"{robot.name}: cplusplus=True takes joints in Pinocchio's order and no gains on positions")
+    task = task_of(robot, name, (), (), (), stated or None, 3, without=without)
+    short = replace(style.short, lanes=1, small_vectors=tools.small_vectors)
+    make = module_of(task, short, tools, Path(crocoddyl.crocoddyl.__file__).parents[4]).action
+    return make(state, actuation, costs, *((contacts, enable_force) if active else ()))
 
 
 def _order(robot: Model, peer: Any) -> Order | None:

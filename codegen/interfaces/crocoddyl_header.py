@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codegen import pipeline
 from codegen.algorithms import ALGORITHMS
+from codegen.emission.spec import Kernel, ProductKernel
 from codegen.emission.text import render
 from codegen.errors import RobotError
 from codegen.ir.names import comment, identifier
+from codegen.ir.turned import turned, turned_products
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from codegen.emission.kernels import AnyKernel
     from codegen.emission.spec import Header
@@ -40,13 +43,17 @@ PLACES = {
 }
 """Where arguments and results of functions are, in C++."""
 
+IN_PLACE = {"da_dq": "d.Fx.data()", "da_dv": "d.Fx.data() + NV*NV"}
+"""Where results are that are written column by column."""
+
 
 def interface(top: Header, task: Task, *, derivatives: int) -> Wrapped:
     """What a folder has for Crocoddyl besides: the derivatives, and the C++ of an action."""
     by_state = f"{task.algorithm}_derivatives"
     if not {"q", "v", "tau"} <= {*task.entry.inputs} or by_state not in ALGORITHMS or derivatives < 1:
         raise RobotError(f"{task.algorithm}: Crocoddyl takes forward dynamics with derivatives (aba, pv, prox_pv, ...)")
-    value, slopes = pipeline.kernel(task), pipeline.kernel(replace(task, algorithm=by_state))
+    value, rows_first = pipeline.kernel(task), pipeline.kernel(replace(task, algorithm=by_state))
+    slopes, copied = _by_columns(rows_first, f"{by_state}_columns")
     more = [port.name for port in value.inputs if port.name not in ("q", "v", "tau")]
     if more:
         raise RobotError(
@@ -69,15 +76,27 @@ def interface(top: Header, task: Task, *, derivatives: int) -> Wrapped:
         initial=", contacts_(contacts), enable_force_(enable_force)" * bool(rows),
         wrenches=", d.contacts->fext" * bool(rows),
         value=_call(top, value),
-        slopes=_call(top, slopes),
+        slopes=_call(top, slopes, {} if copied else IN_PLACE),
+        copied=[""] * copied,
         residuals=_casts((*RESIDUALS, *FORCES * bool(rows))),
     )
     return (slopes,), {f"{name}.hpp": text}
 
 
-def _call(top: Header, kernel: AnyKernel) -> str:
-    """The call of a kernel on the data `d` of a node."""
-    arguments = (PLACES[port.name] for port in (*kernel.inputs, *kernel.outputs))
+def _by_columns(kernel: AnyKernel, name: str) -> tuple[AnyKernel, bool]:
+    """A kernel whose accelerations' derivatives are column by column, as Crocoddyl's; or as it was, which is copied."""
+    found: AnyKernel = kernel
+    if isinstance(kernel, ProductKernel):
+        found = replace(kernel, function=turned_products(kernel.function, [*IN_PLACE], name))
+    elif isinstance(kernel, Kernel):
+        found = replace(kernel, graph=turned(kernel.graph, [*IN_PLACE], name))
+    changed = {after.name for before, after in zip(kernel.outputs, found.outputs, strict=True) if before != after}
+    return (kernel, True) if changed != {*IN_PLACE} else (found, False)
+
+
+def _call(top: Header, kernel: AnyKernel, places: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The call of a kernel on the data `d` of a node; some arguments and results are at other `places`."""
+    arguments = ({**PLACES, **places}[port.name] for port in (*kernel.inputs, *kernel.outputs))
     return f"{top.c_prefix}_{identifier(kernel.name)}({', '.join(arguments)})"
 
 

@@ -160,13 +160,29 @@ def pulled(J: Result, B: SX, known: dict[tuple[int, int, bool], Result]) -> Pull
 
 def transposed(matrix: Result) -> Result:
     """The transpose of a result, of the same factors."""
-    if isinstance(matrix, SX | MaskedProduct):
-        return matrix.T
-    if isinstance(matrix, Panel | BlockMatrix | Solved | Factored | Substituted | Output):
-        return Product(matrix, SX.eye(matrix.shape[0]), transposed=True)
-    right = matrix.left if matrix.transposed else transposed(matrix.left)
-    plus = None if matrix.plus is None else transposed(matrix.plus)
-    return Product(matrix.right, right, plus, transposed=True, symmetric=matrix.symmetric)
+    return transposes((matrix,))[0]
+
+
+def transposes(results: tuple[Result, ...]) -> tuple[Result, ...]:
+    """The transposes of results: what several take is transposed once, and what is symmetric not at all."""
+    known: dict[int, Result] = {}
+
+    def of(matrix: Result) -> Result:
+        if id(matrix) not in known:
+            known[id(matrix)] = made(matrix)
+        return known[id(matrix)]
+
+    def made(matrix: Result) -> Result:
+        if isinstance(matrix, SX | MaskedProduct):
+            return matrix.T
+        if isinstance(matrix, Panel | BlockMatrix | Solved | Factored | Substituted | Output):
+            return Product(matrix, SX.eye(matrix.shape[0]), transposed=True)
+        if matrix.symmetric:
+            return matrix
+        right = matrix.left if matrix.transposed else of(matrix.left)
+        return Product(matrix.right, right, None if matrix.plus is None else of(matrix.plus), transposed=True)
+
+    return tuple(of(matrix) for matrix in results)
 
 
 def negated(matrix: Result) -> Result:

@@ -17,7 +17,7 @@ from codegen.ir.graph import STATUS, Graph, Port, Value, from_casadi, verify
 from codegen.ir.operations import CONST
 from codegen.ir.pattern import Pattern
 from codegen.ir.products import AnyProduct, Gather, WithProducts, made_by, straight_line
-from codegen.recursions.products import Result, products_in, some_columns, transposed
+from codegen.recursions.products import MaskedProduct, Product, Result, products_in, some_columns, transposes
 from codegen.tracing.blocks import Block, plain, unrolled
 from codegen.tracing.products import with_products
 from codegen.tracing.status import with_status
@@ -76,15 +76,17 @@ def sparse_graph(
     outputs: Mapping[str, SX | Block],
     passes: Callable[[Graph], Graph],
     fixed: Mapping[str, Pattern],
+    least: int | None = LOOPED_NONZEROS,
 ) -> SparseGraph:
     """The function of expressions of symbols, after passes; what these find to be zero is left out.
 
-    Large products of matrices are kept as such. Results that are `fixed` have these patterns.
+    Products of matrices are kept as such from `least` multiplications on (see `with_products`). Results that are
+    `fixed` have these patterns.
     RobotError if there is an operation or number that C has not.
     """
     blocks = {key: y if isinstance(y, Block) else plain(y) for key, y in outputs.items()}
     blocks |= {key: replace(blocks[key], entries=sparsity_of(fixed[key])) for key in blocks.keys() & fixed.keys()}
-    kept = _kept(blocks)
+    kept = _kept(blocks, least)
     rest = {key: block for key, block in blocks.items() if key not in kept.sources}
     made = dict(zip(rest, unrolled(rest.values()), strict=True))
     given, found = ({key: pattern_of(x) for key, x in parts.items()} for parts in (inputs, made))
@@ -124,7 +126,7 @@ class _Kept:
     sources: dict[str, _Source]
 
 
-def _kept(blocks: Mapping[str, Block]) -> _Kept:
+def _kept(blocks: Mapping[str, Block], least: int | None) -> _Kept:
     """What of the blocks is computed by loops; nothing if they have too little to multiply.
 
     A matrix is computed by its columns, as its nonzeros are stored, unless something takes it or its transpose, too.
@@ -132,20 +134,27 @@ def _kept(blocks: Mapping[str, Block]) -> _Kept:
     wanted = {key: block for key, block in blocks.items() if not isinstance(block.matrix, SX)}
     taken = {id(x) for own in products_in(tuple(block.matrix for block in wanted.values())) for x in own.factors}
     taken |= {id(block.matrix) for block in wanted.values() if block.transposed}
+    columns = {key: [c for c, (i, j) in enumerate(pairwise(y.entries.colind())) if j > i] for key, y in wanted.items()}
+    turned = {key: block for key, block in wanted.items() if id(block.matrix) not in taken and columns[key]}
+    by_columns = dict(zip(turned, transposes(tuple(_some(y, columns[key]) for key, y in turned.items())), strict=True))
     results, sources = dict[int, Result](), dict[str, _Source]()
     for key, block in wanted.items():
-        matrix, places = block.matrix, -np.ones(block.entries.shape, int)
-        some = [c for c, (start, stop) in enumerate(pairwise(block.entries.colind())) if stop > start]
-        if id(matrix) in taken or not some:
-            places[:, :] = _row_by_row(matrix.shape).T if block.transposed else _row_by_row(matrix.shape)
-        else:
-            matrix = transposed(matrix if len(some) == places.shape[1] else some_columns(matrix, some))
+        matrix, places, some = by_columns.get(key, block.matrix), -np.ones(block.entries.shape, int), columns[key]
+        if key in turned:
             places[:, some] = _row_by_row(matrix.shape).T
+        else:
+            turn = block.transposed or (isinstance(matrix, Product | MaskedProduct) and matrix.symmetric)
+            places[:, :] = _row_by_row(matrix.shape).T if turn else _row_by_row(matrix.shape)
         results[id(matrix)] = matrix
         sources[key] = _Source(f"whole{[*results].index(id(matrix))}", places)
     ports = [Port(f"whole{number}", x.shape) for number, x in enumerate(results.values())]
-    own = with_products(tuple(results.values()), ports, LOOPED_NONZEROS)
+    own = with_products(tuple(results.values()), ports, least)
     return _Kept(own.matrices, own.ports, own.products, sources) if own.products else _Kept((), (), (), {})
+
+
+def _some(block: Block, columns: list[int]) -> Result:
+    """These columns of a block that is no transpose."""
+    return block.matrix if len(columns) == block.entries.size2() else some_columns(block.matrix, columns)
 
 
 def _row_by_row(shape: tuple[int, int]) -> NDArray[np.int_]:

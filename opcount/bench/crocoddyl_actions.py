@@ -68,10 +68,10 @@ class Node:
             self.state, self.actuation, self.contacts, self.costs, 0.0, True
         )
 
-    def ours(self) -> Any:
-        """The same with rigidc's C."""
+    def ours(self, *, cplusplus: bool = False) -> Any:
+        """The same with rigidc's C, called from Python or from C++."""
         parts = (self.state, self.actuation, self.costs, self.contacts)
-        return to_crocoddyl(self.robot, *parts, enable_force=True)
+        return to_crocoddyl(self.robot, *parts, enable_force=True, cplusplus=cplusplus)
 
     def point(self, seed: int = 0) -> tuple[Array, Array]:
         """A random state and control."""

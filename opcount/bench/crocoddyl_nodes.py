@@ -1,8 +1,8 @@
 """One node of an optimal control problem, calc and calcDiff: rigidc's C beside Crocoddyl's own action, in one thread.
 
 All compute the accelerations and forces of a robot with contacts, their derivatives, and costs on the state and the
-control. Ours is called as functions alone from C, without costs, through `codegen.to_crocoddyl` from Python, and as an
-action in C++.
+control. Ours is called as functions alone from C, without costs; through `codegen.to_crocoddyl` from Python, whose
+action is Python or C++; and as an action in C++ from C++.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 2
         case = CASES[name]
         robot = case.loaded()
-        with pinned(), tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder:
             for called, times, error in raced(Node(robot, case.frames, case.rows), args.seconds, Path(folder)):
                 rows.append(row(name, called, times))
                 sentences += [f"{name}, {called}: results differ by {error:.1g}"] * (not error < NEAR)
@@ -107,9 +107,9 @@ def raced(parts: Node, seconds: float, folder: Path) -> list[tuple[str, list[flo
     """How ours is called, microseconds of ours and theirs, and how far results differ."""
     parts.cost("state", crocoddyl.ResidualModelState(parts.state, parts.nu), 0.1)
     parts.cost("control", crocoddyl.ResidualModelControl(parts.state, parts.nu), 1e-3)
-    ours, theirs, (x, u) = parts.ours(), parts.theirs(), parts.point()
+    ours, native, theirs, (x, u) = parts.ours(), parts.ours(cplusplus=True), parts.theirs(), parts.point()
     contestants = list[Contestant]()
-    for action in (ours, theirs):
+    for action in (ours, native, theirs):
         data = action.createData()
         for call in (action.calc, action.calcDiff):
             call(data, x, u)
@@ -121,12 +121,14 @@ def raced(parts: Node, seconds: float, folder: Path) -> list[tuple[str, list[flo
         in_c(function, parts.robot, given, BuildDir(folder))
         for function in (ours.dynamics.value, ours.dynamics.derivatives)
     ]
-    readings = timed([*contestants, *functions], seconds) / 1e3
+    with pinned():  # but not while compilers run
+        readings = timed([*contestants, *functions], seconds) / 1e3
     us = [spread(column).median for column in readings.T]
-    apart = max(disagreement(contestants[k], contestants[k + 2]) for k in range(2))
+    apart = [max(disagreement(contestants[n + k], contestants[4 + k]) for k in range(2)) for n in (0, 2)]
     return [
-        ("functions in C", us[4:] + us[2:4], disagreement(functions[0], contestants[2])),
-        ("to_crocoddyl", us[:4], apart),
+        ("functions in C", us[6:] + us[4:6], disagreement(functions[0], contestants[4])),
+        ("to_crocoddyl", us[:2] + us[4:6], apart[0]),
+        ("its cplusplus=True", us[2:6], apart[1]),
     ]
 
 

@@ -118,6 +118,8 @@ int main(int count, char **words)
         const auto a = ours->createData(), b = theirs->createData(); /* of all costs that there are by now */
         for (int k = 0; k < 3; ++k) {
             const Vector step = Vector::Random(model.nv), v = Vector::Random(model.nv), rest = pinocchio::neutral(model);
+            if (tried) costs->changeCostStatus("com", k != 1); /* which leaves costs on the state and the control */
+            if (tried) costs->changeCostStatus("cone", k != 1);
             Vector x(model.nq + model.nv);
             x << pinocchio::integrate(model, rest, step), v;
             const Vector u = Vector::Random(static_cast<int>(nu));

@@ -12,6 +12,7 @@ import crocoddyl
 import numpy as np
 
 import codegen
+from codegen.interfaces.crocoddyl_module import DEFINED
 from opcount.bench.build_dir import Absent
 
 if TYPE_CHECKING:
@@ -21,11 +22,6 @@ if TYPE_CHECKING:
     from codegen.robot import Robot
 
 SOURCE = Path(__file__).with_suffix(".cpp")
-DEFINED = (  # as Pinocchio's CMake package defines them
-    *("BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30", "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"),
-    *("BOOST_FUSION_INVOKE_MAX_ARITY=12", "PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "PINOCCHIO_WITH_COLLISION"),
-    *("PINOCCHIO_WITH_HPP_FCL", "NDEBUG"),
-)
 DAMPING = 5.0  # the gain on velocities of all contacts
 
 

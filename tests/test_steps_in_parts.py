@@ -20,6 +20,7 @@ from codegen.ir.counted import counted
 from codegen.ir.counting import count
 from codegen.ir.factors import FactoredMatrix
 from codegen.ir.interpreter import interpret
+from codegen.ir.merged import merged
 from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.systems import SolvedSystem
 from codegen.oracle import ORACLE
@@ -92,6 +93,16 @@ def test_short_systems_between_calls_are_expressions(name: str) -> None:
     assert not any(isinstance(own, SolvedSystem) for own in found.products)
     given, exact = oracle(model, name, 1)
     assert worst(list(interpret(straight_line(found), *given)), list(exact)) < 1e-10
+
+
+def test_all_of_a_step_may_be_called() -> None:
+    """Nothing is left to compute before the first call."""
+    model, name = codegen.load("shadow_hand"), "step_implicit_midpoint"
+    found = merged(trace_products(task(model, name)))
+    assert isinstance(found, WithProducts)
+    assert not found.graph.outputs
+    given, exact = oracle(model, name, 1)
+    assert worst(list(interpret(straight_line(found), *given)), list(exact)) < 1e-9
 
 
 def test_operations_are_those_of_one_expression_or_few_more() -> None:

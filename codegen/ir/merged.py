@@ -37,7 +37,7 @@ def merged(function: Graph | WithProducts) -> Graph | WithProducts:
         if first == own:
             steps.append(now)
         names.update((second, name) for second, name in zip(own, first, strict=True) if second != name)
-    outputs, results = zip(*pairs, strict=True)
+    outputs, results = tuple(port for port, _ in pairs), tuple(result for _, result in pairs)
     gathers = tuple(replace(own, source=names.get(own.source, own.source)) for own in function.gathers)
     return replace(
         function,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from codegen.garbage import undisturbed
 from codegen.ir.counting import Count, added, count_by_label
+from codegen.ir.merged import merged
 from codegen.ir.operations import KINDS
 from codegen.ir.products import WithProducts, straight_line
 from codegen.passes import run
@@ -78,7 +79,8 @@ def labelled(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts, tu
         with doing("passes"):
             if task.tier != "emitted":
                 return written, written, origins
-            return written, written.after(run) if isinstance(written, WithProducts) else run(written), origins
+            emitted = merged(written.after(run)) if isinstance(written, WithProducts) else run(written)
+            return written, emitted, origins
 
 
 def breakdown(task: Task) -> dict[Tier, Breakdown]:

@@ -246,7 +246,7 @@ def with_products(
     for own in made_in((*(result for _, result in stages.opened), *final)):
         keeper.add(own)
     symbols, places = keeper.given()
-    matrices, ports = (tuple(pair) for pair in zip(*keeper.kept, strict=True))
+    matrices, ports = tuple(x for x, _ in keeper.kept), tuple(port for _, port in keeper.kept)
     return Kept(matrices, ports, tuple(keeper.products), tuple(keeper.maps.values()), symbols, places)
 
 

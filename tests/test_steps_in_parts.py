@@ -101,8 +101,9 @@ def test_all_of_a_step_may_be_called() -> None:
     found = merged(trace_products(task(model, name)))
     assert isinstance(found, WithProducts)
     assert not found.graph.outputs
-    given, exact = oracle(model, name, 1)
-    assert worst(list(interpret(straight_line(found), *given)), list(exact)) < 1e-9
+    state, short = model.random(1), DT / 4  # light fingers are fast: three Newton steps settle for such a step
+    exact = ORACLE[name](model, *state, short)
+    assert worst(list(interpret(straight_line(found), *state, np.array(short))), list(exact)) < NEAR
 
 
 def test_operations_are_those_of_one_expression_or_few_more() -> None:

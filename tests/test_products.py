@@ -27,7 +27,8 @@ from codegen.ir.products import MatrixProduct, WithProducts, straight_line
 from codegen.ir.sparse import sparse
 from codegen.ir.turned import turned, turned_products
 from codegen.passes import drop_dead
-from codegen.recursions.products import Product, entries, transposes
+from codegen.recursions.expansion import entries
+from codegen.recursions.products import Product, transposes
 from codegen.tracing.form import Form
 from codegen.tracing.products import with_products
 from codegen.tracing.task import Task

@@ -23,7 +23,7 @@ from codegen.passes.sethi_ullman import sethi_ullman
 from codegen.passes.sums import chain_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     Pass = Callable[[Graph], Graph]
 
@@ -60,17 +60,15 @@ def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT, order: tuple[Pass, ...
 
     No pass finds more to do in its own result. Where dead values have gone, what they used may have one user left.
     """
-    settled = _after(verify(graph), passes * _ROUNDS)
-    return verify(_after(verify(settled), order))
-
-
-def _after(graph: Graph, steps: Iterable[Pass]) -> Graph:
-    """The graph after these passes; one that has been at work on this very graph, or found nothing, is left out."""
-    settled: set[Pass] = set()
-    for step in steps:
+    verify(graph)
+    settled: set[Pass] = set()  # what has nothing to do on this very graph
+    for step in passes * _ROUNDS:
         if step not in settled:
             after = step(graph)
             if after is not graph:
                 graph, settled = after, set()
             settled.add(step)
-    return graph
+    verify(graph)
+    for step in order:
+        graph = step(graph)
+    return verify(graph)

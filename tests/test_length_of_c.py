@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST = 2e6  # characters
 HELD = {"talos": ("left_sole_link:6", "right_sole_link:6"), "atlas_shadow": ("l_foot:6", "r_foot:6")}
+TIPS = tuple(f"{hand}h_{finger}tip:3" for hand in "lr" for finger in ("ff", "mf", "rf", "lf", "th"))
+FEET_AND_TIPS = (*HELD["atlas_shadow"], *TIPS)
 FREE = ("coriolis", "regressor", "frame_acceleration_derivatives", "centroidal_derivatives", "step_rk4")
 ON_CONTACTS = (
     *("pv", "pv_early", "pv_soft", "prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff"),
@@ -61,8 +63,7 @@ def test_it_stays_below_two_megabytes(robot: str, name: str) -> None:
 )
 def test_many_rows_of_contacts_stay_below_it(name: str, contacts: str) -> None:
     """Their system is loops, or limbs do not go in step: 42 rows of feet and fingertips, 72 of all tips."""
-    tips = [f"{hand}h_{finger}tip:3" for hand in "lr" for finger in ("ff", "mf", "rf", "lf", "th")]
-    model, held = codegen.load("atlas_shadow"), (*HELD["atlas_shadow"], *tips)
+    model, held = codegen.load("atlas_shadow"), FEET_AND_TIPS
     asked = task(model, name, contacts=held if contacts == "feet and fingertips" else None)
     artifact = emit_artifact(header(model, "atlas_shadow", (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
     assert max(len(text) for _, text in artifact.files) < MOST
@@ -83,14 +84,17 @@ def test_statements_share_lines() -> None:
 
 
 @pytest.mark.thorough
-def test_it_computes_what_the_graph_says() -> None:
+@pytest.mark.parametrize(
+    ("robot", "held"), [("talos", HELD["talos"]), ("atlas_shadow", (*HELD["atlas_shadow"], *TIPS))]
+)
+def test_it_computes_what_the_graph_says(robot: str, held: tuple[str, ...]) -> None:
     """One state, and states in lanes with a remainder."""
-    model, rng = codegen.load("talos"), np.random.default_rng(2)
-    asked = task(model, "pv_step_derivatives", contacts=HELD["talos"])
+    model, rng = codegen.load(robot), np.random.default_rng(2)
+    asked = task(model, "pv_step_derivatives", contacts=held)
     found = trace_products(asked)
     assert isinstance(found, WithProducts)
     assert len(found.graph.values) > HUGE
-    function, whole = codegen.build(model, asked.algorithm, contacts=HELD["talos"]), straight_line(found)
+    function, whole = codegen.build(model, asked.algorithm, contacts=held), straight_line(found)
     states = [(*model.random(rng), np.array(2e-3)) for _ in range(9)]
     together = function(*map(np.stack, zip(*states, strict=True)))
     for k, state in enumerate(states):

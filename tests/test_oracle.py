@@ -12,8 +12,8 @@ from mechanisms_cases import ALL_TYPES, aligned, error, inertia, mechanism, pose
 
 from codegen.errors import RobotError, UntoldError
 from codegen.geometry import Inertia
-from codegen.oracle import ORACLE, with_parameters
-from codegen.oracle.derivatives import differences, of_quadratic
+from codegen.oracle import ORACLE, steps, with_parameters
+from codegen.oracle.derivatives import differences, many_differences, of_quadratic
 from codegen.oracle.kinematics import motions
 
 if TYPE_CHECKING:
@@ -284,3 +284,19 @@ def test_differences_of_fast_rotors_and_at_kinks() -> None:
     for offset in (1e-4, 1e-3):
         with pytest.raises(UntoldError, match="too close to a singular"):
             differences(lambda d, offset=offset: np.abs(d + offset), 1)  # type: ignore[misc]
+    rows = many_differences(lambda points: np.sin(0.3 + points * rates), 2)
+    np.testing.assert_allclose(rows, found, rtol=1e-12, atol=1e-12)
+    with pytest.raises(UntoldError, match="too close to a singular"):
+        many_differences(lambda points: np.abs(points + 1e-3), 1)
+
+
+def test_derivatives_of_steps_near_singular_states() -> None:
+    """A function of the configuration that turns faster than any difference tells."""
+    model = mechanism(("revolute",), 3)
+    q, v, tau = np.zeros(1), np.ones(1), np.zeros(1)
+
+    def step(q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
+        return q, v + np.sqrt(np.abs(q - 1e-4)) + tau
+
+    with pytest.raises(UntoldError, match="too close to a singular"):
+        steps.derivatives(step, model, q, v, tau)

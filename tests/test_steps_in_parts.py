@@ -104,6 +104,7 @@ def test_all_of_a_step_may_be_called() -> None:
     state, short = model.random(1), DT / 4  # light fingers are fast: three Newton steps settle for such a step
     exact = ORACLE[name](model, *state, short)
     assert worst(list(interpret(straight_line(found), *state, np.array(short))), list(exact)) < NEAR
+    assert worst(list(codegen.build(model, name)(*state, short)), list(exact)) < NEAR
 
 
 def test_operations_are_those_of_one_expression_or_few_more() -> None:

@@ -86,95 +86,42 @@ class Rows(NamedTuple):
         return self.W @ lam if isinstance(self.W, SX) else self.J @ self.accelerated(lam)
 
 
-def direct_derivatives(
-    tree: Tree,
-    v: SX,
-    tau: SX,
-    f_ext: SX,
-    k: SX,
-    by: Sequence[SX] = (),
-    recursions: Recursions = PLAIN,
-    parts: Parts = INLINE,
-) -> tuple[Result, ...]:
+def direct_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, **how: Any) -> tuple[Result, ...]:
     """da/dq, da/dv, da/dtau (nv x nv) and dlam/dq, dlam/dv, dlam/dtau (m x nv) where contacts' rows are independent.
 
-    Then da/dp and dlam/dp for each of `by`, columns of symbols that other arguments, or the tree, depend on.
-    `recursions` give derivatives of inverse dynamics and of what rows see.
+    Then da/dp and dlam/dp for each of `by`, columns of symbols that other arguments, or the tree, depend on. `how`,
+    here and below, are the last arguments of `linearised`.
     """
-    return derivatives(tree, (v, tau, f_ext, k), direct, by, recursions, parts=parts)
+    return linearised(tree, (v, tau, f_ext, k), direct, **how)[1:]
 
 
 def proximal_derivatives(
-    tree: Tree,
-    v: SX,
-    tau: SX,
-    f_ext: SX,
-    k: SX,
-    mu: SX,
-    lam0: SX,
-    by: Sequence[SX] = (),
-    recursions: Recursions = PLAIN,
-    parts: Parts = INLINE,
+    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX, **how: Any
 ) -> tuple[Result, ...]:
     """The same of the solution that the proximal iteration settles at from lam0, where rows may be redundant."""
-    return derivatives(tree, (v, tau, f_ext, k), proximal(tree, mu, lam0), by, recursions, parts=parts)
+    return linearised(tree, (v, tau, f_ext, k), proximal(tree, mu, lam0), **how)[1:]
 
 
-def soft_derivatives(
-    tree: Tree,
-    v: SX,
-    tau: SX,
-    f_ext: SX,
-    k: SX,
-    R: SX,
-    by: Sequence[SX] = (),
-    recursions: Recursions = PLAIN,
-    parts: Parts = INLINE,
-) -> tuple[Result, ...]:
+def soft_derivatives(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, **how: Any) -> tuple[Result, ...]:
     """The same for rows of softness R: R lam is what they lack."""
-    return derivatives(tree, (v, tau, f_ext, k), soft(R), by, recursions, R, parts)
+    return linearised(tree, (v, tau, f_ext, k), soft(R), R=R, **how)[1:]
 
 
-def direct_linearised(
-    tree: Tree,
-    v: SX,
-    tau: SX,
-    f_ext: SX,
-    k: SX,
-    recursions: Recursions = PLAIN,
-    parts: Parts = INLINE,
-) -> tuple[Result, ...]:
+def direct_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, **how: Any) -> tuple[Result, ...]:
     """a, da/dq, da/dv and da/dtau where contacts' rows are independent."""
-    return linearised(tree, (v, tau, f_ext, k), direct, (), recursions, parts=parts)[:4]
+    return linearised(tree, (v, tau, f_ext, k), direct, **how)[:4]
 
 
 def proximal_linearised(
-    tree: Tree,
-    v: SX,
-    tau: SX,
-    f_ext: SX,
-    k: SX,
-    mu: SX,
-    lam0: SX,
-    recursions: Recursions = PLAIN,
-    parts: Parts = INLINE,
+    tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, mu: SX, lam0: SX, **how: Any
 ) -> tuple[Result, ...]:
     """The same of the solution that the proximal iteration settles at from lam0."""
-    return linearised(tree, (v, tau, f_ext, k), proximal(tree, mu, lam0), (), recursions, parts=parts)[:4]
+    return linearised(tree, (v, tau, f_ext, k), proximal(tree, mu, lam0), **how)[:4]
 
 
-def soft_linearised(
-    tree: Tree,
-    v: SX,
-    tau: SX,
-    f_ext: SX,
-    k: SX,
-    R: SX,
-    recursions: Recursions = PLAIN,
-    parts: Parts = INLINE,
-) -> tuple[Result, ...]:
+def soft_linearised(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, **how: Any) -> tuple[Result, ...]:
     """The same for rows of softness R."""
-    return linearised(tree, (v, tau, f_ext, k), soft(R), (), recursions, R, parts)[:4]
+    return linearised(tree, (v, tau, f_ext, k), soft(R), R=R, **how)[:4]
 
 
 def equations(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, a: SX, lam: SX) -> SX:
@@ -189,29 +136,19 @@ Given = tuple[SX, SX, SX, SX]
 """v, tau, f_ext and k."""
 
 
-def derivatives(
-    tree: Tree,
-    given: Given,
-    solver: Solver,
-    by: Sequence[SX],
-    recursions: Recursions,
-    R: SX | None = None,
-    parts: Parts = INLINE,
-) -> tuple[Result, ...]:
-    """The derivatives by q, v, tau and `by` for a way to solve with W (m x m), as products with inverses."""
-    return linearised(tree, given, solver, by, recursions, R, parts)[1:]
-
-
 def linearised(
     tree: Tree,
     given: Given,
     solver: Solver,
-    by: Sequence[SX],
-    recursions: Recursions,
-    R: SX | None = None,
+    by: Sequence[SX] = (),
+    recursions: Recursions = PLAIN,
     parts: Parts = INLINE,
+    R: SX | None = None,
 ) -> tuple[Result, ...]:
-    """The accelerations a, then the same."""
+    """a, then derivatives by q, v, tau and `by`, as products with inverses, for a way to solve with W (m x m).
+
+    `recursions` give derivatives of inverse dynamics and of what rows see, `parts` say what loops make.
+    """
     M = inverse_factors(tree)
     rows = (looped_rows if parts.many(tree.m) else written_rows)(tree, M, recursions, parts)
     response, dual = rows.response, solver(rows.W, parts)

@@ -67,7 +67,7 @@ def to_crocoddyl(
     DifferentialActionModelFreeFwdDynamics and DifferentialActionModelContactFwdDynamics, and so are the results:
     `xout` (nv), `Fx` (nv x 2 nv), `Fu` (nv x nu), costs, and with `enable_force` the derivatives of contact forces.
     With `cplusplus` the action itself is C++, too, compiled once (half a minute): solvers call it without Python
-    between, in any number of threads. Joints are in the same order then, and contacts have no gains on positions.
+    between. Joints are in the same order then, and contacts have no gains on positions.
     Contacts are those that are active now. `algorithm` is forward dynamics that has derivatives: by default `aba`, with
     contacts `pv`, whose rows must be independent; `prox_pv` takes any rows. Where a status is not 0, results are
     finite all the same. Other options are those of `build`.

@@ -61,14 +61,18 @@ SWEPT = range(50, 400)
 
 SOLVED = 24  # rows of a system from which loops solve it as fast as straight-line code with limbs in step (`systems`)
 
-FACTORED = 40  # rows of a symmetric system from which loops make and factorise it (`sharing`): of 30 they take longer
+FACTORED = 30  # rows of a symmetric system from which loops make and factorise it (`sharing`): of 24 they take longer
+"""With them come loops over columns (`column_loops`), which take less time at so many rows, and much less code."""
 
 ITERATIONS = 3  # of a proximal algorithm, as many as there are by default
 
 
-def looped_by_columns(pairs: int) -> bool:
-    """Whether loops over columns are faster than straight-line code that takes some thirty operations a pair."""
-    return pairs >= PAIRED
+def looped_by_columns(pairs: int, rows: int = 0) -> bool:
+    """Whether loops over columns are faster than straight-line code that takes some thirty operations a pair.
+
+    So many rows of contacts that loops make their system take as many operations again.
+    """
+    return pairs >= PAIRED or rows >= FACTORED
 
 
 def in_sweep(pairs: int) -> bool:

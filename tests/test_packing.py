@@ -58,8 +58,9 @@ def test_long_functions_are_plain(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, _ = packed("go1", "aba")
     ways = limbs(Task(codegen.load("go1"), "aba"))
     assert packing.pack(graph, ways)
-    monkeypatch.setattr(packing, "LONG", count(graph).total - 1)
-    assert packing.pack(graph, ways) is None
+    monkeypatch.setattr(packing, "LONG", count(graph).total + 10)
+    assert packing.pack(graph, ways, beside=10)
+    assert packing.pack(graph, ways, beside=11) is None
 
 
 @pytest.mark.parametrize(

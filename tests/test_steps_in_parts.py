@@ -16,6 +16,7 @@ from codegen.backends import BACKENDS
 from codegen.emission.emit import Style, emit_artifact, emit_folder
 from codegen.emission.spec import ProductKernel
 from codegen.emission.splitting import SHORT
+from codegen.ir.calls import GraphCall
 from codegen.ir.counted import counted
 from codegen.ir.counting import count
 from codegen.ir.factors import FactoredMatrix
@@ -77,7 +78,7 @@ def test_short_parts_are_no_functions() -> None:
     assert not isinstance(found, WithProducts)
     x = SX.sym("x", 3)
     sharing = Sharing([x])
-    (y,) = sharing.once(lambda z: (2 * z,))(x)
+    (y,) = sharing.once(lambda _, z: (2 * z,))(x)
     assert isinstance(y, SX)
     assert not sharing.opened
     assert isinstance(sharing.numbers(Solved(2 * SX.eye(3), x)), SX)
@@ -140,6 +141,26 @@ def test_many_rows_of_contacts_are_loops_in_steps(monkeypatch: pytest.MonkeyPatc
     given, exact = oracle(model, name, 2, contacts=asked.chosen_contacts())
     mine = interpret(straight_line(found), *given)
     assert worst(list(mine[:2]), list(exact)) < 1e-8
+
+
+@pytest.mark.parametrize("name", ["pv_step_rk4_derivatives", "prox_pv_step_implicit_midpoint"])
+def test_parts_that_are_called_have_loops_within(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """What comes after loops is a stage of the part, and is called again; its parts stand once."""
+    model = codegen.load("go1")
+    asked = task(model, name, contacts=[f"{tip}:3" for tip in model.tips[:3]])
+    plain = straight_line(trace_products(asked))
+    monkeypatch.setattr("codegen.tracing.sharing.FACTORED", 9)
+    found = trace_products(asked, SHORTER)
+    assert isinstance(found, WithProducts)
+    calls = [own.graph.name for own in found.products if isinstance(own, GraphCall)]
+    assert calls.count("part0") == calls.count("part0_stage1") == (4 if "rk4" in name else 3)
+    assert sum(graph.name.startswith("part0") for graph in found.called) == len({x for x in calls if "part0" in x})
+    assert sum(isinstance(own, FactoredMatrix) for own in found.products) == calls.count("part0")
+    assert counted(found) == count(straight_line(found))
+    given = *model.random(2), np.array(DT)
+    exact = interpret(plain, *given)
+    for function in (found, merged(found)):
+        assert worst(list(interpret(straight_line(function), *given)), list(exact)) < NEAR
 
 
 @pytest.mark.parametrize("name", STEPS)

@@ -238,6 +238,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             ("Winv", "WinvJMinv"),
             "inverse of W + 1/mu and its J M^-1",
             declares=replace(PAIRS, joint_space=True),
+            divides=True,
         ),
         derivatives(
             "rnea_derivatives",

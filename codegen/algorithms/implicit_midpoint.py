@@ -16,12 +16,12 @@ from casadi import SX
 
 from codegen.recursions.block_matrix import BlockMatrix, beside
 from codegen.recursions.by_state import columns, state_and_input
-from codegen.recursions.composition import Called, Parts
+from codegen.recursions.composition import Called, Divided, OfColumns, Parts
 from codegen.recursions.iteration import Iteration
 from codegen.recursions.products import Product, Result, added, combined, scaled
 from codegen.recursions.systems import Solved
 
-Equation = Callable[[SX], tuple[Result, ...]]
+Equation = Divided
 """Of w: the Jacobian K (nv x nv) of the equation by w, what it lacks (nv), and -2 times the derivative of that by z."""
 
 
@@ -74,12 +74,12 @@ def free(
 ) -> Equation:
     """dt/2 (ID - tau) = 0."""
 
-    def at(w: SX) -> tuple[Result, ...]:
+    def at(parts: Parts, w: SX) -> tuple[Result, ...]:
         half, one = dt / 2, SX.eye(v.size1())
         by_q, by_step = moves(q=q, dv=half * w)
         middle = {"q": integrate(q=q, dv=half * w)[0], "v": w, "a": (w - v) / half}
-        Q, V, M = rnea_derivatives(**middle)
-        lack = half * (rnea(**middle)[0] - tau)
+        Q, V, M = rnea_derivatives(parts, **middle)
+        lack = half * (rnea(parts, **middle)[0] - tau)
         K = combined([(M, one), (V, half * one), (Q, half * half * by_step)])
         return K, lack, beside(combined([(Q, -dt * by_q)]), *scaled((M,), 2.0), dt * one)
 
@@ -89,10 +89,10 @@ def free(
 def held(linearised: Called, integrate: Called, moves: Called, q: SX, v: SX, tau: SX, dt: SX) -> Equation:
     """w - v - dt/2 a = 0; z has w in the place of v while the dynamics are differentiated."""
 
-    def at(w: SX) -> tuple[Result, ...]:
+    def at(parts: Parts, w: SX) -> tuple[Result, ...]:
         half, one = dt / 2, SX.eye(v.size1())
         by_q, by_step = moves(q=q, dv=half * w)
-        a, da_dq, da_dv, da_dtau = linearised(q=integrate(q=q, dv=half * w)[0], v=w, tau=tau)
+        a, da_dq, da_dv, da_dtau = linearised(parts, q=integrate(q=q, dv=half * w)[0], v=w, tau=tau)
         K = added(combined([(da_dq, -half * half * by_step), (da_dv, -half * one)]), one)
         by_z = beside(combined([(da_dq, dt * by_q)]), 2 * one, *scaled((da_dtau,), dt))
         return K, w - v - half * a, by_z
@@ -108,7 +108,7 @@ def solved(parts: Parts, equation: Equation, integrate: Called, q: SX, v: SX, dt
 def differentiated(parts: Parts, equation: Equation, moves: Called, q: SX, v: SX, dt: SX) -> Iteration:
     """Newton's method, and the derivatives at what it finds."""
 
-    def finish(at: Equation, w: SX) -> tuple[BlockMatrix, BlockMatrix]:
+    def finish(at: OfColumns, w: SX) -> tuple[BlockMatrix, BlockMatrix]:
         K, _, by_z = at(w)
         n, half = v.size1(), dt / 2
         dv_next = Solved(K, by_z, columns(n, None, -SX.eye(n), None))  # 2 dw - dv
@@ -118,12 +118,12 @@ def differentiated(parts: Parts, equation: Equation, moves: Called, q: SX, v: SX
     return newton(parts, equation, v, finish)
 
 
-def newton(parts: Parts, equation: Equation, v: SX, finish: Callable[[Equation, SX], tuple[Result, ...]]) -> Iteration:
+def newton(parts: Parts, equation: Equation, v: SX, finish: Callable[[OfColumns, SX], tuple[Result, ...]]) -> Iteration:
     """Newton's method from v; the start is its first step."""
     once = parts.once(equation)
 
-    def lacking(at: Equation, w: SX) -> tuple[SX, SX]:
-        K, lack, _ = at(w)
+    def lacking(w: SX) -> tuple[SX, SX]:
+        K, lack, _ = equation(parts, w)
         return parts.numbers(K), parts.numbers(lack)
 
     def moved(w: SX, plus: SX) -> SX:
@@ -135,5 +135,5 @@ def newton(parts: Parts, equation: Equation, v: SX, finish: Callable[[Equation, 
         lambda w: (moved(w, w),),
         lambda w: moved(w, 0 * w),
         lambda w: finish(once, w),
-        lambda w: lacking(equation, w),
+        lacking,
     )

@@ -23,7 +23,7 @@ def rk4(
     parts: Parts, dynamics: Called, integrate: Called, dexpinv: Called, q: SX, v: SX, tau: SX, dt: SX
 ) -> tuple[SX, SX]:
     """The configuration (nq) and velocity (nv) after dt (s)."""
-    accelerations = parts.once(lambda q, v: dynamics(q=q, v=v, tau=tau)[:1])
+    accelerations = parts.once(lambda within, q, v: dynamics(within, q=q, v=v, tau=tau)[:1])
     rate, a, step, change = v, 0 * v, 0 * v, 0 * v
     # stage by stage: rates at the configuration and velocity that those of the one before lead to
     for c, weight in STAGES:
@@ -46,7 +46,7 @@ def rk4_derivatives(
     dt: SX,
 ) -> tuple[BlockMatrix, BlockMatrix]:
     """A (2 nv x 2 nv) and B (2 nv x nv) of the step: the chain rule, stage by stage."""
-    dynamics = parts.once(lambda q, v: linearised(q=q, v=v, tau=tau))
+    dynamics = parts.once(lambda within, q, v: linearised(within, q=q, v=v, tau=tau))
     (dq0, dv0), one, dtau = start(v), SX.eye(v.size1()), by_tau(v.size1())
 
     def moved(u: SX, ratio: SX, rates: Result) -> Result:

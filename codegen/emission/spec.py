@@ -217,7 +217,7 @@ class ProductKernel:
 
     def packed(self) -> Packed | None:
         """The straight-line code with limbs in step, where that is worth it."""
-        return pack(self.function.graph, self.ways)
+        return pack(self.function.graph, self.ways, beside=sum(count(graph).total for graph in self.function.called))
 
 
 def kernel_of(

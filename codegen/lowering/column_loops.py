@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def column_loops(problem: Problem) -> Problem:
     """The problem, for loops over columns if the algorithm has them, they suit the robot, and they pay."""
     needs = problem.request.needs
-    if not (needs.by_columns and _suits(problem) and looped_by_columns(_pairs(problem))):
+    rows = sum(len(contact.rows) for contact in problem.contacts)
+    if not (needs.by_columns and _suits(problem) and looped_by_columns(_pairs(problem), rows)):
         return problem
     request = replace(problem.request, needs=replace(needs, swept="inertias"))
     return replace(problem, request=request, by_columns=True)

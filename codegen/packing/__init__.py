@@ -35,17 +35,17 @@ LONG = 75_000
 _ROUNDS = (6, 1)  # with one, nothing is alike after something that is not, and nothing can go round in a circle
 
 
-def pack(graph: Graph, ways: Sequence[Roles], worth: float = WORTH) -> Packed | None:
+def pack(graph: Graph, ways: Sequence[Roles], worth: float = WORTH, beside: int = 0) -> Packed | None:
     """The graph with the values of like limbs in packs, in the best of some ways; None where that is not worth it.
 
-    Nor is it in graphs that are `LONG`.
+    Nor is it in graphs that are `LONG` with as many operations as are `beside` them.
 
     Each way says of an input element (port name, place) which group of limbs it belongs to, which limb, and what it is
     to that limb; groups and limbs are numbered from 0, and what has the same role is alike. `worth` is the part of the
     operations that packing must leave at most.
     """
     operations, some = count(graph).total, [roles for roles in ways if roles]
-    if not some or operations > LONG:
+    if not some or operations + beside > LONG:
         return None
     flat = sums(graph)
     made = [packed for packed in (_packed(graph, flat, roles) for roles in some) if packed]

@@ -10,19 +10,29 @@ from casadi import SX
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Body:
-    """A function: symbols of its arguments, columns, and matrices of these symbols."""
+    """A function: symbols of its arguments, columns, and matrices of these symbols.
+
+    The last of what is `given`, as many as are `opened`, are numbers that loops have made of what it made before.
+    """
 
     name: str
     given: tuple[SX, ...]
     made: tuple[SX, ...]
+    opened: int = 0
 
     def __str__(self) -> str:
         return f"{self.name}: {len(self.given)} columns -> {len(self.made)} matrices"
 
+    @property
+    def after(self) -> list[int]:
+        """Of everything given, how many of the opened numbers are known with it."""
+        first = len(self.given) - self.opened
+        return [max(0, k - first + 1) for k in range(len(self.given))]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """A function at these columns."""
+    """A function at these columns, and at numbers that it is told on the way."""
 
     body: Body
     takes: tuple[SX, ...]

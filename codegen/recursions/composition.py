@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from casadi import SX
 
 from codegen.recursions.expansion import entries
 from codegen.recursions.factors import Factors, NumberedLDL
-from codegen.recursions.products import Result
+from codegen.recursions.products import Result, substituted
 from codegen.spatial import LDL, ldl, semidefinite_ldl
 
 Called = Callable[..., tuple[Any, ...]]
-"""An algorithm as a function: it takes arguments by name, those not named are the composition's own."""
+"""An algorithm as a function: it takes arguments by name, those not named are the composition's own.
+
+It is made of the `parts` that it is given.
+"""
 
 OfColumns = Callable[..., tuple[Any, ...]]
 """A function of columns."""
+
+Divided = Callable[..., tuple[Any, ...]]
+"""The same, which takes the parts that it is made of first."""
 
 
 class Parts(Protocol):
     """How a composition is made of parts: as one expression, or as C functions and loops."""
 
-    def once(self, function: OfColumns) -> OfColumns:
+    def once(self, function: Divided) -> OfColumns:
         """The same function, of which C has one copy, however often it is called."""
+
+    def apart(self, symbols: Sequence[SX]) -> Parts:
+        """Parts of a function of these symbols, whose results may then be wanted elsewhere."""
+
+    def at(
+        self, apart: Parts, results: tuple[Result, ...], symbols: Sequence[SX], columns: Sequence[SX]
+    ) -> tuple[Result, ...]:
+        """Results made of parts `apart` and of these symbols, at these columns."""
 
     def numbers(self, result: Result) -> SX:
         """What a result is, for expressions that take its numbers."""
@@ -48,9 +63,23 @@ class Inline:
 
     opened: tuple[tuple[SX, Result], ...] = ()
 
-    def once(self, function: OfColumns) -> OfColumns:
+    def once(self, function: Divided) -> OfColumns:
         """The function itself."""
-        return function
+        return partial(function, self)
+
+    def apart(self, symbols: Sequence[SX]) -> Inline:
+        """The same."""
+        return self
+
+    def at(
+        self,
+        apart: Parts,
+        results: tuple[Result, ...],
+        symbols: Sequence[SX],
+        columns: Sequence[SX],
+    ) -> tuple[Result, ...]:
+        """With the columns in the place of symbols."""
+        return substituted(results, symbols, columns)
 
     def numbers(self, result: Result) -> SX:
         """The result, entry by entry."""

@@ -21,7 +21,7 @@ from casadi import SX, densify, dot, gradient, hessian, jtimes, substitute, vec,
 from codegen.algorithms.constrained_derivatives import equations
 from codegen.algorithms.rnea import rnea
 from codegen.lowering import lowered
-from codegen.recursions.composition import Composition
+from codegen.recursions.composition import INLINE, Composition
 from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.dual import redundant
 from codegen.recursions.expansion import entries
@@ -32,7 +32,7 @@ from codegen.tracing.trace import called, composed, part_of, results_of, stated,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from codegen.recursions.composition import Called
+    from codegen.recursions.composition import Called, Parts
     from codegen.recursions.products import Result
     from codegen.tracing.task import Task
 
@@ -279,9 +279,9 @@ def composition(task: Task, symbols: list[SX]) -> Program:
         own = symbols_of(ports)
         solution = dynamics(part, own)
 
-        def call(**arguments: SX) -> tuple[Result, ...]:
+        def call(parts: Parts = INLINE, **arguments: SX) -> tuple[Result, ...]:
             """The results, with unknowns in the place of accelerations and multipliers."""
-            made = run(**arguments)
+            made = run(parts, **arguments)
             if solution is None:
                 return made
             columns = [vec(SX(arguments[p.name]).T) if p.name in arguments else given[p.name] for p in ports]

@@ -52,8 +52,8 @@ class _Keeper:
         self.plain = len(self.kept)
         self.products: list[AnyProduct] = []
         self.maps: dict[int, GraphMap] = {}
-        self.called: dict[int, tuple[Port, ...]] = {}
-        self.graphs: dict[int, Graph] = {}
+        self.called: dict[int, tuple[Call, int]] = {}
+        self.graphs: dict[int, tuple[Graph, ...]] = {}
 
     def add(self, made: Made) -> None:
         """A product, or a panel and its map, after what it takes."""
@@ -62,27 +62,42 @@ class _Keeper:
             self.named.append((made, own.ports[made.number].name))
             return
         if isinstance(made, Output):
-            self.named.append((made, self._call(made.call)[made.number].name))
+            self.named.append((made, self._output(made)))
             return
         names = [self._name(factor) for factor in made.factors]
         port = next((port for x, port in self.outputs if x is made), self._port(made))
         self.products.append(_product(made, port, names))
         self.named.append((made, port.name))
 
-    def _call(self, own: Call) -> tuple[Port, ...]:
-        """What a call makes, after what it takes."""
-        if id(own) not in self.called:
-            number = len(self.called)
-            graph = self._graph(own.body)
-            ports = [replace(port, name=f"call{number}_{port.name}") for port in graph.outputs]
-            self.products.append(GraphCall(graph, tuple(self._name(x) for x in own.takes), tuple(ports)))
-            self.called[id(own)] = tuple(ports)
-        return self.called[id(own)]
+    def _output(self, own: Output) -> str:
+        """The name of what a call makes, after all stages of it that make this, and what these take."""
+        name, stages = made_name(own.number), self._stages(own.call.body)
+        last = next(k for k, graph in enumerate(stages) if any(port.name == name for port in graph.outputs))
+        return f"{self._call(own.call, last + 1)}{name}"
 
-    def _graph(self, own: Body) -> Graph:
-        """The graph of a body, read once."""
+    def _call(self, own: Call, until: int) -> str:
+        """How names of what a call makes begin; its stages up to this one are made."""
+        number = [*self.called].index(id(own)) if id(own) in self.called else len(self.called)
+        _, done = self.called.get(id(own), (own, 0))
+        prefix = f"call{number}_"
+        given = {name: k for k, name in enumerate(map(given_name, range(len(own.takes))))}
+        for graph in self._stages(own.body)[done:until]:
+            takes = (self._name(own.takes[given[x.name]]) if x.name in given else prefix + x.name for x in graph.inputs)
+            ports = tuple(replace(port, name=prefix + port.name) for port in graph.outputs)
+            self.products += [GraphCall(graph, tuple(takes), ports)] if ports else []
+        self.called[id(own)] = own, max(done, until)
+        return prefix
+
+    def finish(self) -> None:
+        """The stages of calls that nothing takes anything of: they may tell of what is singular."""
+        for own, _ in [*self.called.values()]:
+            self._call(own, len(self._stages(own.body)))
+
+    def _stages(self, own: Body) -> tuple[Graph, ...]:
+        """The graphs of a body's stages, read once."""
         if id(own) not in self.graphs:
-            self.graphs[id(own)] = self.bodies(own)
+            first, *later = divided(self.bodies(own), own.after)
+            self.graphs[id(own)] = first, *(replace(graph, name=f"{own.name}_{graph.name}") for graph in later)
         return self.graphs[id(own)]
 
     def _map(self, own: Map) -> GraphMap:
@@ -157,8 +172,18 @@ def body(own: Body) -> Graph:
 
 def body_ports(own: Body) -> tuple[list[Port], list[tuple[SX, Port]]]:
     """The ports of what it takes, and what it makes with theirs."""
-    given = [Port(f"x{k}", (x.numel(),)) for k, x in enumerate(own.given)]
-    return given, [(x, Port(f"y{k}", tuple(x.shape))) for k, x in enumerate(own.made)]
+    given = [Port(given_name(k), (x.numel(),)) for k, x in enumerate(own.given)]
+    return given, [(x, Port(made_name(k), tuple(x.shape))) for k, x in enumerate(own.made)]
+
+
+def given_name(number: int) -> str:
+    """The port of what a body takes."""
+    return f"x{number}"
+
+
+def made_name(number: int) -> str:
+    """The port of what it makes."""
+    return f"y{number}"
 
 
 def _product(
@@ -245,6 +270,7 @@ def with_products(
     keeper = _Keeper([*zip(final, outputs, strict=True)], stages, bodies)
     for own in made_in((*(result for _, result in stages.opened), *final)):
         keeper.add(own)
+    keeper.finish()
     symbols, places = keeper.given()
     matrices, ports = tuple(x for x, _ in keeper.kept), tuple(port for _, port in keeper.kept)
     return Kept(matrices, ports, tuple(keeper.products), tuple(keeper.maps.values()), symbols, places)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from casadi import SX, Function, project
+from casadi import SX, Function, project, vec
 
 from codegen.costs import CALLED, FACTORED
 from codegen.ir.products import TILE
@@ -13,15 +13,18 @@ from codegen.recursions.calls import Body, Call, Output
 from codegen.recursions.composition import INLINE
 from codegen.recursions.factors import LoopedLDL, NumberedLDL
 from codegen.recursions.panels import Panel
-from codegen.recursions.products import MaskedProduct, leaves, made_in, rebuilt
+from codegen.recursions.products import MaskedProduct, leaves, made_in, rebuilt, substituted
 from codegen.recursions.systems import Factored
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from codegen.recursions.composition import OfColumns
+    from codegen.recursions.composition import Divided, OfColumns, Parts
     from codegen.recursions.factors import Factors
     from codegen.recursions.products import Result
+
+    Opened = tuple[tuple[SX, Result], ...]
+    """Symbols of numbers, and the results that have them."""
 
 
 OPENED = Panel | Factored | Output
@@ -40,33 +43,64 @@ class Sharing:
         self._opened: list[tuple[SX, Result]] = []
 
     @property
-    def opened(self) -> tuple[tuple[SX, Result], ...]:
+    def opened(self) -> Opened:
         """Symbols of numbers, and the results that have them, each made of the arguments and of those before it."""
         return tuple(self._opened)
 
-    def once(self, function: OfColumns) -> OfColumns:
-        """The same function, a body that is traced at its first call if that is long, and called then."""
-        known: list[tuple[Body, tuple[Result, ...]]] = []
+    def once(self, function: Divided) -> OfColumns:
+        """The same function, a body that is traced at its first call if that is long, and called then.
+
+        Loops within it are made at every call, of what the body has made.
+        """
+        known: list[tuple[Body, Opened, tuple[Result, ...]]] = []
 
         def called(*columns: SX) -> tuple[Result, ...]:
             if not known:
-                own = [SX.sym(f"x{k}", column.size1()) for k, column in enumerate(columns)]
-                results = function(*own)
-                made = tuple(x for x in leaves(results) if not x.is_constant())
-                known.append((Body(f"part{len(self._opened)}", (*self.symbols, *own), made), results))
-            ((body, results),) = known
+                known.append(self._traced(function, columns))
+            ((body, opened, results),) = known
             if not self._long(body):
-                return function(*columns)
-            call = Call(body, (*self.symbols, *columns))
-            outputs = {id(x): self._output(call, number) for number, x in enumerate(body.made)}
-            constants = {id(x): x for x in leaves(results) if x.is_constant()}
-            return rebuilt(results, {**outputs, **constants})
+                return function(self, *columns)
+            numbers, loops = _named(x for x, _ in opened), tuple(loop for _, loop in opened)
+            call = Call(body, (*self.symbols, *columns, *numbers))
+            outputs = {id(x): Output(call, number) for number, x in enumerate(body.made)}
+            inner = {id(x) for x in leaves(loops)}
+            own = {key: x for key, x in outputs.items() if key not in inner and x.shape[1] == 1}
+            named = dict(zip(own, _named(own.values()), strict=True))
+            constants = {id(x): x for x in leaves((*loops, *results)) if x.is_constant()}
+            made = rebuilt((*loops, *results), {**outputs, **named, **constants})
+            self._opened += [*zip(numbers, made, strict=False), *((named[key], x) for key, x in own.items())]
+            return tuple(map(self._column, made[len(loops) :]))
 
         return called
 
-    def _output(self, call: Call, number: int) -> Result:
-        own = Output(call, number)
-        return self.numbers(own) if own.shape[1] == 1 else own
+    def apart(self, symbols: Sequence[SX]) -> Sharing:
+        """Parts of a function of these symbols, whose results may then be wanted elsewhere."""
+        return Sharing(symbols, self.least)
+
+    def at(
+        self, apart: Parts, results: tuple[Result, ...], symbols: Sequence[SX], columns: Sequence[SX]
+    ) -> tuple[Result, ...]:
+        """Results made of parts `apart` and of these symbols, at these columns; loops within them are made here."""
+        numbers, loops = _named(x for x, _ in apart.opened), tuple(own for _, own in apart.opened)
+        old, new = (*symbols, *(vec(x) for x, _ in apart.opened)), (*columns, *map(vec, numbers))
+        made = substituted((*loops, *results), old, new)
+        self._opened += zip(numbers, made, strict=False)
+        return made[len(loops) :]
+
+    def _traced(self, function: Divided, columns: Sequence[SX]) -> tuple[Body, Opened, tuple[Result, ...]]:
+        """A function of columns like these: its body, what loops make, and the results."""
+        own = [SX.sym(f"x{k}", column.size1()) for k, column in enumerate(columns)]
+        within = self.apart((*self.symbols, *own))
+        results = function(within, *own)
+        made = leaves((*(loop for _, loop in within.opened), *results))
+        numbers = tuple(vec(symbols.T) for symbols, _ in within.opened)
+        given = (*within.symbols, *numbers)
+        body = Body(f"part{len(self._opened)}", given, tuple(x for x in made if not x.is_constant()), len(numbers))
+        return body, within.opened, results
+
+    def _column(self, own: Result) -> Result:
+        """A column that a call makes as symbols, for expressions."""
+        return self.numbers(own) if isinstance(own, Output) and own.shape[1] == 1 else own
 
     def numbers(self, result: Result) -> SX:
         """Symbols for what a result is, unless it is an expression already, as all is where nothing is called."""
@@ -98,3 +132,8 @@ class Sharing:
         size = Function("f", [*own.given], [*own.made], {"live_variables": False}).n_instructions()
         least = self.least[all(x.size2() == 1 for x in own.made)]
         return size >= least and all(x.size2() == 1 or x.size2() >= TILE for x in own.made)
+
+
+def _named(matrices: Iterable[Result]) -> list[SX]:
+    """Symbols for the numbers of matrices."""
+    return [SX.sym("opened", *matrix.shape) for matrix in matrices]

@@ -21,7 +21,7 @@ from codegen.recursions.composition import INLINE, Called, Composition, Parts
 from codegen.recursions.expansion import entries
 from codegen.recursions.iteration import Iteration, flat
 from codegen.recursions.plain_tree import PlainTree
-from codegen.recursions.products import Result, substituted
+from codegen.recursions.products import Result
 from codegen.spatial import constant
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.form import Form
@@ -191,21 +191,23 @@ def part_of(task: Task, name: str) -> Task:
 def called(task: Task, name: str, given: Mapping[str, SX], loops: bool = False, parts: Parts = INLINE) -> Called:
     """An algorithm that a task's own calls, as a function of arguments by name; others are those `given` to it.
 
-    At these themselves it is made of `parts`, as the task is.
+    At these themselves it is made of `parts`, as the task is, elsewhere of those that it is told.
     """
     part = part_of(task, name)
     ports = part.signature[0]
-    known: list[tuple[list[SX], tuple[Result, ...]]] = []
+    known: dict[type[Parts], tuple[list[SX], Parts, tuple[Result, ...]]] = {}
 
-    def call(**own: SX) -> tuple[Result, ...]:
+    def call(within: Parts = INLINE, **own: SX) -> tuple[Result, ...]:
         if all(port.name in given and own.get(port.name, given[port.name]) is given[port.name] for port in ports):
             return results_or_products(part, [given[port.name] for port in ports], loops=loops, parts=parts)
-        if not known:
+        kind = type(within)
+        if kind not in known:
             symbols = symbols_of(ports)
-            known.append((symbols, results_or_products(part, symbols, loops=loops)))
-        ((symbols, results),) = known
+            apart = within.apart(symbols)
+            known[kind] = (symbols, apart, results_or_products(part, symbols, loops=loops, parts=apart))
+        symbols, apart, results = known[kind]
         arguments = [vec(SX(own[port.name]).T) if port.name in own else given[port.name] for port in ports]
-        return substituted(results, symbols, arguments)
+        return within.at(apart, results, symbols, arguments)
 
     return call
 

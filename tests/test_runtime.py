@@ -132,6 +132,21 @@ def test_batches_of_transposed_and_sliced_arrays(arm: Function) -> None:
     np.testing.assert_allclose(arm(q, V).h[2], pendulum_by_hand(q[2], V)[1], rtol=1e-13)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_large_results_are_parts_of_one_array(arm: Function, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    """Which the C library keeps for the next call; each is as if it were alone."""
+    q, v = np.random.default_rng(4).standard_normal((2, 3, 7, 2))
+    small = arm(q, v, threads=threads)
+    assert all(result.base is None for result in small)
+    monkeypatch.setattr("codegen.compilation.memory.LARGE", 1)
+    large = arm(q, v, threads=threads)
+    assert large.M.base is large.h.base is not None
+    for one, other in zip(small, large, strict=True):
+        assert other.flags.carray
+        np.testing.assert_array_equal(one, other)
+    assert [x.shape for x in arm(np.zeros((0, 2)), V, threads=threads)] == [(0, 2, 2), (0, 3)]
+
+
 def test_out_takes_the_results(arm: Function, step: Function) -> None:
     out = np.empty((2, 2)), np.empty(3)
     result = arm(Q, V, out=out)

@@ -16,6 +16,7 @@ from numpy import asarray, empty, ndarray
 
 from codegen.arrays import array_of, shared
 from codegen.compilation.foreign import bind, showing
+from codegen.compilation.memory import empties
 from codegen.compilation.pickling import made_again
 from codegen.errors import BuildError, SingularError
 
@@ -192,7 +193,7 @@ class Function:
                 lead = array.shape[: array.ndim - len(shape)]
             plain = isinstance(array, float) or (type(array) is int and abs(array) <= LARGEST_INT)
             given.append(asarray(array, bound.dtype) if plain else array)
-        results = [empty(lead + shape, bound.dtype) for shape in bound.results] if out is None else self._listed(out)
+        results = empties(lead, bound.results, bound.dtype) if out is None else self._listed(out)
         own = (empty(lead, bound.dtype),) if bound.hides else ()
         if bound.kernel(*given, *results, *own) < 0:
             return self._general(arrays, out)
@@ -224,10 +225,7 @@ class Function:
         arrays = [self._converted(port, array) for port, array in zip(self.inputs, given, strict=True)]
         leads = [a.shape[: a.ndim - len(s)] for a, s in zip(arrays, bound.shapes, strict=True)]
         batch = self._batch_shape(leads)
-        if out is None:
-            results = [np.empty(batch + shape, bound.dtype) for shape in bound.results]
-        else:
-            results = self._taken(out, batch)
+        results = empties(batch, bound.results, bound.dtype) if out is None else self._taken(out, batch)
         overwritten = [] if out is None else results
         batched = [_stepping(array, lead, batch, overwritten) for array, lead in zip(arrays, leads, strict=True)]
         batched += [(result, math.prod(shape)) for result, shape in zip(results, bound.results, strict=True)]

@@ -178,12 +178,12 @@ def body_ports(own: Body) -> tuple[list[Port], list[tuple[SX, Port]]]:
 
 def given_name(number: int) -> str:
     """The port of what a body takes."""
-    return f"x{number}"
+    return f"in{number}"
 
 
 def made_name(number: int) -> str:
     """The port of what it makes."""
-    return f"y{number}"
+    return f"out{number}"
 
 
 def _product(

@@ -58,20 +58,24 @@ class Sharing:
             if not known:
                 known.append(self._traced(function, columns))
             ((body, opened, results),) = known
-            if not self._long(body):
-                return function(self, *columns)
-            numbers, loops = _named(x for x, _ in opened), tuple(loop for _, loop in opened)
-            call = Call(body, (*self.symbols, *columns, *numbers))
-            outputs = {id(x): Output(call, number) for number, x in enumerate(body.made)}
-            inner = {id(x) for x in leaves(loops)}
-            own = {key: x for key, x in outputs.items() if key not in inner and x.shape[1] == 1}
-            named = dict(zip(own, _named(own.values()), strict=True))
-            constants = {id(x): x for x in leaves((*loops, *results)) if x.is_constant()}
-            made = rebuilt((*loops, *results), {**outputs, **named, **constants})
-            self._opened += [*zip(numbers, made, strict=False), *((named[key], x) for key, x in own.items())]
-            return tuple(map(self._column, made[len(loops) :]))
+            return self._called(body, opened, results, columns) if self._long(body) else function(self, *columns)
 
         return called
+
+    def _called(
+        self, body: Body, opened: Opened, results: tuple[Result, ...], columns: Sequence[SX]
+    ) -> tuple[Result, ...]:
+        """The results of a call. First loops within it are opened, then columns that it makes, for expressions."""
+        numbers, loops = _named(x for x, _ in opened), tuple(loop for _, loop in opened)
+        call = Call(body, (*self.symbols, *columns, *numbers))
+        outputs = {id(x): Output(call, number) for number, x in enumerate(body.made)}
+        inner = {id(x) for x in leaves(loops)}
+        last = {key: own for key, own in outputs.items() if key not in inner and own.shape[1] == 1}
+        named = dict(zip(last, _named(last.values()), strict=True))
+        constants = {id(x): x for x in leaves((*loops, *results)) if x.is_constant()}
+        made = rebuilt((*loops, *results), {**outputs, **named, **constants})
+        self._opened += [*zip(numbers, made, strict=False), *((named[key], own) for key, own in last.items())]
+        return tuple(map(self._column, made[len(loops) :]))
 
     def apart(self, symbols: Sequence[SX]) -> Sharing:
         """Parts of a function of these symbols, whose results may then be wanted elsewhere."""

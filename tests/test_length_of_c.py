@@ -59,6 +59,7 @@ def test_it_stays_below_two_megabytes(robot: str, name: str) -> None:
         ("pv_step_derivatives", "feet and fingertips"),
         ("pv", "all tips"),
         ("ltl_osim", "all tips"),
+        ("pv_osimf", "all tips"),
     ],
 )
 def test_many_rows_of_contacts_stay_below_it(name: str, contacts: str) -> None:

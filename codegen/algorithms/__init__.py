@@ -227,6 +227,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             declares=BRANCHES,
             tolerance=LIMBS,
             independent="rows of limbs",
+            divides=True,
         ),
         damped("caba_osim_swept", caba_osim_swept, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b", declares=JOINTS),
         damped("caba_osimf", caba_osimf, ("q", "b", "mu"), ("x",), "(W + 1/mu) x = b, branches and base"),

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from casadi import SX, horzcat
 
+from codegen.recursions.composition import INLINE, Parts
 from codegen.recursions.delassus import by_joints
 from codegen.recursions.sweeps import inertia_sweep, joint_forces
 from codegen.recursions.tree import Tree
-from codegen.spatial import ldl, semidefinite_ldl
+from codegen.spatial import ldl
+from codegen.spatial.solve import VANISHING
 
 
-def pv_osimf(tree: Tree, b: SX) -> SX:
+def pv_osimf(tree: Tree, b: SX, parts: Parts = INLINE) -> SX:
     """x (m) with W x = b."""
     A = inertia_sweep(tree, tree.I)
     y = [joint_forces(tree, contact, A) for contact in tree.contacts]
@@ -28,7 +30,7 @@ def pv_osimf(tree: Tree, b: SX) -> SX:
         # branch by branch: its own block, and what it adds to the root
         for branch in branches(beyond, [e for e, own in enumerate(roots) if own == root]):
             rows = [r for e in branch for r in range(tree.contacts[e].rows.start, tree.contacts[e].rows.stop)]
-            block, Y = semidefinite_ldl(L[rows, rows]), horzcat(*[y[e][root] for e in branch])
+            block, Y = parts.ldl(L[rows, rows], VANISHING), horzcat(*[y[e][root] for e in branch])
             free, response = block.solve(b[rows]), block.solve(Y.T)
             T, load = T + Y @ response, load + Y @ free
             held.append((rows, free, response))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,11 @@ from codegen.emission.spec import LoopKernel, kernel_of
 from codegen.garbage import undisturbed
 from codegen.ir.counted import counted
 from codegen.ir.counting import count
-from codegen.ir.merged import merged
 from codegen.ir.names import identifier
 from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.sparse import sparse
 from codegen.ir.staging import staged
-from codegen.passes import COUNTED, ORDER, run
+from codegen.passes import COUNTED, ORDER, emitted, run
 from codegen.progress import doing, each
 from codegen.task.auto_select import resolved
 from codegen.task.breakdown import labelled
@@ -56,15 +55,15 @@ if TYPE_CHECKING:
 @lru_cache(maxsize=8)
 def graphs(task: Task) -> tuple[Graph, Graph]:
     """The graph of a task as written and as emitted; products of matrices are straight-line code in it, too."""
-    written, emitted = _functions(task)
-    return straight_line(written), straight_line(emitted)
+    written, last = _functions(task)
+    return straight_line(written), straight_line(last)
 
 
 @lru_cache(maxsize=64)
 def counts(task: Task) -> tuple[Count, Count]:
     """The operations of a task as written and as emitted: those of its `graphs`, of which it keeps none."""
-    written, emitted = map(counted, _ordered(task, COUNTED))
-    return written, emitted
+    written, last = map(counted, _ordered(task, COUNTED))
+    return written, last
 
 
 @lru_cache(maxsize=8)
@@ -79,14 +78,13 @@ def _ordered(task: Task, order: tuple[Pass, ...]) -> tuple[Graph | WithProducts,
         with doing("tracing"):
             written = function_of(task)
         with doing("passes"):
-            step = partial(passed, task, order=order)
-            emitted = merged(written.after(step)) if isinstance(written, WithProducts) else step(written)
-        return written, sparse(emitted, matrices(task)) if task.form.sparse else emitted
+            last = emitted(written, order) if task.tier == "emitted" else written
+        return written, sparse(last, matrices(task)) if task.form.sparse else last
 
 
-def passed(task: Task, written: Graph, order: tuple[Pass, ...] = ORDER) -> Graph:
+def passed(task: Task, written: Graph) -> Graph:
     """The graph after the passes, if the task's tier has any."""
-    return run(written, order=order) if task.tier == "emitted" else written
+    return run(written) if task.tier == "emitted" else written
 
 
 def kernel(task: Task, sections: bool = False) -> AnyKernel:
@@ -104,8 +102,8 @@ def _sections(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts, t
     if task.form != Form():  # these are none of the algorithm's own results
         return *_functions(task), ()
     with undisturbed():
-        written, emitted, origins = labelled(task)
-    return written, emitted, tuple(origin.phase for origin in origins)
+        written, last, origins = labelled(task)
+    return written, last, tuple(origin.phase for origin in origins)
 
 
 def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:

@@ -7,9 +7,12 @@ another order: whoever counts operations can do without them.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codegen.ir.graph import Graph, verify
+from codegen.ir.merged import merged
+from codegen.ir.products import WithProducts
 from codegen.passes.angles import hoist_angles
 from codegen.passes.constants import fold_constants
 from codegen.passes.dead import drop_dead
@@ -34,6 +37,7 @@ __all__ = [
     "ORDER",
     "chain_sums",
     "drop_dead",
+    "emitted",
     "factor_sums",
     "fold_constants",
     "hoist_angles",
@@ -72,3 +76,9 @@ def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT, order: tuple[Pass, ...
     for step in order:
         graph = step(graph)
     return verify(graph)
+
+
+def emitted(written: Graph | WithProducts, order: tuple[Pass, ...] = ORDER) -> Graph | WithProducts:
+    """A function after all passes: its graph, or with products all its graphs; nothing is made twice then."""
+    step = partial(run, order=order)
+    return merged(written.after(step)) if isinstance(written, WithProducts) else step(written)

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Literal
 
 from codegen.garbage import undisturbed
 from codegen.ir.counting import Count, added, count_by_label
-from codegen.ir.merged import merged
 from codegen.ir.operations import KINDS
 from codegen.ir.products import WithProducts, straight_line
-from codegen.passes import run
+from codegen.passes import emitted
 from codegen.progress import doing
 from codegen.tracing.labelled import trace_labelled
 from codegen.tracing.phases import ORDER, ROBOT
@@ -77,18 +76,15 @@ def labelled(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts, tu
         with doing("tracing"):
             written, origins = trace_labelled(task)
         with doing("passes"):
-            if task.tier != "emitted":
-                return written, written, origins
-            emitted = merged(written.after(run)) if isinstance(written, WithProducts) else run(written)
-            return written, emitted, origins
+            return written, emitted(written) if task.tier == "emitted" else written, origins
 
 
 def breakdown(task: Task) -> dict[Tier, Breakdown]:
     """The breakdown at the tier of a task, and if it has passes before them, too."""
-    written, emitted, origins = labelled(task)
+    written, last, origins = labelled(task)
     bodies = tuple(body.name for body in task.model.bodies)
     graphs: dict[Tier, Graph] = {"written": straight_line(written)} if task.tier == "emitted" else {}
-    graphs[task.tier] = straight_line(emitted)
+    graphs[task.tier] = straight_line(last)
     return {
         tier: Breakdown({origins[label]: count for label, count in count_by_label(graph).items()}, bodies)
         for tier, graph in graphs.items()

@@ -276,7 +276,8 @@ def expanded(blocked: WithProducts) -> Graph:
             _label(values, labels, zero, known[product.matrix])
         elif isinstance(product, Substitution):
             known[product.port.name] = product.entries(values, zero, known)
-            _label(values, labels, zero, known[product.right or product.factors])
+            right = [index for index in known.get(product.right, ()) if values[index].op != INPUT]
+            _label(values, labels, zero, right or known[product.factors])
         elif isinstance(product, SolvedSystem):
             known[product.port.name] = tuple(product.entries(values, zero, known))
             _label(values, labels, zero, known[product.right])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, Function, project, vec
 
-from codegen.costs import CALLED, FACTORED
+from codegen.costs import AWAITED, CALLED, FACTORED
 from codegen.ir.products import TILE
 from codegen.recursions.calls import Body, Call, Output
 from codegen.recursions.composition import INLINE
@@ -128,8 +128,9 @@ class Sharing:
 
     def ldl(self, matrix: SX, part: float = 0.0, size: SX | None = None) -> Factors | NumberedLDL:
         """The same for expressions."""
-        own = self.factors(matrix, part, size)
-        return NumberedLDL(own, self.numbers) if isinstance(own, LoopedLDL) else own
+        if matrix.shape[0] < AWAITED:
+            return INLINE.ldl(matrix, part, size)
+        return NumberedLDL(LoopedLDL(Factored(matrix, part, size)), self.numbers)
 
     def _long(self, own: Body) -> bool:
         """Whether a function is long, and has matrices wide enough for loops."""

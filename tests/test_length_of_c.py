@@ -77,7 +77,7 @@ def test_many_rows_of_contacts_stay_below_it(name: str, contacts: str) -> None:
     ["kkt_inverse", "prox_pv_derivatives", "pv_step_rk4_derivatives", "prox_pv_step_implicit_midpoint"],
 )
 def test_redundant_rows_stay_below_it(robot: str, name: str) -> None:
-    """All tips held, and robots with loops, too: 30 to 72 rows, of which some depend on others."""
+    """All tips held, and robots with loops, too: 30 rows and more, which but for iCub depend on each other."""
     asked = task(codegen.load(robot), name)
     artifact = emit_artifact(header(asked.model, robot, (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
     assert max(len(text) for _, text in artifact.files) < MOST

@@ -184,6 +184,25 @@ def test_compiled_parts_give_what_the_oracle_gives(name: str) -> None:
 
 
 @pytest.mark.thorough
+def test_compiled_parts_with_loops_give_what_the_graph_says() -> None:
+    """On 48 rows: one state, and states in lanes with a remainder; where loops are out of reach the status tells."""
+    model, name = codegen.load("cassie"), "prox_pv_step_implicit_midpoint"
+    found = trace_products(task(model, name))
+    assert isinstance(found, WithProducts)
+    assert any(graph.name == "part0_stage1" for graph in found.called)
+    function, whole = codegen.build(model, name).with_status(), straight_line(found)
+    rng = np.random.default_rng(2)
+    states = [(*model.random(rng), np.array(5e-4)) for _ in range(9)]
+    together = function(*map(np.stack, zip(*states, strict=True)))
+    assert not together[-1][[0, 8]].any()
+    for k in (0, 8):
+        exact = interpret(whole, *states[k])
+        for one, many, theirs in zip(function(*states[k]), together, exact, strict=True):
+            np.testing.assert_allclose(one, theirs, rtol=0, atol=NEAR * np.abs(theirs).max())
+            np.testing.assert_allclose(many[k], theirs, rtol=0, atol=NEAR * np.abs(theirs).max())
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_states_in_single_precision(dtype: str) -> None:
     model, name = codegen.load("talos_reduced"), "step_implicit_midpoint_derivatives"

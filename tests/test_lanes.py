@@ -75,43 +75,68 @@ def test_both_layouts_in_c(tmp_path: Path, longest: int, dtype: str, lanes: int,
             assert work[-1] == 7
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="flags of x86-64")
 def gapped(*runs: tuple[int, int]) -> Graph:
-    """x, with so many elements of twice x and then so many zeros, again and again."""
+    """x, with so many elements of twice x and then so many zeros, again and again; zero is the last value."""
     places = [place for length, zeros in runs for place in (*range(length), *[-1] * zeros)]
-    inputs = [Value(INPUT, port=0, element=k) for k in range(9)]
-    twice = [Value("twice", (k,)) for k in range(9)]
-    result = tuple(18 if place < 0 else 9 + place for place in places)
+    used = range(max(places) + 1)
+    inputs = [Value(INPUT, port=0, element=k) for k in used]
+    twice = [Value("twice", (k,)) for k in used]
+    result = tuple(2 * len(used) if place < 0 else len(used) + place for place in places)
     ports = (Port("x", (9,)),), (Port("y", (len(places),)),)
     return Graph("gapped", *ports, (*inputs, *twice, Value(CONST)), (result,))
 
 
+GAPS = [((3, 16), (1, 40), (9, 5), (8, 17), (0, 3), (2, 21)), ((0, 64), (7, 9), (9, 0)), ((1, 1), (1, 0)), ((0, 33),)]
+
+
+@pytest.mark.parametrize("runs", GAPS, ids=str)
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
+def test_lanes_keep_each_value_once_and_no_squares_of_zeros(lanes: int, runs: tuple[tuple[int, int], ...]) -> None:
+    graph = gapped(*runs)
+    (result,), zero = graph.results, len(graph.values) - 1
+    kept = emit_kernel(header(), kernel(graph), Style(lanes=lanes)).kept["y"]
+    at = [k for k in kept if k >= 0]
+    assert len({*at}) == len({result[k] for k in at})
+    assert all(result[place] == own for place, own in zip(kept, result, strict=True) if place >= 0)
+    for first in range(0, len(kept) - lanes + 1, lanes):
+        square = slice(first, first + lanes)
+        last = first + 2 * lanes > len(kept) and len(kept) % lanes > 0
+        empty = {*result[first:]} == {zero} if last else {*result[square]} == {zero}
+        assert {place < 0 for place in kept[square]} == {empty}
+
+
+@pytest.mark.parametrize("runs", GAPS, ids=str)
 @pytest.mark.parametrize(("compiler", "lanes", "dtype"), diagonal(COMPILERS, [2, 4, 8, 16], ["float64", "float32"]))
-def test_long_runs_of_zeros_are_stored_by_themselves(tmp_path: Path, dtype: str, lanes: int, compiler: str) -> None:
-    """Between elements that begin and end anywhere in a register; what lies around results stays as it is."""
-    graph = gapped((3, 16), (1, 40), (9, 5), (8, 17), (0, 3), (2, 21))
+def test_results_of_lanes_go_where_rows_begin(
+    tmp_path: Path, dtype: str, lanes: int, compiler: str, runs: tuple[tuple[int, int], ...]
+) -> None:
+    """Rows begin anywhere in a line of memory; what lies around results stays as it is."""
+    graph = gapped(*runs)
     made, style = kernel(graph), Style(dtype, lanes=lanes)
     emitted = emit_kernel(header(), made, style)
-    assert [end - first for *_, first, end in emitted.spans["y"]] == [16, 40, 20, 21]
     written(emit_folder(header(), (made,), style), tmp_path)
     sources = ["arm_gapped.c", "arm_gapped_lanes.c"]
-    compiled(compiler, tmp_path, "-std=c99", "-O2", *WARNINGS, "-shared", "-fPIC", *sources, "-lm", "-o", "arm.so")
+    flags = ["-std=c99", "-O2", "-march=native", *WARNINGS, "-shared", "-fPIC"]
+    compiled(compiler, tmp_path, *flags, *sources, "-lm", "-o", "arm.so")
     library, size = ctypes.CDLL(str(tmp_path / "arm.so")), graph.outputs[0].size
-    for n in (1, lanes - 1, lanes, 3 * lanes + 1):
+    for n, before in ((1, 0), (lanes - 1, 1), (lanes, 0), (lanes, 3), (3 * lanes + 1, 5)):
         x = np.random.default_rng(n).uniform(1, 2, (n, 9)).astype(dtype)
         wanted, work = interpret(graph, x)[0], np.full(emitted.work(lanes), 7, dtype)
         for layout, given, step in (("aos", x, (9, size + 2)), ("soa", np.ascontiguousarray(x.T), (n, n))):
-            out = np.full((n, size + 2) if layout == "aos" else (size, n), 7, dtype)
+            room = np.full(before + (n * (size + 2) if layout == "aos" else size * n), 7, dtype)
+            out = room[before:].reshape((n, size + 2) if layout == "aos" else (size, n))
             arrays = pointer(given), ctypes.c_ssize_t(step[0]), pointer(out), ctypes.c_ssize_t(step[1])
             getattr(library, f"arm_gapped_{layout}")(ctypes.c_size_t(n), *arrays, pointer(work))
             got = out[:, :size] if layout == "aos" else out.T
             assert (got == wanted).all()
+            assert (room[:before] == 7).all()
             assert layout == "soa" or (out[:, size:] == 7).all()
         one = np.full(size, 7, dtype)
         library.arm_gapped(pointer(x), pointer(one))
         assert (one == wanted[0]).all()
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="flags of x86-64")
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("own", [(), WHOLE], ids=["", "whole"])
 def test_registers_are_used_whole_on_every_processor(tmp_path: Path, own: tuple[str, ...], compiler: str) -> None:

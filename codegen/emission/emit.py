@@ -73,6 +73,9 @@ EXTENSIONS = {
 MOST_STACK = 2**22
 """Bytes that a callable may take at a call on many states: half of what Linux gives to a thread."""
 
+JOINED = {"float64": {"suffix": "pd", "vector": "d"}, "float32": {"suffix": "ps", "vector": ""}}
+"""What Intel's intrinsics for registers of 512 bits end in, and their types."""
+
 SHORT = 16
 """Bytes of the shortest SIMD registers, of which longer ones are rows."""
 
@@ -116,7 +119,7 @@ def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
             "size": a.port.size,
             "used": a.used,
             "place": place,
-            "spans": emitted.spans.get(a.port.name, ()) if a.written else (),
+            "kept": _kept_lines(emitted.kept[a.port.name], style.lanes) if a.written else (),
         }
         for number, (a, place) in enumerate(emitted.places())
     ]
@@ -130,6 +133,9 @@ def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
         kernel=emitted,
         lanes=style.lanes,
         f=SCALARS[style.dtype].suffix,
+        kept="short" if max(a.port.size for a in emitted.arguments) < 2**15 else "int",
+        line=style.lanes * np.dtype(style.dtype).itemsize,
+        **JOINED[style.dtype],
         widths=[width for width in (8, 4, 2, 1) if width < style.lanes],
         swaps=list(_swaps(style.lanes, SHORT // np.dtype(style.dtype).itemsize)),
         arguments=rows,
@@ -139,6 +145,11 @@ def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
         declarations=emitted.stepped("R"),
         passed=[f"{a.name}, step_{k}" for k, a in enumerate(emitted.arguments)],
     )
+
+
+def _kept_lines(places: tuple[int, ...], lanes: int) -> list[str]:
+    """The places of a result, at least those of one square."""
+    return wrapped(", ".join(map(str, (*places, *places[-1:] * (lanes - len(places))))))
 
 
 def _swaps(lanes: int, short: int) -> Iterator[tuple[int, int, list[int], list[int]]]:

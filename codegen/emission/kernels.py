@@ -22,12 +22,12 @@ from codegen.emission.products import (
     unneeded,
     vectorised,
 )
+from codegen.emission.result_places import places, stored_apart, unread_in_lanes
 from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, ProductKernel, Style
 from codegen.emission.stack import stack
 from codegen.emission.statements import Comments, statements
 from codegen.emission.storage import storage
 from codegen.emission.text import render
-from codegen.emission.zeros import spans, stored_apart, unread_in_lanes
 from codegen.ir.counting import Count
 from codegen.ir.graph import STATUS, Graph
 from codegen.ir.names import comment, identifier, identifiers, wrapped
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from codegen.emission.splitting import Lengths
-    from codegen.emission.zeros import Span
     from codegen.ir.graph import Port
     from codegen.ir.products import WithProducts
     from codegen.languages import Language
@@ -86,8 +85,8 @@ class Emitted:
 
     Functions that all variants have are `shared`. `helpers` are the lines that make the functions of operations which
     are no operators, `calls` the parts of the function that lanes run, none if it is whole, `turns` how many states may
-    take turns in them, `spans` what lanes hold of results with long runs of zeros. Inputs are `needed` where functions
-    are called with them after others.
+    take turns in them, `kept` where lanes keep elements of results. Inputs are `needed` where functions are called with
+    them after others.
     """
 
     symbol: str
@@ -98,7 +97,7 @@ class Emitted:
     helpers: tuple[str, ...]
     calls: tuple[Call, ...]
     turns: int
-    spans: Mapping[str, tuple[Span, ...]]
+    kept: Mapping[str, tuple[int, ...]]
     can_fail: bool
     count: Count
     written: Count
@@ -221,15 +220,15 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     head = f"{macro}_{'STATUS' if kernel.can_fail else 'FUNCTION'}({name})"
     status = next((a.name for a in given if a.port == STATUS), "")
     sections = kernel.sections if isinstance(kernel, Kernel) else ()
-    held = spans(kernel, style.lanes)
+    kept = places(kernel, style.lanes)
     function = kernel.function if isinstance(kernel, ProductKernel) else None
     called = [*_called(name, header, function, language, style.lengths)] if function else []
 
     def written(program: Packed, lengths: Lengths) -> Body:
         if isinstance(kernel, ProductKernel):
-            made = _products(header, kernel, program, head, given, language, lengths, held, called)
+            made = _products(header, kernel, program, head, given, language, lengths, kept, style.lanes, called)
         else:
-            apart = stored_apart(kernel, held, given)
+            apart = frozenset[str]() if program.packs else stored_apart(kernel, kept, given)
             made = _functions(name, head, header, program, given, language, lengths, sections, apart=apart)
         return _returning(made, macro, status) if status else made
 
@@ -250,7 +249,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         helpers=tuple(language.helper(op) for op in OPERATIONS if op in used),
         calls=first.calls,
         turns=style.turns,
-        spans=held,
+        kept=kept,
         can_fail=kernel.can_fail,
         count=kernel.count,
         written=kernel.written,
@@ -261,10 +260,10 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     packed = None if isinstance(kernel, LoopKernel) or style.small_vectors else kernel.packed()
     if packed:
         second = written(packed, style.lengths.of_limbs)
-        shared, kept = tuple(own for own in first.functions[:-1] if own in second.functions), first.workspace
+        shared = tuple(own for own in first.functions[:-1] if own in second.functions)
         plain, in_step = (tuple(own for own in made.functions if own not in shared) for made in (first, second))
         variants = (
-            Variant(plain, kept, f"\n{PLAIN}\n#if !{macro}_PACKS", "#endif"),
+            Variant(plain, first.workspace, f"\n{PLAIN}\n#if !{macro}_PACKS", "#endif"),
             Variant(in_step, second.workspace, f"\n{IN_STEP}\n#if {macro}_PACKS", "#endif"),
         )
         yield replace(emitted, variants=variants, shared=shared)
@@ -334,7 +333,8 @@ def _products(
     given: tuple[Argument, ...],
     language: Language,
     lengths: Lengths,
-    held: Mapping[str, Sequence[Span]],
+    kept_in: Mapping[str, Sequence[int]],
+    lanes: int,
     called: Sequence[Body],
 ) -> Body:
     """The functions that make the factors and each product of them, and the public one that calls them.
@@ -345,13 +345,14 @@ def _products(
     function, own = kernel.function, arguments(kernel.function.graph)
     head_of_factors = f"{macro}_APART void {name}_factors"
     unread = unneeded(function, own) | elements(spread(function, function.graph), own)
-    stored = stored_apart(kernel, held, own)
+    stored = frozenset[str]() if program.packs else stored_apart(kernel, kept_in, own)
     made = _functions(f"{name}_factors", head_of_factors, header, program, own, language, lengths, (), unread, stored)
+    body_of = partial(vectorised, header=header, apart=unread_in_lanes(kernel), lanes=lanes)
     then = in_order(
         (
             *call_steps(name, function, given),
             *map_steps(name, function, given, words_of(language)),
-            *steps(name, function, given, partial(vectorised, header=header, apart=unread_in_lanes(kernel, held))),
+            *steps(name, function, given, body_of),
         )
     )
     loops, calls = functions_once(then, lambda step: f"{macro}_APART void {step.call.name}({step.head('T')})")

@@ -16,7 +16,6 @@ from codegen.emission.segments import Segments
 from codegen.emission.systems import Elimination
 from codegen.emission.text import render
 from codegen.emission.tiles import tiled, unread
-from codegen.emission.zeros import LEAST
 from codegen.ir.calls import GraphCall
 from codegen.ir.graph import Value
 from codegen.ir.operations import CONST
@@ -203,11 +202,11 @@ def _gather(places: Sequence[int]) -> tuple[str, ...]:
     return table, f"for (int k = 0; k < {len(places)}; ++k) to[k] = from[places[k]];"
 
 
-def vectorised(loops: Loops, header: Header, apart: Collection[str] = ()) -> tuple[str, ...]:
+def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes: int = 1) -> tuple[str, ...]:
     """The lines of a product's C function: by small vectors where the processor has such, otherwise by single numbers.
 
-    Its arguments are the matrix left, and of each product right, plus, if something is added, and to. Long segments of
-    zeros of results that are `apart` need not be there in lanes.
+    Its arguments are the matrix left, and of each product right, plus, if something is added, and to. Zeros that fill
+    squares of so many `lanes`, of results that are `apart`, need not be there in lanes.
     """
     zero, mirror = f"{header.c_prefix}_all(0.0)", f"{header.c_prefix}_mirror"
     packs = f"{header.c_prefix.upper()}_PACKS"
@@ -219,7 +218,7 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = ()) -> tup
         return loops.lines(words_of(header.c_prefix))
     if isinstance(loops, Segments):
         wide = f"{header.c_prefix.upper()}_WIDE" if all(own.port.name in apart for own in loops.products) else ""
-        return _along(loops, "T", zero, packs, mirror, wide)
+        return _along(loops, "T", zero, packs, mirror, wide, lanes)
     vectors = Words("P4", VECTOR, loops.width // VECTOR, "{0}", "*(const P4_ANY *)&", "*(P4_ANY *)&")
     small, single = _tile(loops, "T", vectors), _singly(loops, "T", zero)
     if not loops.vectors:
@@ -257,10 +256,12 @@ def _mirrored(loops: Tiles | Segments, mirror: str) -> str:
     return (f"{mirror}(to0, {size});" if mirror else copy) if loops.symmetric else ""
 
 
-def _along(own: Segments, real: str, zero: str, vector: str = "", mirror: str = "", wide: str = "") -> tuple[str, ...]:
+def _along(
+    own: Segments, real: str, zero: str, vector: str = "", mirror: str = "", wide: str = "", lanes: int = 1
+) -> tuple[str, ...]:
     """The lines of a masked product's C function, by small vectors, too, if a macro `vector` says so.
 
-    Where a macro `wide` says that there are lanes, segments of many zeros are left out.
+    Where a macro `wide` says that there are lanes, zeros that fill squares of so many are left out.
     """
     columns, parts = own.size[1], []
     results = [f"to{p}[row*{columns} + j]" for p in range(len(own.products))]
@@ -277,7 +278,7 @@ def _along(own: Segments, real: str, zero: str, vector: str = "", mirror: str = 
         own=own,
         real=real,
         width=VECTOR,
-        many=LEAST,
+        lanes=lanes,
         vector=vector,
         wide=wide,
         mirrored=_mirrored(own, mirror),

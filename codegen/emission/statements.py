@@ -260,7 +260,7 @@ class _Writer:
         if results:
             self.say(STORES)
         places = ([self._place(index)] if index in self.plan.slots else []) + results
-        text = " = ".join([*places, expression])
+        text = self._assigned(places, expression)
         if places and self.reads[index] == len(results):
             self.lines.append(f"{text};")
         else:
@@ -287,7 +287,7 @@ class _Writer:
                 copy = self._fresh("t")
                 self.lines.append(f"const T {copy} = {text};")
                 text = copy
-            stores += [f"{target} = {text};" for target in self.words.targets[index]]
+            stores.append(f"{self._assigned(self.words.targets[index], text)};")
         for row in rows:
             for index in row.values:
                 self._fetch(index)
@@ -300,11 +300,17 @@ class _Writer:
         """Store numbers in the places of results."""
         self.lines += [self._filled(run, index) for index, run in numbers]
 
+    def _assigned(self, places: Sequence[str], expression: str) -> str:
+        """An expression, stored in these places, in lanes in those only that are not `apart`."""
+        also = f"{self.language.prefix.upper()}_ALSO"
+        first = [f"{place} = " for place in places if place not in self.apart]
+        return "".join((*first, *(f"{also}({place}) " for place in places if place in self.apart), expression))
+
     def _filled(self, run: Sequence[str], index: int) -> str:
         """Neighbours that become the same number, if they are `apart` not in lanes."""
         number = self.words.text[index]
         if run[0] in self.apart:
-            return f"{self.language.prefix.upper()}_ZEROS(&{run[0]}, {len(run)});"
+            return f"{self.language.prefix.upper()}_OTHERS(&{run[0]}, {len(run)}, {number});"
         if len(run) == 1:
             return f"{run[0]} = {self.language.everywhere(number, literal=True)};"
         return f"{self.language.prefix}_fill(&{run[0]}, {len(run)}, {number});"

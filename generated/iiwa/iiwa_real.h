@@ -157,11 +157,13 @@ IIWA_INLINE void iiwa_fill(T *to, int n, R x)
     for (int k = 0; k < n; ++k) to[k] = iiwa_all(x);
 }
 
-/* Zeros of results, which functions of many states store by themselves. */
+/* Results that others equal: functions of many states keep them once, and store them in all places at the end. */
 #ifdef IIWA_WIDE
-#define IIWA_ZEROS(to, n)
+#define IIWA_ALSO(place)
+#define IIWA_OTHERS(to, n, x) (void)(to)
 #else
-#define IIWA_ZEROS(to, n) iiwa_fill(to, n, 0.0)
+#define IIWA_ALSO(place) place =
+#define IIWA_OTHERS(to, n, x) iiwa_fill(to, n, x)
 #endif
 
 /* Below the diagonal of an n x n matrix, what is above it, by squares of four where there are small vectors. */

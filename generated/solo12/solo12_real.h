@@ -157,11 +157,13 @@ SOLO12_INLINE void solo12_fill(T *to, int n, R x)
     for (int k = 0; k < n; ++k) to[k] = solo12_all(x);
 }
 
-/* Zeros of results, which functions of many states store by themselves. */
+/* Results that others equal: functions of many states keep them once, and store them in all places at the end. */
 #ifdef SOLO12_WIDE
-#define SOLO12_ZEROS(to, n)
+#define SOLO12_ALSO(place)
+#define SOLO12_OTHERS(to, n, x) (void)(to)
 #else
-#define SOLO12_ZEROS(to, n) solo12_fill(to, n, 0.0)
+#define SOLO12_ALSO(place) place =
+#define SOLO12_OTHERS(to, n, x) solo12_fill(to, n, x)
 #endif
 
 /* Below the diagonal of an n x n matrix, what is above it, by squares of four where there are small vectors. */

@@ -192,6 +192,7 @@ def facts(
         ("core", str(core) if core else "its limits are not measured on this processor"),
         ("compilers", f"{', '.join(map(str, tools))}; rigidc's C is for {tools[0].target}"),
         ("run", f"{place}{load}; {states} random states in turn, {seconds:g} s for each race, readings interleaved"),
+        ("one call", "results of every state overwrite those of the one before, as in Pinocchio's data"),
         ("batch", f"all {states} states in one call of the C batch entry, one thread, states in rows (in columns)"),
     )
 

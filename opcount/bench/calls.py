@@ -31,12 +31,17 @@ arrays lie makes it up to a fifth, and rarely more, slower, in one place out of 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Field:
-    """The arrays of a scenario and room for its results, as C sees them; `first` is the first result by states."""
+    """The arrays of a scenario and room for its results, as C sees them; `first` is the first result by states.
+
+    `steps` lead from state to state. With those `in_place`, results of every state overwrite those of the one before, as
+    in a controller's loop, and as in Pinocchio's data.
+    """
 
     first: Array
     arrays: tuple[Array, ...]
     starts: Any
     steps: Any
+    in_place: Any
 
     def __repr__(self) -> str:
         return f"<Field of {len(self.arrays)} arrays, {len(self.first)} states>"
@@ -62,8 +67,10 @@ def field(scenario: Scenario, widths: Sequence[int], columns: bool) -> Field:
     given = [np.array(values, order="C") for values in scenario.inputs]
     arrays = [_columns(values) if columns else values for values in (*given, *results)]
     starts = (REALS * len(arrays))(*map(pointer, arrays))
-    steps = (ctypes.c_ssize_t * len(arrays))(*(array.strides[columns] // array.itemsize for array in arrays))
-    return Field(arrays[len(given)], tuple(arrays), starts, steps)
+    apart = [array.strides[columns] // array.itemsize for array in arrays]
+    kind = ctypes.c_ssize_t * len(arrays)
+    steps, in_place = kind(*apart), kind(*apart[: len(given)])
+    return Field(arrays[len(given)], tuple(arrays), starts, steps, in_place)
 
 
 def _columns(values: Array) -> Array:
@@ -88,15 +95,15 @@ def turns(places: Sequence[Field], library: Path, symbol: str) -> Iterator[tuple
 def plain(
     label: str, scenario: Scenario, driver: ctypes.CDLL, library: Path, symbol: str, widths: Sequence[int]
 ) -> Contestant:
-    """A C function (inputs..., outputs...) whose outputs have `widths` reals."""
+    """A C function (inputs..., outputs...) whose outputs have `widths` reals, timed with its results in one place."""
     places = fields(scenario, widths)
     turn = turns(places, library, symbol)
     driver.time_plain.restype = ctypes.c_double
 
     def run(rounds: int) -> float:
         place, (_, kernel) = next(turn)
-        count = len(place.arrays)
-        return float(driver.time_plain(kernel, count, _size(rounds), place.states, place.starts, place.steps))
+        sizes, steps = (len(place.arrays), _size(rounds), place.states), place.in_place if rounds else place.steps
+        return float(driver.time_plain(kernel, *sizes, place.starts, steps))
 
     run(0)
     return Contestant(label, run, scenario.states, places[0].first.copy(), str(library), symbol)
@@ -128,7 +135,7 @@ def batch(
 
 
 def casadi(label: str, scenario: Scenario, driver: ctypes.CDLL, library: Path, function: Any) -> Contestant:
-    """A C function that CasADi generated from `function`, of as many inputs as the scenario."""
+    """A C function that CasADi generated from `function`, of as many inputs as the scenario; timed as by `plain`."""
     outputs = function.n_out()
     places = fields(scenario, [function.nnz_out(k) for k in range(outputs)])
     turn = turns(places, library, function.name())
@@ -140,7 +147,8 @@ def casadi(label: str, scenario: Scenario, driver: ctypes.CDLL, library: Path, f
     def run(rounds: int) -> float:
         place, (_, kernel) = next(turn)
         counts = len(scenario.inputs), outputs, _size(rounds), place.states
-        return float(driver.time_casadi(kernel, *counts, place.starts, place.steps, *work))
+        steps = place.in_place if rounds else place.steps
+        return float(driver.time_casadi(kernel, *counts, place.starts, steps, *work))
 
     run(0)
     return Contestant(label, run, scenario.states, places[0].first.copy())

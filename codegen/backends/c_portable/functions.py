@@ -48,7 +48,7 @@ def emitted(header: Header, kernel: AnyKernel, words: Words, lengths: Lengths) -
         helpers=(),
         calls=(),
         turns=1,
-        spans={},
+        kept={},
         can_fail=kernel.can_fail,
         count=kernel.count,
         written=kernel.written,

@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: a8df8f6401e9660d289aa8b27099cba9551f32d569366be2742febee9de7af77 (SHA-256 of the sources)
+ * Content: 82489d1f30dd7db990625ccf67cbbe83082f384c5836bcadac7584eab575fc5f (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -41,7 +41,7 @@ extern "C" {
 #define SOLO12_NV 18
 #define SOLO12_ABI 1
 #define SOLO12_MODEL "21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc"
-#define SOLO12_CONTENT "a8df8f6401e9660d289aa8b27099cba9551f32d569366be2742febee9de7af77"
+#define SOLO12_CONTENT "82489d1f30dd7db990625ccf67cbbe83082f384c5836bcadac7584eab575fc5f"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int solo12_abi(void);

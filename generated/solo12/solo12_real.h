@@ -241,12 +241,14 @@ union solo12_lanes {
 #define SOLO12_OWN_ANGLES 1
 #endif
 
-/* Angles are taken in blocks: the lanes of one T, or for one state as many numbers as a register holds. */
+/* Angles are taken in blocks: the lanes of one T, or for one state as many numbers as a register holds, but 256 bits on
+ * Intel's processors with AVX-512: instructions of 512 bits hold up the single numbers that follow.
+ */
 #if SOLO12_WIDTH > 1
 #define SOLO12_BLOCK SOLO12_WIDTH
 #elif !defined(__GNUC__)
 #define SOLO12_BLOCK 1
-#elif defined(__AVX512F__)
+#elif defined(__AVX512F__) && (defined(__znver3__) || defined(__znver4__) || defined(__znver5__))
 #define SOLO12_BLOCK 8
 #elif defined(__AVX__)
 #define SOLO12_BLOCK 4

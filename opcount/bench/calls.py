@@ -33,8 +33,8 @@ arrays lie makes it up to a fifth, and rarely more, slower, in one place out of 
 class Field:
     """The arrays of a scenario and room for its results, as C sees them; `first` is the first result by states.
 
-    `steps` lead from state to state. With those `in_place`, results of every state overwrite those of the one before, as
-    in a controller's loop, and as in Pinocchio's data.
+    `steps` lead from state to state. With those `in_place`, results of every state overwrite those of the one before,
+    as in a controller's loop, and as in Pinocchio's data.
     """
 
     first: Array

@@ -1,12 +1,15 @@
 """Our own part: one state per call, and all states in one call, in SIMD lanes: states in rows, or in columns.
 
-The C of a callable takes part as callables are compiled, an emitted folder as its user would compile it.
+The C of a callable takes part as callables are compiled, an emitted folder as its user would compile it, and what has
+sparse results with these, too: Pinocchio does not write zeros either.
 """
 
 from __future__ import annotations
 
 import re
 import tempfile
+from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING
 
 import codegen
@@ -21,8 +24,12 @@ if TYPE_CHECKING:
 
 
 def contestants(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:
-    """Our callables and our emitted folders, by one compiler."""
-    return (*callables(scenario, compiler, build_dir), *folders(scenario, compiler, build_dir))
+    """Our callables, with sparse results where there are such, and our emitted folders, by one compiler."""
+    return (
+        *callables(scenario, compiler, build_dir),
+        *sparse(scenario, compiler, build_dir),
+        *folders(scenario, compiler, build_dir),
+    )
 
 
 def callables(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:
@@ -43,6 +50,28 @@ def callables(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tu
         batch(f"{label}, batch", *given, lanes, f"{made.symbol}_aos", widths, made.work),
         batch(f"{label}, columns", *given, lanes, f"{made.symbol}_soa", widths, made.work, columns=True),
     )
+
+
+def sparse(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:
+    """The same of callables that give nonzeros, which are compared as matrices; none where results have no zeros."""
+    function = built(scenario.model, scenario.algorithm, scenario.contacts, scenario.iterations, compiler, sparse=True)
+    made, pattern = function.artifact, function.outputs[0].pattern
+    if not pattern or all(
+        port.pattern is None or port.pattern.nnz == prod(port.pattern.shape) for port in made.outputs
+    ):
+        return ()
+    name = f"{scenario.model.name}_{scenario.algorithm}_{compiler.family}_sparse"
+    command = [compiler.c, *toolchain(compiler.target, compiler=compiler.c).flags]
+    files, label = dict(made.files), f"rigidc {compiler.family}"
+    scalar = build_dir.shared(name, command, files, f"{made.symbol}.c")
+    lanes = build_dir.shared(f"{name}_lanes", command, files, f"{made.symbol}_lanes.c")
+    widths = [port.size for port in made.outputs]
+    given = scenario, build_dir.driver(compiler)
+    found = (
+        plain(f"{label}, sparse", *given, scalar, made.symbol, widths),
+        batch(f"{label}, sparse batch", *given, lanes, f"{made.symbol}_aos", widths, made.work),
+    )
+    return tuple(replace(one, results=pattern.dense(one.results).reshape(len(one.results), -1)) for one in found)
 
 
 FOLDER = " folder"
@@ -80,8 +109,22 @@ def _emitted(scenario: Scenario, lanes: int) -> dict[str, str]:
         return {path.name: path.read_text(encoding="utf-8") for path in paths if path.suffix in (".c", ".h")}
 
 
-def built(model: Model, algorithm: str, contacts: tuple[Contact, ...], iterations: int, compiler: Compiler) -> Function:
+def built(
+    model: Model,
+    algorithm: str,
+    contacts: tuple[Contact, ...],
+    iterations: int,
+    compiler: Compiler,
+    *,
+    sparse: bool = False,
+) -> Function:
     """Our callable."""
     return codegen.build(
-        model, algorithm, contacts=contacts, iterations=iterations, target=compiler.target, compiler=compiler.c
+        model,
+        algorithm,
+        contacts=contacts,
+        iterations=iterations,
+        target=compiler.target,
+        compiler=compiler.c,
+        sparse=sparse,
     )

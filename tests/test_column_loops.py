@@ -149,6 +149,7 @@ def test_their_operations_are_for_derivatives() -> None:
 def test_so_has_what_is_made_of_them(algorithm: str) -> None:
     contacts = None if algorithm == "aba_derivatives" else FEET
     assert loops(task(codegen.load("atlas_one_hand"), algorithm, contacts=contacts)) is not None
+    assert loops(task(codegen.load("atlas_one_hand"), algorithm, contacts=contacts, sparse=True)) is not None
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,24 @@ def test_many_rows_of_contacts_stay_below_it(name: str, contacts: str) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("name", "contacts"),
+    [
+        ("aba_derivatives", None),
+        ("step_derivatives", None),
+        ("pv_derivatives", HELD["atlas_shadow"]),
+        ("prox_pv_derivatives", FEET_AND_TIPS),
+    ],
+)
+def test_sparse_results_stay_below_it(name: str, contacts: tuple[str, ...] | None) -> None:
+    """What makes nearly dense results of a robot with many joints has the loops that dense results have."""
+    model = codegen.load("atlas_shadow")
+    asked = task(model, name, contacts=contacts, sparse=True)
+    artifact = emit_artifact(header(model, "atlas_shadow", (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
+    assert max(len(text) for _, text in artifact.files) < MOST
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("robot", ["cassie", "icub", "shadow_hand", "tello_humanoid"])
 @pytest.mark.parametrize(
     "name",

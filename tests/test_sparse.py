@@ -83,6 +83,19 @@ def test_lists_of_vectors_stay_as_they_are():
     assert emitted.outputs[0].shape == (1,)
 
 
+@pytest.mark.parametrize("robot", ["go1", "four_bar"])
+def test_steps_have_sparse_derivatives_by_states(robot):
+    """A by positions and velocities, B by forces: nothing changes with the place of a floating base but itself."""
+    model = codegen.load(robot)
+    f, dense = (codegen.build(model, "step_derivatives", sparse=own) for own in (True, False))
+    q, v, tau = model.random(3)
+    for name, own, whole in zip(("A", "B"), f(q, v, tau, 0.01), dense(q, v, tau, 0.01), strict=True):
+        assert (f.pattern(name).dense(own) == whole).all()
+    if robot == "go1":
+        rows = {row for row, column in zip(f.pattern("A").indices, f.pattern("A").columns, strict=True) if column < 3}
+        assert rows == {0, 1, 2}
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_compiled(dtype):
     """States and batches, `out`, pickling, and the directional derivative of a sparse matrix."""

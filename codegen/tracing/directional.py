@@ -96,10 +96,10 @@ def axes(task: Task) -> dict[str, Axes]:
 
 
 def matrices(task: Task) -> tuple[str, ...]:
-    """The results whose columns are coordinates of joints, or rows of contacts."""
-    along = axes(task)
+    """The results whose columns are coordinates of joints, or of states, or rows of contacts."""
+    along, columns = axes(task), ("nv", "nx", "contacts", ARGUMENTS)
     names = [port.name for port in signature(task)[1] if port.name in along]
-    return tuple(name for name in names if len(along[name]) > 1 and along[name][-1] in ("nv", "contacts", ARGUMENTS))
+    return tuple(name for name in names if len(along[name]) > 1 and along[name][-1] in columns)
 
 
 def _moves(name: str) -> bool:

@@ -65,7 +65,7 @@ def kept_of(
     """Symbols of a task's arguments, and what its graph has to make of them; `bodies` reads graphs that are called."""
     inputs, outputs = task.signature
     symbols = symbols_of(inputs)
-    parts = INLINE if task.form.sparse else Sharing(symbols, called)
+    parts = Sharing(symbols, called)
     results = results_or_products(task, symbols, loops=True, parts=parts)
     stages = Stages(tuple(symbols), inputs, parts.opened)
     return symbols, with_products(results, outputs, stages=stages, bodies=bodies)
@@ -146,7 +146,7 @@ def results_or_products(
     task: Task, symbols: list[SX], *, loops: bool = False, parts: Parts = INLINE
 ) -> tuple[Result, ...]:
     """What the algorithm makes of these symbols, with its iterations unrolled; by `loops` over columns if they pay."""
-    results = _run(task, symbols, loops=loops and not task.form.sparse, parts=parts)
+    results = _run(task, symbols, loops=loops, parts=parts)
     if isinstance(results, Iteration):
         results = results.unrolled(task.iterations or 1)
     return results if isinstance(results, tuple) else (results,)
@@ -163,7 +163,8 @@ def _run(task: Task, symbols: list[SX], *, loops: bool = False, parts: Parts = I
         return composed(task, symbols, partial(called, loops=loops, parts=parts), parts)
     columns = {port.name: x for port, x in zip(ports, symbols, strict=True)}
     by: dict[str, Any] = {"by": [columns[parameter_name(x)] for x in task.form.wrt]} if task.form.wrt else {}
-    problem = problem_of(task, symbols, loops=loops and not by)
+    sparse = task.form.sparse and "da_dq" not in entry.outputs  # accelerations change with nearly everything
+    problem = problem_of(task, symbols, loops=loops and not by and not sparse)
     run = (problem.by_columns and entry.by_columns) or entry.run
     how = {"parts": parts} if entry.divides and not by else {}
     results = run(problem.built, *(problem.arguments[name] for name in entry.takes), **by, **how)

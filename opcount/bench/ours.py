@@ -33,45 +33,53 @@ def contestants(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> 
 
 
 def callables(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:
-    """The text of our callables for one compiler, compiled with the flags of our callables.
-
-    Scalar code and lanes lie in shared objects of their own, so that the size of the one is not that of both.
-    """
-    made = built(scenario.model, scenario.algorithm, scenario.contacts, scenario.iterations, compiler).artifact
-    name = f"{scenario.model.name}_{scenario.algorithm}_{compiler.family}"
-    command = [compiler.c, *toolchain(compiler.target, compiler=compiler.c).flags]
-    files, label = dict(made.files), f"rigidc {compiler.family}"
-    scalar = build_dir.shared(name, command, files, f"{made.symbol}.c")
-    lanes = build_dir.shared(f"{name}_lanes", command, files, f"{made.symbol}_lanes.c")
-    widths = [port.size for port in made.outputs]
-    given = scenario, build_dir.driver(compiler)
-    return (
-        plain(label, *given, scalar, made.symbol, widths),
-        batch(f"{label}, batch", *given, lanes, f"{made.symbol}_aos", widths, made.work),
-        batch(f"{label}, columns", *given, lanes, f"{made.symbol}_soa", widths, made.work, columns=True),
-    )
+    """The text of our callables for one compiler, compiled with the flags of our callables."""
+    function = built(scenario.model, scenario.algorithm, scenario.contacts, scenario.iterations, compiler)
+    return _of(function, scenario, compiler, build_dir)
 
 
 def sparse(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:
     """The same of callables that give nonzeros, which are compared as matrices; none where results have no zeros."""
-    function = built(scenario.model, scenario.algorithm, scenario.contacts, scenario.iterations, compiler, sparse=True)
-    made, pattern = function.artifact, function.outputs[0].pattern
-    if not pattern or all(
-        port.pattern is None or port.pattern.nnz == prod(port.pattern.shape) for port in made.outputs
-    ):
+    given = scenario.model, scenario.algorithm, scenario.contacts, scenario.iterations
+    function = built(*given, compiler, sparse=True)
+    pattern, outputs = function.outputs[0].pattern, function.outputs
+    if not pattern or all(port.pattern is None or port.pattern.nnz == prod(port.pattern.shape) for port in outputs):
         return ()
-    name = f"{scenario.model.name}_{scenario.algorithm}_{compiler.family}_sparse"
+    found = _of(function, scenario, compiler, build_dir, "sparse")[:2]
+    return tuple(replace(one, results=pattern.dense(one.results).reshape(len(one.results), -1)) for one in found)
+
+
+def _of(
+    function: Function, scenario: Scenario, compiler: Compiler, build_dir: BuildDir, kind: str = ""
+) -> tuple[Contestant, ...]:
+    """One state a call, and batches in rows and in columns, of a callable of this kind.
+
+    Scalar code and lanes lie in shared objects of their own, so that the size of the one is not that of both.
+    """
+    made, words = function.artifact, [kind] * bool(kind)
+    name = "_".join((scenario.model.name, scenario.algorithm, compiler.family, *words))
     command = [compiler.c, *toolchain(compiler.target, compiler=compiler.c).flags]
     files, label = dict(made.files), f"rigidc {compiler.family}"
     scalar = build_dir.shared(name, command, files, f"{made.symbol}.c")
     lanes = build_dir.shared(f"{name}_lanes", command, files, f"{made.symbol}_lanes.c")
     widths = [port.size for port in made.outputs]
     given = scenario, build_dir.driver(compiler)
-    found = (
-        plain(f"{label}, sparse", *given, scalar, made.symbol, widths),
-        batch(f"{label}, sparse batch", *given, lanes, f"{made.symbol}_aos", widths, made.work),
+    batches = {"batch": ("aos", False), "columns": ("soa", True)}
+    return (
+        plain(", ".join((label, *words)), *given, scalar, made.symbol, widths),
+        *(
+            batch(
+                f"{label}, {' '.join((*words, way))}",
+                *given,
+                lanes,
+                f"{made.symbol}_{end}",
+                widths,
+                made.work,
+                columns=x,
+            )
+            for way, (end, x) in batches.items()
+        ),
     )
-    return tuple(replace(one, results=pattern.dense(one.results).reshape(len(one.results), -1)) for one in found)
 
 
 FOLDER = " folder"

@@ -137,6 +137,20 @@ MUTANTS = (
         ("tests/test_lanes.py",),
     ),
     Mutant(
+        "a line of memory of the wrong elements of two squares",
+        "templates/lanes.c.jinja",
+        "const PLACES places{{ k }} = counted + next{{ k }};",
+        "const PLACES places{{ k }} = counted + next{{ k }}%{{ lanes }};",
+        ("tests/test_lanes.py",),
+    ),
+    Mutant(
+        "a square that the last one overlaps is empty",
+        "codegen/emission/result_places.py",
+        "both if left and first >= (last - 1) * lanes else bool(zero[first : first + lanes].all())",
+        "bool(zero[first : first + lanes].all())",
+        ("tests/test_lanes.py",),
+    ),
+    Mutant(
         "a slot of the workspace given away before its value is read",
         "codegen/emission/layout.py",
         "leaving.setdefault(last[first] + 1, []).append(unit)",

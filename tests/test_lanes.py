@@ -86,7 +86,14 @@ def gapped(*runs: tuple[int, int]) -> Graph:
     return Graph("gapped", *ports, (*inputs, *twice, Value(CONST)), (result,))
 
 
-GAPS = [((3, 16), (1, 40), (9, 5), (8, 17), (0, 3), (2, 21)), ((0, 64), (7, 9), (9, 0)), ((1, 1), (1, 0)), ((0, 33),)]
+GAPS = [
+    ((3, 16), (1, 40), (9, 5), (8, 17), (0, 3), (2, 21)),
+    ((0, 64), (7, 9), (9, 0)),
+    ((3, 21), (5, 0)),
+    ((1, 47), (2, 0)),
+    ((1, 1), (1, 0)),
+    ((0, 33),),
+]
 
 
 @pytest.mark.parametrize("runs", GAPS, ids=str)

@@ -18,7 +18,9 @@ from thorough import besides, diagonal
 
 import codegen
 from codegen import packing
+from codegen.emission import statements
 from codegen.emission.emit import emit_artifacts, emit_folder
+from codegen.emission.flipped import flipped
 from codegen.emission.spec import Kernel, Style
 from codegen.emission.splitting import Lengths
 from codegen.ir.counting import count
@@ -26,7 +28,9 @@ from codegen.ir.graph import Graph, Port, Value, verify
 from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT, OPERATIONS
 from codegen.model.contacts import contact_of
+from codegen.packing import likeness
 from codegen.packing.signs import Signs, value
+from codegen.passes import depth_first
 from codegen.pipeline import kernel
 from codegen.task.limb_symmetry import limbs
 from codegen.tracing.task import Task
@@ -109,6 +113,30 @@ def test_what_limbs_do_is_found_alike(robot: str, steps: tuple[int, int]) -> Non
         graph, made = packed(robot, algorithm)
         assert made.steps <= most, algorithm
         assert count(made.graph).total <= 1.01 * count(graph).total
+
+
+@pytest.mark.parametrize(
+    ("robot", "algorithm", "saved"),
+    besides([("tello_humanoid", "aba", 40)], [("tello_humanoid", "aba", 40), ("talos", "aba", 60)]),
+)
+def test_of_several_alike_those_go_together_that_are_used_alike(
+    monkeypatch: pytest.MonkeyPatch, robot: str, algorithm: str, saved: int
+) -> None:
+    graph, made = packed(robot, algorithm)
+    monkeypatch.setattr(likeness, "_facing", lambda members, _: members)
+    as_they_come = packing.pack(graph, limbs(Task(codegen.load(robot), algorithm)))
+    assert as_they_come
+    assert made.steps <= as_they_come.steps - saved
+
+
+@pytest.mark.thorough
+def test_packs_hardly_depend_on_the_order_of_the_graph() -> None:
+    """With leftovers by place alone, a sixth fewer packs were found in one of these orders."""
+    graph, made = packed("atlas", "rnea_derivatives")
+    turned = depth_first(replace(graph, outputs=graph.outputs[::-1], results=graph.results[::-1]))
+    other = packing.pack(turned, limbs(Task(codegen.load("atlas"), "rnea_derivatives")))
+    assert other
+    assert len(other.packs) == pytest.approx(len(made.packs), rel=0.001)
 
 
 def test_packs_stand_together_and_do_the_same() -> None:
@@ -216,42 +244,81 @@ def test_operators_in_the_packed_text_are_those_of_its_graph() -> None:
     assert counted == {"add": found.add, "mul": found.mul, "div": found.div}
 
 
-@pytest.mark.parametrize(("compiler", "dtype", "longest"), diagonal(COMPILERS, ["float64", "float32"], [200, 10_000]))
-def test_packed_and_plain_code_agree(tmp_path: Path, compiler: str, dtype: str, longest: int) -> None:
-    """Compiled with all warnings as errors, in parts and whole."""
-    made = kernel(Task(codegen.load("solo12"), "aba"))
-    real = "double" if dtype == "float64" else "float"
-    program = f"""#include <stdio.h>
+def calls(made: Kernel, real: str) -> str:
+    """A program that prints all results of five calls, the floating base turned differently at each."""
+    given, taken = made.graph.inputs, made.graph.outputs
+    arrays = [f"{real} {port.name}[{port.size}];" for port in (*given, *taken)]
+    fill = [
+        f"for (int k = 0; k < {port.size}; ++k) {port.name}[k] = ({real})sin({seed}.0 + {seed}*k + 7*i);"
+        for seed, port in enumerate(given, 1)
+    ]
+    show = [f'for (int k = 0; k < {port.size}; ++k) printf("%.17g\\n", (double){port.name}[k]);' for port in taken]
+    names, newline = ", ".join(port.name for port in (*given, *taken)), "\n"
+    return f"""#include <stdio.h>
 #include <math.h>
 #include "arm.h"
 int main(void)
 {{
-    {real} q[19], v[18], tau[18], a[18];
+    {" ".join(arrays)}
     for (int i = 0; i < 5; ++i) {{
-        for (int k = 0; k < 19; ++k) q[k] = ({real})sin(1.0 + k + 7*i);
+{newline.join(fill)}
         const {real} n = ({real})sqrt((double)(q[3]*q[3] + q[4]*q[4] + q[5]*q[5] + q[6]*q[6]));
         for (int k = 3; k < 7; ++k) q[k] /= n;
-        for (int k = 0; k < 18; ++k) v[k] = ({real})cos(2.0*k + i), tau[k] = ({real})sin(3.0*k - i);
-        arm_aba(q, v, tau, a);
-        for (int k = 0; k < 18; ++k) printf("%.17g\\n", (double)a[k]);
+        arm_{made.graph.name}({names});
+{newline.join(show)}
     }}
     return 0;
 }}
 """
+
+
+@pytest.mark.parametrize(
+    ("compiler", "dtype", "longest", "robot", "algorithm"),
+    diagonal(COMPILERS, ["float64", "float32"], [200, 10_000], ["solo12", "talos_reduced"], ["aba", "crba"]),
+)
+def test_packed_and_plain_code_agree(
+    tmp_path: Path, compiler: str, dtype: str, longest: int, robot: str, algorithm: str
+) -> None:
+    """Compiled with all warnings as errors, in parts and whole, with limbs that are mirror images too."""
+    made = kernel(Task(codegen.load(robot), algorithm))
+    assert isinstance(made, Kernel)
+    program, source = calls(made, "double" if dtype == "float64" else "float"), f"arm_{algorithm}.c"
     results, style = [], Style(dtype, lengths=Lengths(longest, longest, longest))
     alone = replace(style, small_vectors=True)
     for name, flags, own in (("plain", ["-DARM_PLAIN"], style), ("packed", [], style), ("alone", [], alone)):
         files = emit_folder(header(), (made,), own)
-        assert ("#if ARM_PACKS" in files["arm_aba.c"]) == (own == style)
+        assert ("#if ARM_PACKS" in files[source]) == (own == style)
         folder = written(files | {"main.c": program}, tmp_path / name)
         options = ["-std=c99", "-O1", *WARNINGS, *flags]
-        compiled(compiler, folder, *options, "main.c", "arm_aba.c", "-o", "main", "-lm")
+        compiled(compiler, folder, *options, "main.c", source, "-o", "main", "-lm")
         results.append(np.array(output(folder / "main").split(), float))
     plain, together, alone_too = results
-    assert len(plain) == 90
+    assert len(plain) == 5 * sum(port.size for port in made.graph.outputs)
     assert (alone_too == together).all()
     scale = np.abs(plain).max()
     np.testing.assert_allclose(together, plain, rtol=0, atol=scale * (1e-12 if dtype == "float64" else 2e-4))
+
+
+@pytest.mark.parametrize("algorithm", besides(["crba"], ["crba", "aba", "rnea_derivatives"]))
+def test_signs_of_mirrored_limbs_are_flipped_together(monkeypatch: pytest.MonkeyPatch, algorithm: str) -> None:
+    """One vector of both signs in the place of values taken out, negated and put together again; the results stay."""
+    _, made = packed("talos_reduced", algorithm)
+    found = flipped(made.graph, made.packs)
+    assert found
+    for members, own in found.items():
+        assert members == own.members
+        assert own.pack in made.packs
+        for member, of, sign in zip(members, own.pack, own.signs.split(", "), strict=True):
+            assert (sign == "-0.0") == (member != of)
+            assert member == of or made.graph.values[member] == Value("neg", (of,))
+    task = Task(codegen.load("talos_reduced"), algorithm)
+    text = emit_folder(header(), (kernel(task),), Style())[f"arm_{algorithm}.c"]
+    monkeypatch.setattr(statements, "flipped", lambda *_: {})
+    before = emit_folder(header(), (kernel(task),), Style())[f"arm_{algorithm}.c"]
+    assert "P2_SIGNED(" not in before
+    assert text.count("P2_SIGNED(") >= len(found)  # parts that need one each make it
+    gathered = [len(re.findall(r"\bg\d+ ?= ?{", c)) for c in (text, before)]
+    assert gathered[0] < gathered[1]
 
 
 @pytest.mark.parametrize("place", [1, 2])
@@ -262,3 +329,19 @@ def test_an_output_may_lie_where_an_input_lies(place: int) -> None:
     expected = function(*state)
     state[place] = state[place].copy()
     assert np.array_equal(function(*state, out=state[place]), expected)
+
+
+def test_sines_of_a_pack_come_after_the_angles_of_all_its_members() -> None:
+    """One limb's angle is made of inputs, the other's of another sine."""
+    one, minus = Value("add", (0, 0)), Value("neg", (0,))
+    values = (
+        *(Value(INPUT, port=0, element=k) for k in range(8)),
+        *(Value(CONST, constant=number) for number in (1.5, -0.25, 2.0)),
+        *(one, minus, Value("sin", (3,)), *[one] * 4, Value("add", (8, 13)), one, minus, one, one, minus, minus),
+        *(one, one, minus, minus, Value("sin", (18,)), one, one, minus, one, Value("sin", (14,))),
+    )
+    graph = verify(Graph("any", (Port("x", (8,)),), (Port("y", (4,)),), values, ((8, 8, 8, 8),)))
+    made = packing.pack(graph, [{("x", k): (0, int(k == 3), 0) for k in range(8)}], worth=1e9)
+    assert made
+    assert made.packs
+    same(graph, verify(made.graph))

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from codegen.emission.blocks import EIGHT, PAIR
+from codegen.emission.flipped import Flipped, flipped
 from codegen.emission.layout import START, layout
 from codegen.emission.nesting import LONGEST, nested, within
 from codegen.emission.rows import in_rows
@@ -76,11 +77,11 @@ def statements(
     rows = in_rows(graph, plan, names, stored) if packs else {}
     words = words.without({target for own in rows.values() for row in own for target in row.targets})
     numbers = spread(graph, plan, words, apart)
-    inner, alone = nested(graph, plan, stored), _stored_alone(plan, words, stored)
+    inner, alone, turned = nested(graph, plan, stored), _stored_alone(plan, words, stored), flipped(graph, packs)
     parts, firsts = [], entering(graph, plan, comments.owners)
     for number, units in enumerate(plan.parts):
         reads = _reads(graph, plan, words, units, stored, rows)
-        writer = _Writer(graph, plan, words, language, firsts, comments.sections, inner, alone, reads, apart)
+        writer = _Writer(graph, plan, words, language, firsts, comments.sections, inner, alone, reads, apart, turned)
         if len(plan.parts) > 1:
             writer.say(f"Part {number + 1} of {len(plan.parts)}.")
         if number == 0:
@@ -223,10 +224,13 @@ class _Writer:
         alone: frozenset[int],
         reads: Mapping[int, int],
         apart: Collection[str],
+        turned: Mapping[tuple[int, ...], Flipped],
     ) -> None:
         self.graph, self.plan, self.words, self.language, self.entering = graph, plan, words, language, entering
         self.sections, self.section = sections if graph.labels else (), ""
         self.inner, self.alone, self.reads, self.apart = inner, alone, reads, apart
+        self.flipped = turned
+        self.negatives = {index: own for own in turned.values() for index in {*own.members} - {*own.pack}}
         self.lines: list[str] = []
         self.known: dict[Any, str] = {}
         self.numbers: Counter[str] = Counter()
@@ -246,7 +250,10 @@ class _Writer:
             self._angles(index)
         if index in self.entering:
             self.say(f"First use of the coordinates of {', '.join(self.entering[index])}.")
-        if index not in self.plan.at_home:
+        if index in self.negatives:
+            self._enter(index)
+            self._negative(index)
+        elif index not in self.plan.at_home:
             self._enter(index)
             expression = self._expression(index)
             if index in self.inner and len(expression) <= LONGEST:
@@ -256,15 +263,39 @@ class _Writer:
 
     def _keep(self, index: int, expression: str) -> None:
         """A unit goes to its places, and becomes a variable if it is read besides."""
-        results = self.words.targets[index] if index in self.alone else []
-        if results:
-            self.say(STORES)
-        places = ([self._place(index)] if index in self.plan.slots else []) + results
+        places, results = self._places(index)
         text = self._assigned(places, expression)
-        if places and self.reads[index] == len(results):
+        if places and self.reads[index] == results:
             self.lines.append(f"{text};")
         else:
             self._name(index, text)
+
+    def _places(self, index: int) -> tuple[list[str], int]:
+        """Where a unit goes as soon as it is made, and to how many results."""
+        results = self.words.targets[index] if index in self.alone else []
+        if results:
+            self.say(STORES)
+        return ([self._place(index)] if index in self.plan.slots else []) + results, len(results)
+
+    def _negative(self, index: int) -> None:
+        """A negative that is an element of a vector with signs flipped."""
+        own = self.negatives[index]
+        element = f"{self._flipped(own)}[{own.members.index(index)}]"
+        places, _ = self._places(index)
+        if places:
+            self.lines.append(f"{self._assigned(places, element)};")
+        self.known[index] = element
+
+    def _flipped(self, own: Flipped) -> str:
+        """The name of a pack with signs flipped."""
+        first = own.pack[0]
+        if own.members not in self.known:
+            self._fetch(first)
+            self.known[own.members] = self._fresh("g")
+            kind = f"P{len(own.pack)}"
+            text = f"{kind}_SIGNED({self.known[first]}, {own.signs})"
+            self.lines.append(f"const {kind} {self.known[own.members]} = {text};")
+        return self.known[own.members]
 
     def _enter(self, index: int) -> None:
         """A comment where another section begins."""
@@ -358,7 +389,7 @@ class _Writer:
             return self.language.spell(op, operands, [words.literal[arg] for arg in args])
         rows = list(zip(*[self.graph.values[member].args for member in pack], strict=True))
         for members in rows:
-            for arg in members:
+            for arg in () if members in self.flipped else members:
                 self._fetch(arg)
         same = all(len(set(members)) == 1 for members in rows)
         vectors = [self._vector(members, same, op, place) for place, members in enumerate(rows)]
@@ -384,6 +415,8 @@ class _Writer:
             return self.known[members[0]] if members[0] in self.known else self._text(members[0], op, place)
         if len(set(members)) == 1 and not whole:
             return self._text(members[0], op, place)
+        if members in self.flipped:
+            return self._flipped(self.flipped[members])
         listed = ", ".join(map(self._single, members))
         if members not in self.known:
             self.known[members] = self._fresh("g")

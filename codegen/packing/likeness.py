@@ -8,7 +8,9 @@ which the value depends on: values after it are found alike again.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
 from codegen.ir.operations import CONST, INPUT
@@ -130,6 +132,7 @@ def _tuples(
         if side:
             found[side[0]][numbers[index]].append(index)
     limb = [side[1] if side else 0 for side in sides]
+    uses = _uses(sums, numbers)
     tuples: list[tuple[int, ...]] = []
     left: list[int] = []
     for group, width in widths.items():
@@ -139,11 +142,36 @@ def _tuples(
             limbs: list[list[int]] = [[] for _ in range(width)]
             for index in members:
                 limbs[limb[index]].append(index)
+            if len(members) > width:
+                limbs = _facing(limbs, uses)
             tuples += zip(*limbs, strict=False)
             if len(members) != width or not all(limbs):
                 for own in limbs:
                     left += own[min(map(len, limbs)) :]
     return tuples, left
+
+
+def _uses(sums: Sums, numbers: Sequence[int]) -> dict[int, list[int]]:
+    """By values, the numbers of those that use them."""
+    uses: dict[int, list[int]] = {index: [] for index in sums.nodes}
+    for index, node in sums.nodes.items():
+        for arg in node.args:
+            uses[arg].append(numbers[index])
+    return {index: sorted(own) for index, own in uses.items()}
+
+
+def _facing(limbs: Sequence[Sequence[int]], uses: Mapping[int, list[int]]) -> list[list[int]]:
+    """Values alike, by limbs, in such an order that those come first which all limbs use alike, each at its like."""
+    own = [Counter(tuple(uses[index]) for index in members) for members in limbs]
+    common = reduce(and_, own)
+    ordered = []
+    for members in limbs:
+        left, first, last = common.copy(), list[int](), list[int]()
+        for index in sorted(members, key=uses.__getitem__):
+            (first if left[tuple(uses[index])] > 0 else last).append(index)
+            left[tuple(uses[index])] -= 1
+        ordered.append(first + last)
+    return ordered
 
 
 def _first(sums: Sums, left: Sequence[int]) -> set[int]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from codegen.ir.graph import Graph, Value
 from codegen.ir.operations import CONST, INPUT
 from codegen.passes.angles import reordered
+from codegen.passes.depth_first import short_lived
 from codegen.passes.last_use_first import early_ends
 from codegen.passes.list_scheduling import waited_for
-from codegen.passes.sethi_ullman import short_lived
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

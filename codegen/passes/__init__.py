@@ -16,13 +16,13 @@ from codegen.ir.products import WithProducts
 from codegen.passes.angles import hoist_angles
 from codegen.passes.constants import fold_constants
 from codegen.passes.dead import drop_dead
+from codegen.passes.depth_first import depth_first
 from codegen.passes.factors import factor_sums
 from codegen.passes.last_use_first import last_use_first
 from codegen.passes.list_scheduling import list_scheduling
 from codegen.passes.negations import spare_negations
 from codegen.passes.pairs import share_pairs
 from codegen.passes.reciprocals import share_reciprocals
-from codegen.passes.sethi_ullman import sethi_ullman
 from codegen.passes.sums import chain_sums
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ __all__ = [
     "DEFAULT",
     "ORDER",
     "chain_sums",
+    "depth_first",
     "drop_dead",
     "emitted",
     "factor_sums",
@@ -44,7 +45,6 @@ __all__ = [
     "last_use_first",
     "list_scheduling",
     "run",
-    "sethi_ullman",
     "share_pairs",
     "share_reciprocals",
     "spare_negations",
@@ -53,7 +53,7 @@ __all__ = [
 DEFAULT: tuple[Pass, ...] = (fold_constants, drop_dead, share_reciprocals, factor_sums, drop_dead)
 SHARE: tuple[Pass, ...] = (share_pairs, factor_sums, drop_dead, share_pairs)  # what is shared may have factors
 COUNTED: tuple[Pass, ...] = (spare_negations, *SHARE, chain_sums)
-ARRANGE: tuple[Pass, ...] = (hoist_angles, sethi_ullman, last_use_first, list_scheduling)
+ARRANGE: tuple[Pass, ...] = (hoist_angles, depth_first, last_use_first, list_scheduling)
 ORDER: tuple[Pass, ...] = (*COUNTED, *ARRANGE)
 
 _ROUNDS = 8

@@ -50,8 +50,8 @@ def in_front(graph: Graph) -> list[int]:
     for index, value in enumerate(values):
         for arg in value.args:
             late[index] |= late[arg]
-    early = {angle: members for angle, members in pairs(graph).items() if not late[angle]}
-    front = [index for members in early.values() for index in members]
+    early = [own for own in pairs(graph).values() if not any(late[arg] for index in own for arg in values[index].args)]
+    front = [index for members in early for index in members]
     needed = graph.needed_by([arg for index in front for arg in values[index].args])  # packs have several
     return [index for index in range(len(values)) if needed[index]] + front
 

@@ -20,7 +20,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: f6a648b1b140be0d4911091aad8a52d792c3ec70c2c4b8e87bf32974682a3528 (SHA-256 of the sources)
+ * Content: 201ddbbe9ecbc6cbdb77c16cdcf8bc2fdbbb649f19c326bbb11d4e47d94d5b85 (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -35,7 +35,7 @@ extern "C" {
 #define IIWA_NV 7
 #define IIWA_ABI 1
 #define IIWA_MODEL "bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68"
-#define IIWA_CONTENT "f6a648b1b140be0d4911091aad8a52d792c3ec70c2c4b8e87bf32974682a3528"
+#define IIWA_CONTENT "201ddbbe9ecbc6cbdb77c16cdcf8bc2fdbbb649f19c326bbb11d4e47d94d5b85"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int iiwa_abi(void);

@@ -29,7 +29,8 @@ typedef IIWA_REAL R;
 typedef R T;
 
 /* Limbs of one shape go in step, as the elements of small vectors, if the processor has such: P2 and P4 are 2 and 4
- * reals, P2_ANY and P4_ANY the same anywhere in memory, of which _AT(x) is what begins with x, _OF(x) to be read. IIWA_PLAIN asks for one number at a time.
+ * reals, P2_ANY and P4_ANY the same anywhere in memory, of which _AT(x) is what begins with x, _OF(x) to be read, and
+ * _SIGNED(x, 0.0, -0.0, ...) x with the signs flipped where zeros are negative. IIWA_PLAIN asks for one number at a time.
  * IIWA_SINGLY is a number out of an array that goes into such a vector; clang would gather them by one instruction,
  * which takes longer than single loads.
  */
@@ -43,11 +44,14 @@ typedef R P4_ANY __attribute__((vector_size(4*sizeof(R)), aligned(sizeof(R)), ma
 #define P4_AT(x) (*(P4_ANY *)&(x))
 #define P2_OF(x) (*(const P2_ANY *)&(x))
 #define P4_OF(x) (*(const P4_ANY *)&(x))
+typedef long long P2_BITS __attribute__((vector_size(2*sizeof(R))));
+typedef long long P4_BITS __attribute__((vector_size(4*sizeof(R))));
+#define P2_SIGNED(x, ...) ((P2)((P2_BITS)(x) ^ (P2_BITS)(P2){__VA_ARGS__}))
+#define P4_SIGNED(x, ...) ((P4)((P4_BITS)(x) ^ (P4_BITS)(P4){__VA_ARGS__}))
 #if defined(__clang__) || __GNUC__ >= 12
 #define P4_PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-typedef long long P4_PLACES __attribute__((vector_size(4*sizeof(R))));
-#define P4_PICK(a, b, ...) __builtin_shuffle(a, b, (P4_PLACES){__VA_ARGS__})
+#define P4_PICK(a, b, ...) __builtin_shuffle(a, b, (P4_BITS){__VA_ARGS__})
 #endif
 #if defined(__clang__)
 #define IIWA_SINGLY(x) (*(const volatile T *)&(x))

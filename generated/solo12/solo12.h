@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 82489d1f30dd7db990625ccf67cbbe83082f384c5836bcadac7584eab575fc5f (SHA-256 of the sources)
+ * Content: 59d837087467658cf2cc33e1f82bdaff2c8c435da9cac7a291f52bdcadf88f8c (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -41,7 +41,7 @@ extern "C" {
 #define SOLO12_NV 18
 #define SOLO12_ABI 1
 #define SOLO12_MODEL "21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc"
-#define SOLO12_CONTENT "82489d1f30dd7db990625ccf67cbbe83082f384c5836bcadac7584eab575fc5f"
+#define SOLO12_CONTENT "59d837087467658cf2cc33e1f82bdaff2c8c435da9cac7a291f52bdcadf88f8c"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int solo12_abi(void);
@@ -65,7 +65,7 @@ void solo12_rnea(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *
  */
 void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
 /* Bytes of stack that a call takes at most by GCC or clang at -O2, estimated from what is alive at once. */
-#define SOLO12_CRBA_STACK 3264
+#define SOLO12_CRBA_STACK 3328
 
 /* aba: forward dynamics, O(n)
  *   in  q[19] (19): configuration
@@ -76,7 +76,7 @@ void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
  */
 void solo12_aba(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *tau, SOLO12_REAL *a);
 /* Bytes of stack that a call takes at most by GCC or clang at -O2, estimated from what is alive at once. */
-#define SOLO12_ABA_STACK 5568
+#define SOLO12_ABA_STACK 5888
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from drawn_graphs import PRODUCTS, graphs
@@ -266,10 +268,25 @@ def most_alive(graph: Graph) -> int:
 def test_lifetimes_get_shorter(robot: str, algorithm: str, part: float) -> None:
     written = codegen.graphs(codegen.load(robot), algorithm)[0]
     before = passes.run(written, order=(passes.chain_sums, passes.hoist_angles))
-    after = verify(passes.sethi_ullman(before))
+    after = verify(passes.depth_first(before))
     assert count(after) == count(before)
     assert most_alive(after) <= part * most_alive(before)
     assert sorted(value.op for value in after.values) == sorted(value.op for value in before.values)
+
+
+@pytest.mark.parametrize(
+    ("robot", "algorithm", "part"),
+    besides([("go1", "crba", 0.8)], [("go1", "crba", 0.8), ("talos", "crba", 0.5), ("talos", "rnea_derivatives", 0.3)]),
+)
+def test_matrices_that_are_walked_by_pairs_of_joints_keep_fewer_values(
+    monkeypatch: pytest.MonkeyPatch, robot: str, algorithm: str, part: float
+) -> None:
+    graph = passes.run(codegen.graphs(codegen.load(robot), algorithm)[0], order=passes.COUNTED)
+    after = verify(passes.depth_first(graph))
+    monkeypatch.setattr(sys.modules["codegen.passes.depth_first"], "_SAVED", 1.0)
+    as_written = passes.depth_first(graph)
+    assert count(after) == count(as_written)
+    assert most_alive(after) <= part * most_alive(as_written)
 
 
 @pytest.mark.parametrize(
@@ -378,7 +395,7 @@ def test_sums_change_the_last_places_only(graph: Graph) -> None:
 
 def test_lifetimes_of_a_chain_of_sums() -> None:
     graph = case("add(add(mul(x, y), mul(y, z)), add(mul(z, x), add(sq(x), sq(y))))")
-    assert most_alive(passes.sethi_ullman(graph)) == 3
+    assert most_alive(passes.depth_first(graph)) == 3
 
 
 def test_run_on_a_mechanism() -> None:

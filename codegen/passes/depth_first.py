@@ -37,15 +37,17 @@ def short_lived(graph: Graph) -> list[int]:
     """That order."""
     front, needs, operands = in_front(graph), _registers(graph), [value.args for value in graph.values]
     together = {member: members for members in pairs(graph).values() for member in members}
-    written, columns = list(dict.fromkeys(chain.from_iterable(graph.results))), _sorted(graph, _column)
-    walks = (written, written[::-1], columns, columns[::-1], _sorted(graph, _pair))
-    orders = [_walked(operands, needs, together, front, walk, last) for walk in walks for last in (False, True)]
+    written = list(dict.fromkeys(chain.from_iterable(graph.results)))
+    walks = (written, written[::-1], _sorted(graph, _column)[::-1], _sorted(graph, _pair))
     users = np.repeat(np.arange(len(operands)), [len(args) for args in operands])
     uses = np.fromiter(chain.from_iterable(operands), np.int64, len(users))
     made = np.array([value.op not in (CONST, INPUT) for value in graph.values], bool)
+    orders = [_walked(operands, needs, together, front, walk, last=False) for walk in walks]
     waits = [_waits(order, uses[made[uses]], users[made[uses]]) for order in orders]
-    best, usual = waits.index(min(waits)), waits.index(min(waits[:4]))
-    return orders[best if waits[best] <= (1 - _SAVED) * waits[usual] else usual]
+    best, usual = waits.index(min(waits)), waits.index(min(waits[:2]))
+    taken = best if waits[best] <= (1 - _SAVED) * waits[usual] else usual
+    other = _walked(operands, needs, together, front, walks[taken], last=True)
+    return min(orders[taken], other, key=lambda order: _waits(order, uses[made[uses]], users[made[uses]]))
 
 
 def _column(port: int, row: int, column: int) -> tuple[int, ...]:

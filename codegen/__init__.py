@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from codegen.algorithms import ALGORITHMS
     from codegen.api import auto, build, generate, graphs
+    from codegen.compilation.in_parallel import in_parallel
     from codegen.description import bundled
     from codegen.errors import BuildError, RobotError, SingularError
     from codegen.formulas import symbolic
@@ -45,6 +46,7 @@ __all__ = [
     "contact_wrenches",
     "generate",
     "graphs",
+    "in_parallel",
     "inertial_parameters",
     "load",
     "symbolic",
@@ -71,6 +73,7 @@ _HOMES = {
     "contact_wrenches": "model.wrenches",
     "generate": "api",
     "graphs": "api",
+    "in_parallel": "compilation.in_parallel",
     "inertial_parameters": "identification",
     "load": "robot",
     "symbolic": "formulas",

@@ -13,7 +13,8 @@ import json
 import os
 import shutil
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -28,10 +29,25 @@ from codegen.emission.text import template_folder
 from codegen.errors import BuildError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 _META = "meta.json"
 PACKAGE = Path(__file__).resolve().parents[1]
+_only_found = ContextVar("_only_found", default=False)
+
+
+class NotBuiltError(Exception):
+    """There is no sound build, and none may be made."""
+
+
+@contextmanager
+def nothing_built() -> Iterator[None]:
+    """Meanwhile what is not in the cache is not built: NotBuiltError."""
+    before = _only_found.set(True)
+    try:
+        yield
+    finally:
+        _only_found.reset(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +127,8 @@ def kept(
     # More than once only where another process repairs or clears the cache at the same moment.
     for _ in range(3):
         if found is None:
+            if _only_found.get():
+                raise NotBuiltError(request)
             _build(root, place, request, build, tools)
             found = _checked(place)
     if found is None:

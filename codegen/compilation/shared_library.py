@@ -49,9 +49,12 @@ def compile_library(
 
     with doing("compiling"), tempfile.TemporaryDirectory(dir=folder) as own:
         pipes["env"] = tools.environment(Path(own))
-        flags = [*tools.command, *tools.flags, "-Wno-psabi", "-fPIC", "-c"]
+        steps = [
+            [*tools.command, *tools.compiling(files[source]), *own, source, "-o", f"{source}.o"]
+            for source, own in kinds.items()
+        ]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(run, [[*flags, *own, source, "-o", f"{source}.o"] for source, own in kinds.items()]))
+            list(pool.map(run, steps))
         libraries, objects = [*needed, *["-lstdc++"] * any(kinds.values())], [f"{path}.o" for path in kinds]
         run([*tools.command, *tools.linking, *objects, *libraries, "-lm", "-o", f"{name}.so"])
     return f"{name}.so"

@@ -93,7 +93,7 @@ FALLING = np.sqrt(CENTRE[2] / 9.81)  # time constant of a body that falls from i
 def stages():
     """The stage of every node, and the last one, which is a cost of the state alone."""
     body, each, last = ocp.WholeBody(robot, H), ocp.Stage(), ocp.Stage()
-    fk, rnea, com = body.function("fk", frames=FRAMES), body.function("rnea", external=SOLES), body.function("com")
+    fk, rnea, com = body.functions(fk={"frames": FRAMES}, rnea={"external": SOLES}, com={})
 
     def follow(stage, q, v, factor):
         q_weights, v_weights = [20, 20, 200, 300, 300, 300, *POSTURE], [5, 5, 20, 10, 10, 10, *np.ones(nv - 6)]

@@ -87,7 +87,7 @@ REST = standing()
 def stages():
     """The stage of every node, and the last one, which is a cost of the state alone."""
     body, each, last = ocp.WholeBody(robot, H), ocp.Stage(), ocp.Stage()
-    fk, rnea = body.function("fk", frames=POINTS), body.function(RNEA, external=POINTS)
+    fk, rnea = body.functions(**{"fk": {"frames": POINTS}, RNEA: {"external": POINTS}})
 
     def follow(stage, q, v, factor):
         posture = [next((w for part, w in POSTURE.items() if part in name), 20.0) for name in JOINTS]

@@ -122,7 +122,7 @@ def standing():
 def stages(expand):
     """The stage of every node, and the last one, which is a cost of the state alone."""
     body, each, last = ocp.WholeBody(robot, H, expand=expand), ocp.Stage(), ocp.Stage()
-    fk, rnea = body.function("fk", frames=FEET), body.function(RNEA, external=FEET)
+    fk, rnea = body.functions(**{"fk": {"frames": FEET}, RNEA: {"external": FEET}})
 
     def follow(stage, q, v, factor):
         q_weights = [200, 200, 800, 300, 300, 200, *(nv - 6) * [4]]

@@ -17,8 +17,8 @@ LONGEST = 2000
 """Statements per C function: compilers take less time for several of this length than for one, and their stack frames
 stay so small that instructions are short, which large functions live on."""
 
-IN_STEP = 1000
-"""The same where limbs go in step: frames then hold vectors."""
+IN_STEP = 320
+"""The same where limbs go in step: frames then hold vectors, and short ones stay in the first-level cache."""
 
 HUGE = 20_000
 """Statements beyond which parts are no longer than those: what a compiler takes grows faster than their length."""
@@ -65,7 +65,7 @@ class Lengths:
         return [] if stays else cuts(spans, length, longest)
 
 
-SHORT = Lengths(whole=5000, part=320, in_step=640, numbers=72, turns=16)
+SHORT = Lengths(whole=5000, part=320, numbers=72, turns=16)
 """Lengths for clang: it loads a number once per function and keeps it, on the stack in the end. Where there are many,
 it wants short parts, and short parts want fewer states at a time. GCC is as fast with them, so they suit code that any
 compiler may get."""

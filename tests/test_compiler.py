@@ -94,6 +94,14 @@ def test_clang_gets_shorter_parts(tmp_path: Path) -> None:
     assert found["gcc"] == (found["clang"] if sys.platform == "darwin" else Lengths())
 
 
+def test_clang_spends_less_on_long_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    long, short = 200_000 * " ", "int x;"
+    for compiler in COMPILERS:
+        monkeypatch.setenv("RIGIDC_CC", compiler)
+        flags = [[flag for flag in toolchain().compiling(text) if flag.startswith("-O")] for text in (short, long)]
+        assert flags == [["-O2"], ["-O2", "-O1"] if "clang" in compiler else ["-O2"]]
+
+
 def test_an_unknown_target_is_refused() -> None:
     with pytest.raises(BuildError, match="'pentium': choose one of native, "):
         toolchain("pentium")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from casadi import SX
 from test_derivatives import worst
+from thorough import besides
 
 import codegen
 from codegen.algorithms import ALGORITHMS
@@ -129,7 +130,7 @@ def test_contacts_tell_a_singular_state_at_any_stage() -> None:
     assert status == 0
 
 
-@pytest.mark.parametrize("name", ["pv_step_derivatives", "prox_pv_step_derivatives"])
+@pytest.mark.parametrize("name", besides(["pv_step_derivatives"], ["pv_step_derivatives", "prox_pv_step_derivatives"]))
 def test_many_rows_of_contacts_are_loops_in_steps(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """As in derivatives of the dynamics; four feet stand for more rows here."""
     monkeypatch.setattr("codegen.tracing.sharing.FACTORED", 12)
@@ -143,7 +144,10 @@ def test_many_rows_of_contacts_are_loops_in_steps(monkeypatch: pytest.MonkeyPatc
     assert worst(list(mine[:2]), list(exact)) < 1e-8
 
 
-@pytest.mark.parametrize("name", ["pv_step_rk4_derivatives", "prox_pv_step_implicit_midpoint"])
+@pytest.mark.parametrize(
+    "name",
+    besides(["prox_pv_step_implicit_midpoint"], ["pv_step_rk4_derivatives", "prox_pv_step_implicit_midpoint"]),
+)
 def test_parts_that_are_called_have_loops_within(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """What comes after loops is a stage of the part, and is called again; its parts stand once."""
     model = codegen.load("go1")

@@ -69,8 +69,8 @@ _CLANG = ("-mllvm", "-post-RA-scheduler=0")
 functions, which run no faster."""
 
 _LONG = 100_000
-"""Characters of C above which clang's -O1 is enough: a third less time, for code that is no slower. It does not unroll
-the loop over angles, which short functions would miss."""
+"""Characters of C above which clang's -O1 is enough: a fifth to a third less time, for code that is no slower. It
+does not unroll the loop over angles, which short functions would miss."""
 
 WHOLE = ("-mprefer-vector-width=512",)
 """clang cuts vectors of 512 bits in two where Intel's processors were once slow with them."""

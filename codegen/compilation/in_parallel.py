@@ -41,28 +41,26 @@ def in_parallel(*calls: Callable[[], T]) -> tuple[T, ...]:
 
     Those that have to be built are built at the same time, one by each processor, by processes that leave them in the
     build cache; what these cannot do is done here. Calls are pickled: RobotError for one that cannot be, such as a
-    lambda. Errors are those of the calls, the first one's first.
+    lambda. Errors are those of the calls; one that needs no build is raised before anything is built.
     """
-    absent = [(number, call) for number, call in enumerate(calls, 1) if not _built(call)]
+    found = [_found(call) for call in calls]
+    absent = [(number, call) for number, call in enumerate(calls, 1) if not found[number - 1]]
     together = min(len(absent), _processors())
     if together > 1 and sys.executable:
         waiting = deque(_pickled(number, call) for number, call in absent)
         with doing(f"{len(absent)} functions, {together} at a time"), ThreadPoolExecutor(together) as pool:
             for at_work in [pool.submit(_work_off, waiting) for _ in range(together)]:
                 at_work.result()
-    return tuple([call() for call in calls])
+    return tuple([made[0] if made else call() for made, call in zip(found, calls, strict=True)])
 
 
-def _built(call: Callable[[], object]) -> bool:
-    """Whether a call finds all that it needs in the cache; its errors are for later."""
+def _found(call: Callable[[], T]) -> tuple[T, ...]:
+    """What a call gives that finds all that it needs in the cache; nothing for another one."""
     try:
         with nothing_built():
-            call()
+            return (call(),)
     except NotBuiltError:
-        return False
-    except Exception:  # the caller's, raised when its turn has come
-        return True
-    return True
+        return ()
 
 
 def _pickled(number: int, call: Callable[[], object]) -> bytes:

@@ -6,7 +6,7 @@ import ctypes
 from typing import TYPE_CHECKING
 
 import numpy as np
-from compilers import WARNINGS, compiled, output, written
+from compilers import SANITIZED, WARNINGS, compiled, output, written
 from graph_cases import header
 
 from codegen.emission.emit import Style, emit_folder
@@ -46,8 +46,7 @@ def of_one_state(
         ]
     )
     written(files, folder)
-    sanitize = ["-g", "-O2", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    compiled(compiler, folder, "-std=c99", *WARNINGS, *flags, *sanitize, "main.c", source, "-lm", "-o", "main")
+    compiled(compiler, folder, "-std=c99", *WARNINGS, *flags, "-O2", *SANITIZED, "main.c", source, "-lm", "-o", "main")
     return np.array([float(line) for line in output(folder / "main").split()])
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compilers import COMPILERS, WARNINGS, compiled, output, written
+from compilers import COMPILERS, SANITIZED, WARNINGS, compiled, output, written
 from graph_cases import header, kernel, one_of_each, pendulum, pendulum_by_hand, powers, turn
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,10 +104,9 @@ def test_every_operation_in_c(
     inputs = [np.array(0.625), np.array([-0.75])]
     files["main.c"] = program(graph, inputs, SCALARS[dtype].real)
     written(files, tmp_path)
-    sanitize = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     sources = [name for name in files if name.endswith(".c") and name != "example.c"]
     libraries = ["-lm", "-lstdc++"] if "c++" in language else ["-lm"]
-    compiled(compiler, tmp_path, *language, *WARNINGS, *sanitize, *sources, *libraries, "-o", "main")
+    compiled(compiler, tmp_path, *language, *WARNINGS, "-O1", *SANITIZED, *sources, *libraries, "-o", "main")
     got = np.array([float(line) for line in output(tmp_path / "main").split()])
     wanted = interpret(graph, *inputs)[0]
     np.testing.assert_allclose(got, wanted, rtol=1e-14 if dtype == "float64" else 2e-6)

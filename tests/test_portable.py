@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from compilers import COMPILERS, WARNINGS, compiled, output, written
+from compilers import COMPILERS, SANITIZED, WARNINGS, compiled, output, written
 from graph_cases import header, kernel, one_of_each, pendulum, powers, turn
 from test_emit import LITERAL, program
 from thorough import chosen, diagonal
@@ -107,7 +107,6 @@ def test_every_operation(tmp_path: Path, compiler: str, language: tuple[str, ...
     inputs = [np.array(0.625), np.array([-0.75])]
     files["main.c"] = program(graph, inputs, SCALARS[dtype].real)
     written(files, tmp_path)
-    sanitize = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     libraries = ["-lm", "-lstdc++"] if "c++" in language else ["-lm"]
     compiled(
         compiler,
@@ -115,7 +114,8 @@ def test_every_operation(tmp_path: Path, compiler: str, language: tuple[str, ...
         *language,
         "-pedantic-errors",
         *WARNINGS,
-        *sanitize,
+        "-O1",
+        *SANITIZED,
         "main.c",
         "arm.c",
         *libraries,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from casadi import SX, Function
-from compilers import COMPILERS, WARNINGS, compiled, output, written
+from compilers import COMPILERS, SANITIZED, WARNINGS, compiled, output, written
 from graph_cases import header
 
 import codegen
@@ -286,8 +286,9 @@ def check(
         f'for (int k = 0; k < {sizes[2]}; ++k) printf("%.17g\\n", y[k]);\nreturn 0; }}\n'
     )
     written(files, folder)
-    sanitize = ["-g", "-O2", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    compiled(compiler, folder, "-std=c99", *WARNINGS, *flags, *sanitize, "main.c", *sources, "-lm", "-o", "main")
+    compiled(
+        compiler, folder, "-std=c99", *WARNINGS, *flags, "-O2", *SANITIZED, "main.c", *sources, "-lm", "-o", "main"
+    )
     got = np.array([float(line) for line in output(folder / "main").split()])
     z, _, y = interpret(straight_line(function), x)
     np.testing.assert_allclose(got, np.concatenate([z.ravel(), y.ravel()]), rtol=1e-13, atol=1e-13)

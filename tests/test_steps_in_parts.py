@@ -117,13 +117,20 @@ def test_operations_are_those_of_one_expression_or_few_more() -> None:
     assert together <= divided < 1.05 * together
 
 
-def test_contacts_tell_a_singular_state_at_any_stage() -> None:
+@pytest.mark.parametrize(
+    ("name", "results"),
+    besides(
+        [("pv_step_rk4", ("q_next", "v_next"))],
+        [("pv_step_rk4", ("q_next", "v_next")), ("pv_step_rk4_derivatives", ("A", "B"))],
+    ),
+)
+def test_contacts_tell_a_singular_state_at_any_stage(name: str, results: tuple[str, ...]) -> None:
     """The status is the sum of those of all parts."""
     model = codegen.load("go1")
     contacts = [f"{tip}:3" for tip in model.tips[:2]]
-    found = parts(model, "pv_step_rk4_derivatives", contacts=contacts)
-    assert [port.name for port in found.outputs] == ["A", "B", "status"]
-    asked = task(model, "pv_step_rk4_derivatives", contacts=contacts)
+    found = parts(model, name, contacts=contacts)
+    assert [port.name for port in found.outputs] == [*results, "status"]
+    asked = task(model, name, contacts=contacts)
     given, exact = oracle(model, asked.algorithm, 2, contacts=asked.chosen_contacts())
     *mine, status = interpret(straight_line(found), *given)
     assert worst(mine, list(exact)) < 1e-8

@@ -50,6 +50,7 @@ def test_forward_mode_of_an_arm():
     np.testing.assert_allclose(many, [expected[0]] * 5, atol=1e-12 * np.abs(expected[0]).max())
 
 
+@pytest.mark.thorough
 def test_forward_mode_of_matrices():
     arm = codegen.load("iiwa")
     fk, (q, v, _) = to_jax(arm, "fk"), arm.random(2)

@@ -158,7 +158,10 @@ class WithProducts:
     maps: tuple[GraphMap, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.graph!r}, then {', '.join(map(str, (*self.maps, *self.products, *self.gathers)))}"
+        inputs, outputs = (", ".join(map(str, ports)) for ports in (self.inputs, self.outputs))
+        loops = f"{len(self.maps) + len(self.products)} loops"
+        gathers = f" and {len(self.gathers)} gathers" if self.gathers else ""
+        return f"{self.graph.name}: ({inputs}) -> ({outputs}), {len(self.graph.values)} values, {loops}{gathers}"
 
     @property
     def inputs(self) -> tuple[Port, ...]:

@@ -19,7 +19,6 @@ from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.algorithms.rnea_derivatives_by_columns import rnea_derivatives_by_columns
 from codegen.api import task
 from codegen.emission.emit import Style, emit_artifact
-from codegen.emission.splitting import SHORT
 from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
 from codegen.pipeline import kernel
@@ -132,7 +131,7 @@ def test_compiled_loops_give_what_the_recursion_gives(algorithm: str) -> None:
 def test_sources_stay_below_two_megabytes(name: str, algorithm: str) -> None:
     """For clang, with limbs in step and plain C in one file."""
     asked = task(codegen.load(name), algorithm)
-    artifact = emit_artifact(header(asked.model, name, (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
+    artifact = emit_artifact(header(asked.model, name, (asked,)), kernel(asked), Style(lanes=8))
     assert max(len(text) for _, text in artifact.files) < 2e6
 
 

@@ -19,7 +19,6 @@ import codegen
 from codegen.compilation.compiler import compile_extension, module_name, toolchain
 from codegen.compilation.runtime import load
 from codegen.emission.emit import Style, emit_artifact
-from codegen.emission.splitting import LONGEST, Lengths
 from codegen.errors import BuildError
 
 if TYPE_CHECKING:
@@ -81,17 +80,6 @@ def test_gcc_looks_for_less(tmp_path: Path) -> None:
         (tmp_path / "cc").symlink_to(tmp_path / name)
         wanted = own and sys.platform != "darwin"
         assert ("-fno-tree-pre" in toolchain(compiler=str(tmp_path / "cc")).flags) is wanted
-
-
-def test_clang_gets_shorter_parts(tmp_path: Path) -> None:
-    found = {}
-    for name in ("gcc", "clang", "clang-19"):
-        (tmp_path / name).write_text("#!/bin/sh\n")
-        (tmp_path / name).chmod(0o755)
-        found[name] = toolchain(compiler=str(tmp_path / name)).lengths
-    assert found["clang"] == found["clang-19"]
-    assert found["clang"].part < LONGEST < found["clang"].whole
-    assert found["gcc"] == (found["clang"] if sys.platform == "darwin" else Lengths())
 
 
 def test_clang_spends_less_on_long_sources(monkeypatch: pytest.MonkeyPatch) -> None:

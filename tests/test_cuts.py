@@ -14,7 +14,7 @@ import codegen
 from codegen.compilation.compiler import compile_extension, toolchain
 from codegen.compilation.runtime import load
 from codegen.emission.emit import Style, emit_artifact
-from codegen.emission.splitting import CALL, HUGE, Lengths, cuts
+from codegen.emission.splitting import CALL, HUGE_PARTS, Lengths, cuts
 from codegen.ir.interpreter import interpret
 
 if TYPE_CHECKING:
@@ -63,18 +63,19 @@ def test_a_part_may_be_of_greatest_length() -> None:
     assert cuts([(0, 449, 100), (450, 899, 100)], 900, 450) == [450]
 
 
-def test_parts_of_very_long_functions_are_shorter() -> None:
-    lengths = Lengths()
-    for length, longest in ((HUGE, lengths.part), (HUGE + 1, lengths.in_step)):
-        ends = (0, *lengths.parts([], length, 0), length)
+def test_parts_of_very_long_functions_are_longer() -> None:
+    (huge, longer), lengths = HUGE_PARTS, Lengths()
+    for length, longest in ((lengths.whole + 1, lengths.part), (huge, lengths.part), (huge + 1, longer)):
+        ends = (0, *lengths.parts([], length), length)
         assert longest - longest // 10 < max(b - a for a, b in pairwise(ends)) <= longest
+    assert not lengths.parts([], lengths.whole)
 
 
 def test_functions_in_many_parts_compute_what_the_graph_says(tmp_path: Path) -> None:
     """Every value comes through the workspace as it was, though its slots are used again: alone, and in lanes."""
     robot = codegen.load("solo12")
     graph, tools = codegen.graphs(robot, "rnea")[1], toolchain()
-    style = Style(lanes=tools.lanes(8), lengths=Lengths(60, 60, 60))
+    style = Style(lanes=tools.lanes(8), lengths=Lengths(60, 60))
     artifact, extension = compile_extension([emit_artifact(header(), kernel(graph), style)], tmp_path, tools)
     assert artifact.source.count("_part_") > 10
     function = load(artifact, tmp_path / extension)

@@ -69,7 +69,7 @@ def operators(source: str) -> Count:
 @pytest.mark.parametrize("trig", ["fast", "libm"])
 @pytest.mark.parametrize("graph", [PENDULUM, one_of_each(), pendulum()], ids=["pendulum", "each", "written"])
 def test_the_count_is_the_number_of_operators(graph: Graph, longest: int, trig: str, dtype: str) -> None:
-    style = Style(dtype, trig, lengths=Lengths(longest, longest, longest))
+    style = Style(dtype, trig, lengths=Lengths(longest, longest))
     assert operators(emit_source(header(), kernel(graph), style)) == count(graph)
 
 
@@ -93,7 +93,7 @@ def program(graph: Graph, inputs: list[np.ndarray], real: str) -> str:
         COMPILERS,
         [("-std=c99",), ("-x", "c++", "-std=c++17")],
         list(SCALARS),
-        [Style(lengths=Lengths(7, 7, 7), lanes=4), Style(trig="libm")],
+        [Style(lengths=Lengths(7, 7), lanes=4), Style(trig="libm")],
     ),
 )
 def test_every_operation_in_c(
@@ -118,7 +118,7 @@ def test_every_operation_in_c(
 def test_outputs_may_be_inputs(tmp_path: Path, compiler: str, graph: Graph, longest: int) -> None:
     """In place."""
     n = graph.outputs[0].size
-    files = emit_folder(header(), (kernel(graph),), Style(lengths=Lengths(longest, longest, longest)))
+    files = emit_folder(header(), (kernel(graph),), Style(lengths=Lengths(longest, longest)))
     files["main.c"] = (
         f'#include <stdio.h>\n#include "arm.h"\nint main(void) {{ double x[{n}] = {{1.5, 2.5, 0.3}};\n'
         f'arm_{graph.name}(x, x); for (int k = 0; k < {n}; ++k) printf("%.17g ", x[k]); return 0; }}\n'
@@ -140,7 +140,7 @@ def late(angle: str) -> Graph:
 @pytest.mark.parametrize("graph", [late("sin"), late("cos")], ids=lambda graph: graph.name)
 def test_angles_may_be_results_and_needed_later(tmp_path: Path, graph: Graph) -> None:
     """They are in an array of their own then."""
-    files = emit_folder(header(), (kernel(graph),), Style(lengths=Lengths(3, 3, 3)))
+    files = emit_folder(header(), (kernel(graph),), Style(lengths=Lengths(3, 3)))
     files["main.c"] = program(graph, [np.array([0.625])], "double")
     written(files, tmp_path)
     sources = f"arm_{graph.name}.c"
@@ -174,7 +174,7 @@ def test_the_text_does_not_depend_on_hash_seeds() -> None:
         "from graph_cases import header, kernel, pendulum\n"
         "from codegen import passes\nfrom codegen.emission.splitting import Lengths\n"
         "from codegen.emission.emit import Style, emit_folder\n"
-        "files = emit_folder(header(), (kernel(passes.run(pendulum())),), Style(lengths=Lengths(5, 5, 5), lanes=8))\n"
+        "files = emit_folder(header(), (kernel(passes.run(pendulum())),), Style(lengths=Lengths(5, 5), lanes=8))\n"
         "print(hashlib.sha256(repr(list(files.items())).encode()).hexdigest())\n"
     )
     here = Path(__file__).resolve().parent
@@ -201,7 +201,7 @@ def test_the_header_says_what_is_in_it() -> None:
         assert fact in text
     assert re.search(r'#define ARM_CONTENT "[0-9a-f]{64}"', text)
     assert "WORKSPACE" not in text
-    cut = emit_folder(header(), (kernel(PENDULUM),), Style(lengths=Lengths(5, 5, 5)))["arm.h"]
+    cut = emit_folder(header(), (kernel(PENDULUM),), Style(lengths=Lengths(5, 5)))["arm.h"]
     assert re.search(r"#define ARM_PENDULUM_WORKSPACE [1-9]", cut)
 
 
@@ -220,7 +220,7 @@ def test_comments_tell_sections_and_variants(tmp_path: Path, lanes: int) -> None
     for variant in (scalars, simd):
         for words in ("/* Angles: ", "/* First use of the coordinates of ", "/* Results, "):
             assert words in variant
-    parts = emit_source(header(), kernel(PENDULUM), Style(lengths=Lengths(5, 5, 5)))
+    parts = emit_source(header(), kernel(PENDULUM), Style(lengths=Lengths(5, 5)))
     assert parts.count("/* Part ") == parts.count("ARM_PART void") > 1
     lines = [line for path in files for line in path.read_text().splitlines() if line.startswith("#")]
     assert not [line for line in lines if re.search(r"\b1 > 1\b|_WORKSPACE 0", line)]
@@ -340,7 +340,7 @@ def test_hostile_names_reach_c_harmlessly(tmp_path: Path) -> None:
     values = tuple(Value(INPUT, port=k, element=0) for k in range(size))
     values += (Value("sin", (0,)), Value("add", (1, 2)), Value("mul", (size, 5)))
     graph = Graph("main", ports, (Port(evil, (3,)),), values, ((size, size + 1, size + 2),))
-    files = emit_folder(info, (kernel(graph),), Style(lengths=Lengths(2, 2, 2), lanes=4, built=evil))
+    files = emit_folder(info, (kernel(graph),), Style(lengths=Lengths(2, 2), lanes=4, built=evil))
     written(files, tmp_path)
     code = "".join(text for name, text in files.items() if name.endswith((".c", ".h")))
     assert "evil;" not in re.sub(r"/\*.*?\*/", "", code, flags=re.DOTALL)

@@ -43,7 +43,7 @@ def pointer(array: Any) -> ctypes.c_void_p:
 )
 def test_both_layouts_in_c(tmp_path: Path, longest: int, dtype: str, lanes: int, compiler: str) -> None:
     """9 angles leave a remainder of every transposition; gaps between states and the end of `work` stay as they are."""
-    made, style = kernel(turning(9)), Style(dtype, lanes=lanes, lengths=Lengths(longest, longest, longest))
+    made, style = kernel(turning(9)), Style(dtype, lanes=lanes, lengths=Lengths(longest, longest))
     room = emit_kernel(header(), made, style).work(lanes)
     written(emit_folder(header(), (made,), style), tmp_path)
     sources = ["arm_turning.c", "arm_turning_lanes.c"]
@@ -181,7 +181,7 @@ def test_what_states_bring_and_keep_is_little() -> None:
 
 @pytest.mark.parametrize(("compiler", "lanes", "graph"), diagonal(COMPILERS, [4, 1, 8, 2], [one_of_each(), PENDULUM]))
 def test_every_operation_in_lanes(tmp_path: Path, graph: Graph, lanes: int, compiler: str) -> None:
-    artifact = emit_artifact(header(), kernel(graph), Style(lanes=lanes, lengths=Lengths(9, 9, 9)))
+    artifact = emit_artifact(header(), kernel(graph), Style(lanes=lanes, lengths=Lengths(9, 9)))
     artifact, extension = compile_extension([artifact], tmp_path, toolchain(compiler=compiler))
     f = load(artifact, tmp_path / extension)
     rng = np.random.default_rng(0)

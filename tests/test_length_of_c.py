@@ -11,7 +11,7 @@ import codegen
 from codegen.api import task
 from codegen.emission.emit import Style, emit_artifact
 from codegen.emission.functions import COLUMNS, Function
-from codegen.emission.splitting import HUGE, SHORT
+from codegen.emission.splitting import HUGE
 from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
 from codegen.pipeline import kernel
@@ -46,7 +46,7 @@ def longest() -> Iterator[str]:
 def test_it_stays_below_two_megabytes(robot: str, name: str) -> None:
     """On two feet, for any compiler: with limbs in step and plain C in one file."""
     asked = task(codegen.load(robot), name, contacts=None if name in FREE else HELD[robot])
-    artifact = emit_artifact(header(asked.model, robot, (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
+    artifact = emit_artifact(header(asked.model, robot, (asked,)), kernel(asked), Style(lanes=8))
     assert max(len(text) for _, text in artifact.files) < MOST
 
 
@@ -66,7 +66,7 @@ def test_many_rows_of_contacts_stay_below_it(name: str, contacts: str) -> None:
     """Their system is loops, or limbs do not go in step: 42 rows of feet and fingertips, 72 of all tips."""
     model, held = codegen.load("atlas_shadow"), FEET_AND_TIPS
     asked = task(model, name, contacts=held if contacts == "feet and fingertips" else None)
-    artifact = emit_artifact(header(model, "atlas_shadow", (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
+    artifact = emit_artifact(header(model, "atlas_shadow", (asked,)), kernel(asked), Style(lanes=8))
     assert max(len(text) for _, text in artifact.files) < MOST
 
 
@@ -84,7 +84,7 @@ def test_sparse_results_stay_below_it(name: str, contacts: tuple[str, ...] | Non
     """What makes nearly dense results of a robot with many joints has the loops that dense results have."""
     model = codegen.load("atlas_shadow")
     asked = task(model, name, contacts=contacts, sparse=True)
-    artifact = emit_artifact(header(model, "atlas_shadow", (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
+    artifact = emit_artifact(header(model, "atlas_shadow", (asked,)), kernel(asked), Style(lanes=8))
     assert max(len(text) for _, text in artifact.files) < MOST
 
 
@@ -97,7 +97,7 @@ def test_sparse_results_stay_below_it(name: str, contacts: tuple[str, ...] | Non
 def test_redundant_rows_stay_below_it(robot: str, name: str) -> None:
     """All tips held, and robots with loops, too: 30 rows and more, which but for iCub depend on each other."""
     asked = task(codegen.load(robot), name)
-    artifact = emit_artifact(header(asked.model, robot, (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
+    artifact = emit_artifact(header(asked.model, robot, (asked,)), kernel(asked), Style(lanes=8))
     assert max(len(text) for _, text in artifact.files) < MOST
 
 

@@ -283,7 +283,7 @@ def test_packed_and_plain_code_agree(
     made = kernel(Task(codegen.load(robot), algorithm))
     assert isinstance(made, Kernel)
     program, source = calls(made, "double" if dtype == "float64" else "float"), f"arm_{algorithm}.c"
-    results, style = [], Style(dtype, lengths=Lengths(longest, longest, longest))
+    results, style = [], Style(dtype, lengths=Lengths(longest, longest))
     alone = replace(style, small_vectors=True)
     for name, flags, own in (("plain", ["-DARM_PLAIN"], style), ("packed", [], style), ("alone", [], alone)):
         files = emit_folder(header(), (made,), own)

@@ -57,7 +57,7 @@ FORBIDDEN = re.compile(
 
 def portable(*kernels: Any, dtype: str = "float64", longest: int = 10_000) -> dict[str, str]:
     """The files of these kernels, in functions of at most so many statements."""
-    style = replace(styled(Style(dtype)), lengths=Lengths(longest, longest, longest))
+    style = replace(styled(Style(dtype)), lengths=Lengths(longest, longest))
     return folder(header(), kernels, style)
 
 
@@ -194,7 +194,7 @@ def test_the_numbers_are_those_of_the_graphs(tmp_path: Path, case: Case, dtype: 
 @pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 @pytest.mark.parametrize("case", [CASES[1], pytest.param(CASES[3], marks=pytest.mark.thorough)])
 def test_functions_in_parts_give_the_same(tmp_path: Path, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "LENGTHS", Lengths(150, 150, 150))
+    monkeypatch.setattr(files, "LENGTHS", Lengths(150, 150))
     agrees(tmp_path, case, "float64")
     text = (tmp_path / f"{case[0]}.c").read_text()
     assert text.count("static void") > text.count("/* Part 1 of ") > 0

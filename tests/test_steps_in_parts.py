@@ -16,7 +16,6 @@ from codegen.api import task
 from codegen.backends import BACKENDS
 from codegen.emission.emit import Style, emit_artifact, emit_folder
 from codegen.emission.spec import ProductKernel
-from codegen.emission.splitting import SHORT
 from codegen.ir.calls import GraphCall
 from codegen.ir.counted import counted
 from codegen.ir.counting import count
@@ -241,5 +240,5 @@ def test_c_has_the_same_functions() -> None:
 def test_sources_stay_below_two_megabytes(robot: str, name: str) -> None:
     """With limbs in step and plain C in one file, states in lanes, too."""
     asked = task(codegen.load(robot), name)
-    artifact = emit_artifact(header(asked.model, robot, (asked,)), kernel(asked), Style(lanes=8, lengths=SHORT))
+    artifact = emit_artifact(header(asked.model, robot, (asked,)), kernel(asked), Style(lanes=8))
     assert max(len(text) for _, text in artifact.files) < 2e6

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 from codegen.compilation import zig
 from codegen.compilation.binding import binding
 from codegen.emission.flags import FLAGS
-from codegen.emission.splitting import SHORT, Lengths
 from codegen.errors import BuildError
 from codegen.progress import doing
 
@@ -103,11 +102,6 @@ class Toolchain:
         """What a header says about how its sources were compiled; it names no path."""
         words = [Path(self.command[0]).name, *self.command[1:], *self.flags]
         return f"Compiled for {self.target} processors by {' '.join(words)}"
-
-    @property
-    def lengths(self) -> Lengths:
-        """The lengths of C functions that suit this compiler."""
-        return Lengths() if _family(self.command) in ("gcc", "") else SHORT
 
     @property
     def small_vectors(self) -> bool:

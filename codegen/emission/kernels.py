@@ -224,12 +224,12 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     function = kernel.function if isinstance(kernel, ProductKernel) else None
     called = [*_called(name, header, function, language, style.lengths)] if function else []
 
-    def written(program: Packed, lengths: Lengths) -> Body:
+    def written(program: Packed) -> Body:
         if isinstance(kernel, ProductKernel):
-            made = _products(header, kernel, program, head, given, language, lengths, kept, style.lanes, called)
+            made = _products(header, kernel, program, head, given, language, style.lengths, kept, style.lanes, called)
         else:
             apart = frozenset[str]() if program.packs else stored_apart(kernel, kept, given)
-            made = _functions(name, head, header, program, given, language, lengths, sections, apart=apart)
+            made = _functions(name, head, header, program, given, language, style.lengths, sections, apart=apart)
         return _returning(made, macro, status) if status else made
 
     packed = None if isinstance(kernel, LoopKernel) or not style.small_vectors else kernel.packed()
@@ -237,9 +237,9 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         first = _loop(header, kernel, style, head, given)
         first = _returning(first, macro, status) if status else first
     elif packed:
-        first = written(packed, style.lengths.of_limbs)
+        first = written(packed)
     else:
-        first = written(Packed(straight(kernel), ()), style.lengths)
+        first = written(Packed(straight(kernel), ()))
     emitted = Emitted(
         symbol=name,
         algorithm=kernel.name,
@@ -259,7 +259,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     yield emitted
     packed = None if isinstance(kernel, LoopKernel) or style.small_vectors else kernel.packed()
     if packed:
-        second = written(packed, style.lengths.of_limbs)
+        second = written(packed)
         shared = tuple(own for own in first.functions[:-1] if own in second.functions)
         plain, in_step = (tuple(own for own in made.functions if own not in shared) for made in (first, second))
         variants = (

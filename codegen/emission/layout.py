@@ -127,8 +127,7 @@ def _parts(graph: Graph, units: Sequence[Pack], blocks: dict[int, Block], length
                     last[number[arg]] = k
     angles = {index for block in blocks.values() for index in block.members}
     spans = [(k, last[k], len(unit)) for k, unit in enumerate(units) if unit[0] not in angles]
-    numbers = {abs(value.constant) for value in graph.values if value.op == CONST}
-    starts = lengths.parts(spans, len(units), len(numbers))
+    starts = lengths.parts(spans, len(units))
     part, at = [], 0
     for index in range(len(graph.values)):
         at = number.get(index, at)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,17 +12,21 @@ if TYPE_CHECKING:
 CALL = 8
 """What a part costs beside the values that it leaves and takes."""
 
-LONGEST = 2000
-"""Statements per C function: compilers take less time for several of this length than for one, and their stack frames
-stay so small that instructions are short, which large functions live on."""
+WHOLE = 2000
+"""Statements up to which a C function stays whole. The code of longer ones does not fit into the first-level cache, nor
+do their stack frames: functions of 2,000 to 5,000 statements take 5 to 25 % less time in parts."""
 
-IN_STEP = 320
-"""The same where limbs go in step: frames then hold vectors, and short ones stay in the first-level cache."""
+PART = 240
+"""Statements of a part: frames of short ones stay in the first-level cache, and instructions that reach into a small
+frame are short. Compilers take less time for several of them than for one."""
 
 HUGE = 20_000
-"""Statements beyond which parts are no longer than those: what a compiler takes grows faster than their length."""
+"""Statements beyond which the text is as short as it can be."""
 
-TURNS = 32
+HUGE_PARTS = 40_000, 640
+"""Statements beyond which parts are longer, and how long: what goes through memory from part to part is text, too."""
+
+TURNS = 16
 """So many states, in groups of lanes, take turns in every part of a function: its code is fetched once for all. Of
 floats, of which a register holds twice as many, it is twice as many."""
 
@@ -35,40 +38,24 @@ _PLACES = 160
 class Lengths:
     """How long C functions may be.
 
-    They stay whole up to so many statements with so many different `numbers` among them; others come in parts of up to
-    `part` statements, or `in_step` where limbs go in step and where there are very many. In parts `turns` states take
-    turns. With more than `readable` statements the text is as short as it can be.
+    They stay whole up to so many statements; others come in parts of up to `part` statements, longer ones where there
+    are very many. In parts `turns` states take turns. With more than `readable` statements the text is as short as it
+    can be.
     """
 
-    whole: int = LONGEST
-    part: int = LONGEST
-    in_step: int = IN_STEP
-    numbers: float = math.inf
+    whole: int = WHOLE
+    part: int = PART
     turns: int = TURNS
     readable: int = HUGE
 
     def __str__(self) -> str:
-        whole = f"up to {self.whole} statements"
-        whole += "" if math.isinf(self.numbers) else f" and {self.numbers} numbers"
-        parts = f"parts of {self.part} ({self.in_step} in step), {self.turns} turns"
-        return f"functions of {whole}, {parts}{'' if self.readable else ', short'}"
+        parts = f"parts of {self.part}, {self.turns} turns"
+        return f"functions of up to {self.whole} statements, {parts}{'' if self.readable else ', short'}"
 
-    @property
-    def of_limbs(self) -> Lengths:
-        """Those of functions whose limbs go in step."""
-        return replace(self, part=self.in_step)
-
-    def parts(self, spans: Sequence[tuple[int, int, int]], length: int, numbers: int) -> list[int]:
+    def parts(self, spans: Sequence[tuple[int, int, int]], length: int) -> list[int]:
         """The cuts of a function (see `cuts`); none if it stays whole."""
-        stays = length <= self.whole and numbers <= self.numbers
-        longest = self.part if length <= HUGE else min(self.part, self.in_step)
-        return [] if stays else cuts(spans, length, longest)
-
-
-SHORT = Lengths(whole=5000, part=320, numbers=72, turns=16)
-"""Lengths for clang: it loads a number once per function and keeps it, on the stack in the end. Where there are many,
-it wants short parts, and short parts want fewer states at a time. GCC is as fast with them, so they suit code that any
-compiler may get."""
+        huge, longer = HUGE_PARTS
+        return [] if length <= self.whole else cuts(spans, length, max(self.part, longer if length > huge else 0))
 
 
 def cuts(spans: Sequence[tuple[int, int, int]], length: int, longest: int) -> list[int]:

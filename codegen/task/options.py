@@ -12,7 +12,6 @@ from codegen.backends import BACKENDS, Backend
 from codegen.compilation.compiler import Toolchain
 from codegen.compilation.library import Library, library
 from codegen.emission.spec import LANES, Style
-from codegen.emission.splitting import SHORT
 from codegen.errors import RobotError
 from codegen.languages import SCALARS, TRIG
 from codegen.lowering import checked
@@ -160,7 +159,7 @@ def style_of(dtype: str, trig: str, lanes: int | Toolchain) -> Style:
     if trig not in TRIG:
         raise RobotError(f"trig {trig!r}: choose one of {', '.join(TRIG)}")
     if isinstance(lanes, Toolchain):
-        return Style(dtype, trig, lanes.lanes(4 if dtype == "float32" else 8), lanes.lengths, lanes.sentence)
+        return Style(dtype, trig, lanes.lanes(4 if dtype == "float32" else 8), built=lanes.sentence)
     if lanes not in LANES:
         raise RobotError(f"lanes {lanes!r}: choose one of {', '.join(map(str, LANES))}")
-    return Style(dtype, trig, lanes, SHORT)
+    return Style(dtype, trig, lanes)

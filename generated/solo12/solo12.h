@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 59d837087467658cf2cc33e1f82bdaff2c8c435da9cac7a291f52bdcadf88f8c (SHA-256 of the sources)
+ * Content: b10fb6711de1939167c66f8976129ae2b34c099fc9ce09aeb2e6d3cc9cfd70e1 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -41,7 +41,7 @@ extern "C" {
 #define SOLO12_NV 18
 #define SOLO12_ABI 1
 #define SOLO12_MODEL "21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc"
-#define SOLO12_CONTENT "59d837087467658cf2cc33e1f82bdaff2c8c435da9cac7a291f52bdcadf88f8c"
+#define SOLO12_CONTENT "b10fb6711de1939167c66f8976129ae2b34c099fc9ce09aeb2e6d3cc9cfd70e1"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int solo12_abi(void);
@@ -75,6 +75,8 @@ void solo12_crba(const SOLO12_REAL *q, SOLO12_REAL *M);
  * 2199 operations (add 1046, mul 1115, div 14, sin 12, cos 12) as emitted; 2465 operations (add 1112, mul 1204, div 117, sin 16, cos 16) as written.
  */
 void solo12_aba(const SOLO12_REAL *q, const SOLO12_REAL *v, const SOLO12_REAL *tau, SOLO12_REAL *a);
+/* Reals that solo12_aba keeps on the stack to hand values between its parts; the caller owns none. */
+#define SOLO12_ABA_WORKSPACE 190
 /* Bytes of stack that a call takes at most by GCC or clang at -O2, estimated from what is alive at once. */
 #define SOLO12_ABA_STACK 5888
 

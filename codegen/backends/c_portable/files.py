@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from codegen.emission.kernels import AnyKernel
     from codegen.emission.spec import Header, Style
 
-LENGTHS = Lengths(whole=10_000, part=2_000, in_step=2_000)
+LENGTHS = Lengths(whole=10_000, part=2_000)
 """A function is read best in one piece; of more statements than this, compilers are several times faster with parts."""
 
 

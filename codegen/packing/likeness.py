@@ -9,8 +9,6 @@ which the value depends on: values after it are found alike again.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from functools import reduce
-from operator import and_
 from typing import TYPE_CHECKING
 
 from codegen.ir.operations import CONST, INPUT
@@ -157,21 +155,25 @@ def _uses(sums: Sums, numbers: Sequence[int]) -> dict[int, list[int]]:
     for index, node in sums.nodes.items():
         for arg in node.args:
             uses[arg].append(numbers[index])
-    return {index: sorted(own) for index, own in uses.items()}
+    return uses
 
 
 def _facing(limbs: Sequence[Sequence[int]], uses: Mapping[int, list[int]]) -> list[list[int]]:
-    """Values alike, by limbs, in such an order that those come first which all limbs use alike, each at its like."""
-    own = [Counter(tuple(uses[index]) for index in members) for members in limbs]
-    common = reduce(and_, own)
-    ordered = []
+    """Values alike, by limbs: at each of the limb that has fewest, those of the others that are used most alike."""
+    fewest, ordered = min(limbs, key=len), []
+    own = {index: Counter(uses[index]) for members in limbs for index in members}
     for members in limbs:
-        left, first, last = common.copy(), list[int](), list[int]()
-        for index in sorted(members, key=uses.__getitem__):
-            (first if left[tuple(uses[index])] > 0 else last).append(index)
-            left[tuple(uses[index])] -= 1
-        ordered.append(first + last)
+        left, facing = list(members), list[int]()
+        for index in fewest:
+            facing.append(min(left, key=lambda other: _unlike(own[index], own[other])))
+            left.remove(facing[-1])
+        ordered.append(facing + left)
     return ordered
+
+
+def _unlike(first: Counter[int], second: Counter[int]) -> int:
+    """How many users of two values have no like."""
+    return (first - second).total() + (second - first).total()
 
 
 def _first(sums: Sums, left: Sequence[int]) -> set[int]:

@@ -113,6 +113,13 @@ WRITTEN = [
     ("pinocchio planar spherical", "rnea", ()),
     ("chain:3", "pv", ("link2:x,y:kp=20:kd=5",)),
     ("pinocchio planar spherical", "step", ()),
+    ("chain:3", "step_rk4", ()),
+    ("chain:3", "pv_step", ("link2:x,y:kp=20:kd=5",)),
+    ("mujoco planar spherical", "step", ()),
+    ("pinocchio spherical revolute", "step_rk4", ()),
+    ("solo12", "prox_pv_step", ("FL_FOOT:3", "HR_FOOT:3")),
+    ("chain12_geared", "step", ()),
+    ("mini_cheetah", "step", ()),
     ("pinocchio spherical revolute", "integrate", ()),
     ("four_bar", "aba", ()),
     ("go1", "rnea", ()),
@@ -124,7 +131,7 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize(("robot", "algorithm", "contacts"), besides(WRITTEN[:3], WRITTEN))
+@pytest.mark.parametrize(("robot", "algorithm", "contacts"), besides([*WRITTEN[:3], WRITTEN[5], WRITTEN[7]], WRITTEN))
 def test_every_way_is_that_of_automatic_differentiation(robot, algorithm, contacts):
     """Recursions and implicit functions, at any norm of quaternions, against AD of the function."""
     model, rng = loaded(robot), np.random.default_rng(4)

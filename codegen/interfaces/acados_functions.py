@@ -7,6 +7,7 @@ dynamics. There are no algebraic variables, and no time among its arguments.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from codegen.tracing.blocks import joined
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from codegen.tracing.blocks import Blocks
     from codegen.tracing.differentiated import Derivatives, Expressions
 
 
@@ -55,8 +57,7 @@ class Dynamics:
 
     def jacobian(self) -> SX:
         """dy/dz (nx x n)."""
-        own = joined(self.found.jacobian(), self.own.outputs, self.own.inputs)
-        return vertcat(jacobian(self.moving, self.z), own[list(self.rows), list(self.at)])
+        return self.first(self.found.jacobian())
 
     def adjoint(self, lam: SX) -> SX:
         """(dy/dz)' lam (n)."""
@@ -65,9 +66,22 @@ class Dynamics:
 
     def hessian(self, lam: SX) -> SX:
         """The second derivative of lam' y (n x n)."""
-        moved, weights = seeds(self, lam)
-        own = joined(self.found.hessian(weights), self.own.inputs, self.own.inputs)
-        return hessian(moved, self.z)[0] + own[list(self.at), list(self.at)]
+        return self.second(self.found.hessian(seeds(self, lam)[1]), lam)
+
+    def curved(self, lam: SX) -> tuple[SX, SX]:
+        """dy/dz and the second derivative of lam' y, which share what they can."""
+        J, H = self.found.curved(seeds(self, lam)[1])
+        return self.first(J), self.second(H, lam)
+
+    def first(self, found: Blocks) -> SX:
+        """dy/dz of that of `own`."""
+        own = joined(found, self.own.outputs, self.own.inputs)
+        return vertcat(jacobian(self.moving, self.z), own[list(self.rows), list(self.at)])
+
+    def second(self, found: Blocks, lam: SX) -> SX:
+        """The second derivative of lam' y of that of `own`."""
+        own = joined(found, self.own.inputs, self.own.inputs)
+        return hessian(seeds(self, lam)[0], self.z)[0] + own[list(self.at), list(self.at)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +246,8 @@ def discrete(f: Dynamics, lam: SX) -> list[Function]:
     order = [*range(nx, n), *range(nx)]
     phi, jac, hess = {"phi": (nx, 1)}, {"jac": (n, nx)}, {"hess": (n, n)}
     parts = {"phi": lambda: f.value, "jac": lambda: f.jacobian().T[order, :]}
-    second = {**parts, "hess": lambda: f.hessian(lam)[order, order]}
+    both = cache(partial(f.curved, lam))
+    second = {"phi": parts["phi"], "jac": lambda: both()[0].T[order, :], "hess": lambda: both()[1][order, order]}
     return [
         Function("dyn_disc_phi_fun", 0, "x u p", phi, {"phi": parts["phi"]}),
         Function("dyn_disc_phi_fun_jac", 1, "x u p", {**phi, **jac}, parts),

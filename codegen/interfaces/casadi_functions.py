@@ -139,8 +139,9 @@ def _expressions(start: str, own: Expressions, found: Derivatives) -> tuple[dict
     seeds = _seeds("adj_", y, times)
     if start.startswith("adj"):
         return {**x, **nominal, **seeds}, _products("adj_", found.adjoint, seeds, x, times)
-    by_seeds = {(name, f"adj_{row}"): block.T for (row, name), block in found.jacobian().items()}
-    second, columns = found.hessian(column(seeds.values())) | by_seeds, {**x, **nominal, **seeds}
+    first, second = found.curved(column(seeds.values()))
+    second |= {(name, f"adj_{row}"): block.T for (row, name), block in first.items()}
+    columns = {**x, **nominal, **seeds}
     adjoints = {f"out_adj_{name}": SX(*part.shape) for name, part in x.items()}
     return {**columns, **adjoints}, _blocks("jac_adj_", second, x, columns)
 

@@ -1,4 +1,4 @@
-"""Second derivatives by arguments: of joint forces, joint accelerations, frames and the centre of mass by recursions.
+"""Second derivatives by arguments: of joint forces and accelerations, steps, frames and centre of mass by recursions.
 
 Of all else they are those of AD.
 """
@@ -6,6 +6,7 @@ Of all else they are those of AD.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -15,15 +16,25 @@ from codegen.recursions.expansion import entries
 from codegen.recursions.products import substituted
 from codegen.recursions.spanning_rates import is_plain
 from codegen.tracing.arguments import results, tangent_maps
-from codegen.tracing.trace import problem_of, results_or_products, symbols_of
+from codegen.tracing.tangents import tangents
+from codegen.tracing.trace import problem_of, results_of, results_or_products, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from codegen.tracing.differential import Differential
     from codegen.tracing.task import Task
 
 MOVED = ("fk", "com")
 """Algorithms of points that bodies carry, and of velocities of these, which are linear in v."""
+
+RECURSIVE = {
+    "rnea": ("q", "v", "a"),
+    "aba": ("q", "v", "tau"),
+    "integrate": ("q", "dv"),
+    **dict.fromkeys(MOVED, ("q", "v")),
+}
+"""Algorithms whose second derivatives come from recursions, as functions of these arguments alone."""
 
 Pairs = dict[tuple[str, str], SX]
 """Second derivatives by the names of two arguments, of which the first comes no later."""
@@ -69,26 +80,64 @@ def of_points(task: Task, state: Sequence[SX], weights: SX) -> SX:
     return vertcat(horzcat(qq.T, qv), horzcat(qv.T, SX(*qv.shape)))
 
 
-def of_accelerations(task: Task, state: Sequence[SX], weights: SX) -> SX:
-    """Those of weights' a of forward dynamics by q, v and tau (3 nv x 3 nv), along tangents: how gradients change.
+def of_accelerations(task: Task, state: Sequence[SX], weights: SX, J: SX | None = None) -> tuple[SX, SX]:
+    """Of weights' a of forward dynamics the gradient by q, v and tau (3 nv), along tangents, and how it changes.
 
-    They are -D' H D, with H those of u' tau by q, v and a, u = M^-1 weights, and D how q, v and a move: a by
-    M^-1 [-dtau/dq, -dtau/dv, 1]. Of H by a there are only rows by q. Their product with M^-1 is the block by q and tau,
-    and what the others take, so that nothing else is multiplied by M^-1.
+    It is J' weights, J = M^-1 [-dtau/dq, -dtau/dv, 1]. Its changes are -D' H D, with H those of u' tau by q, v and a,
+    u = M^-1 weights, and D how these move: a by J. Of H by a there are only rows by q. Where J (nv x 3 nv) is not there
+    anyway, their product with M^-1 is the block by q and tau, and what the others take: nothing else is multiplied by
+    M^-1.
     """
+    nv, called = task.model.nv, partial(_called, task)
+    q, v, f = (slice(n * nv, (n + 1) * nv) for n in range(3))
+    (a,), Minv = called(task.algorithm, state), called("minverse", state[:1])[0] if J is None else J[:, f]
+    H = along_tangents(task, [*state[:2], a], u := Minv @ weights)
+    qt, none = -H[q, f] @ Minv, SX(nv, nv)
+    if J is None:
+        dtau_dq, dtau_dv, _ = called("rnea_derivatives", [*state[:2], a])
+        slope, qq, qv = (-dtau_dq.T @ u, -dtau_dv.T @ u), qt @ dtau_dq, qt @ dtau_dv
+    else:
+        slope, qq, qv = (J[:, q].T @ weights, J[:, v].T @ weights), H[q, f] @ J[:, q], H[q, f] @ J[:, v]
+    qq, qv = -qq - qq.T - H[q, q], -(qv + H[q, v])
+    return vertcat(*slope, u), vertcat(horzcat(qq, qv, qt), horzcat(qv.T, -H[v, v], none), horzcat(qt.T, none, none))
 
-    def called(name: str, given: Sequence[SX]) -> tuple[SX, ...]:
-        own = replace(task, algorithm=name)
-        symbols = symbols_of(own.signature[0])
-        return entries(substituted(results_or_products(own, symbols), symbols, given))
 
-    (a,), (Minv,) = called(task.algorithm, state), called("minverse", state[:1])
-    dtau_dq, dtau_dv, _ = called("rnea_derivatives", moved := [*state[:2], a])
-    H, nv = along_tangents(task, moved, Minv @ weights), task.model.nv
-    q, v = slice(nv), slice(nv, 2 * nv)
-    qt, none = -H[q, 2 * nv :] @ Minv, SX(nv, nv)
-    qq, qv = qt @ dtau_dq, qt @ dtau_dv + H[q, v]
-    return vertcat(horzcat(-qq - qq.T - H[q, q], -qv, qt), horzcat(-qv.T, -H[v, v], none), horzcat(qt.T, none, none))
+def _called(task: Task, name: str, given: Sequence[SX]) -> tuple[SX, ...]:
+    """What an algorithm makes of these arguments, in the place of a task's own."""
+    own = replace(task, algorithm=name)
+    symbols = symbols_of(own.signature[0])
+    return entries(substituted(results_or_products(own, symbols), symbols, given))
+
+
+def of_step(task: Task, state: Sequence[SX], weights: SX) -> tuple[SX, SX]:
+    """Of weights' q1 of `integrate` the gradient by q and dv (2 nv), along tangents, and how it changes."""
+    own = replace(task, algorithm="integrate_derivatives")
+    symbols = symbols_of(own.signature[0])
+    slope = horzcat(*results_of(own, symbols)).T @ weights
+    T, _ = tangents(task.model, {}, symbols[0])
+    changes = [jacobian(slope, symbols[0]) @ T, *(jacobian(slope, x) for x in symbols[1:])]
+    found = substitute([slope, horzcat(*changes)], symbols, [*state])
+    return found[0], found[1]
+
+
+def of_results(
+    task: Task, own: Differential, arguments: Sequence[SX], weights: SX, J: SX | None = None
+) -> tuple[SX, SX]:
+    """Of results' sum with weights the gradient by all arguments, along tangents, and how it changes along them.
+
+    J, if it is there anyway, is how results change, of a solution all of them.
+    """
+    inputs = tuple(port.name for port in task.signature[0])
+    if RECURSIVE.get(task.algorithm) == inputs and task.tier != "published" and turns_no_axes(task):
+        if task.algorithm == "aba":
+            return of_accelerations(task, arguments, weights, J)
+        if task.algorithm == "integrate":
+            return of_step(task, arguments, weights)
+        return own.vjp(weights), (along_tangents if task.algorithm == "rnea" else of_points)(task, arguments, weights)
+    # tangents that loops allow are fewer than coordinates, along all of which `hessian` differentiates
+    closed = not all(loop.explicit for loop in task.model.loops)
+    changes = J if own.program.solutions else None
+    return own.vjp(weights), own.hvp(weights, SX.eye(own.inwards.size2())) if closed else own.hessian(weights, changes)
 
 
 def of_joint_forces(task: Task, given: Mapping[str, SX], weights: SX) -> Pairs:

@@ -22,6 +22,7 @@ from casadi import (
     Sparsity,
     densify,
     diag,
+    diagcat,
     dot,
     jacobian,
     jacobian_sparsity,
@@ -37,12 +38,15 @@ from casadi import (
 from codegen.algorithms import ALGORITHMS
 from codegen.recursions.expansion import entries
 from codegen.recursions.products import Product, Result, pulled, times
-from codegen.tracing.arguments import columns, matrix, results, tangent_maps
+from codegen.spatial import mirrored
+from codegen.tracing.arguments import columns, is_configuration, matrix, results, tangent_maps
 from codegen.tracing.blocks import Block, Blocks, plain, spans, split
 from codegen.tracing.casadi_operators import direct_operators
+from codegen.tracing.chained import JACOBIANS, chain, is_chain
 from codegen.tracing.curvature import MOVED, Pairs, of_joint_forces, of_motion, second_derivatives
 from codegen.tracing.implicit import FORWARD, Dynamics, contracted, program_of
 from codegen.tracing.kinematics import jacobians
+from codegen.tracing.tangents import tangents
 from codegen.tracing.trace import symbols_of
 
 if TYPE_CHECKING:
@@ -53,12 +57,6 @@ if TYPE_CHECKING:
 
 Results = dict[tuple[str, str], Result]
 """Derivatives by names of output and input."""
-
-JACOBIANS = {
-    "rnea": {("tau", "q"): "dtau_dq", ("tau", "v"): "dtau_dv", ("tau", "a"): "M"},
-    "aba": {("a", "q"): "da_dq", ("a", "v"): "da_dv", ("a", "tau"): "Minv"},
-}
-"""What recursions call the blocks of a Jacobian, by output and input; others are named as dlam_dq is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +81,16 @@ class Expressions:
 
 
 class Derivatives(Protocol):
-    """Derivatives of y (m) by x (n): dy/dx, dy/dx dx, (dy/dx)' w, and the Hessian of w' y at constant w."""
+    """Derivatives of y (m) by x (n): dy/dx, dy/dx dx, (dy/dx)' w, and the Hessian of w' y at constant w.
+
+    `curved` are dy/dx and the Hessian, for who takes both: they share what they can.
+    """
 
     def jacobian(self) -> Blocks: ...
     def forward(self, dx: SX) -> SX: ...
     def adjoint(self, w: SX) -> SX: ...
     def hessian(self, w: SX) -> Blocks: ...
+    def curved(self, w: SX) -> tuple[Blocks, Blocks]: ...
 
 
 @direct_operators()
@@ -171,6 +173,10 @@ class Explicit:
         found = second_derivatives(dot(w, own.y), own.inputs, self.known(w))
         return {pair: plain(block) for pair, block in both_ways(found).items()}
 
+    def curved(self, w: SX) -> tuple[Blocks, Blocks]:
+        """dy/dx and the second derivative."""
+        return self.jacobian(), self.hessian(w)
+
     def known(self, w: SX) -> Pairs:
         """Those among them that recursions give."""
         own, name = self.own, self.task.algorithm
@@ -242,11 +248,43 @@ class Implicit:
     def hessian(self, w: SX) -> Blocks:
         """The second derivative of w' y (n x n), by that of the equations at constant multipliers."""
         own, entry = self.own, self.task.entry
-        one = isinstance(self.program.solutions[0], Dynamics) and entry.group != "steps"
-        whole = SX() if one else self.program.curvature(w, SX.eye(own.x.size1()))
-        found = self.of_one(w) if one else split(whole, own.inputs, own.inputs)
+        if is_chain(self.task):
+            found = split(self.of_chain(w)[1], own.inputs, own.inputs)
+        elif isinstance(self.program.solutions[0], Dynamics) and entry.group != "steps":
+            found = self.of_one(w)
+        else:
+            found = split(self.program.curvature(w, SX.eye(own.x.size1())), own.inputs, own.inputs)
+        return self.within(found, w)
+
+    def curved(self, w: SX) -> tuple[Blocks, Blocks]:
+        """dy/dx and the second derivative."""
+        if not is_chain(self.task):
+            return self.jacobian(), self.hessian(w)
+        own, (J, H) = self.own, self.of_chain(w)
+        slopes = {pair: block.matrix for pair, block in split(J, own.outputs, own.inputs).items()}
+        return assembled(own, slopes), self.within(split(H, own.inputs, own.inputs), w)
+
+    def within(self, second: Blocks, w: SX) -> Blocks:
+        """Second derivatives where AD finds that there are any."""
+        own = self.own
         entries = split(SX(DM(jacobian_sparsity(jtimes(own.y, own.x, w, True), own.x), 1)), own.inputs, own.inputs)
-        return {pair: replace(block, entries=entries[pair].entries) for pair, block in found.items()}
+        return {pair: replace(block, entries=entries[pair].entries) for pair, block in second.items()}
+
+    def of_chain(self, w: SX) -> tuple[SX, SX]:
+        """The Jacobian of a step and its Hessian: along tangents at both ends, and how these turn with positions."""
+        own, task, symbols, raw = self.own, self.task, symbols_of(self.task.signature[0]), SX.sym("w", w.size1())
+        made = chain(task, symbols)
+        end, still = made.results[0], SX.eye(task.model.nv)
+        T = tangents(task.model, {}, end)[0]
+        turning = jacobian(T.T @ raw[: end.size1()], end) @ T
+        found = made.curved(vertcat(T.T @ raw[: end.size1()], raw[end.size1() :]), turning)
+        J, slope, second = substitute([*found], [*symbols, raw], [*map(densify, columns(task, own.inputs)), w])
+        T = diagcat(substitute(T, end, densify(next(iter(own.outputs.values())))), still)
+        starts = ((is_configuration(name), q) for name, q in own.inputs.items())
+        E = diagcat(*(tangent_maps(task.model, q)[1] if moves else jacobian(vec(q.T), vec(q)) for moves, q in starts))
+        constant = SX.sym("slope", slope.size1())
+        bent = substitute(jacobian(E.T @ constant, own.x), constant, densify(slope))
+        return T @ J @ E, mirrored(E.T @ second @ E + bent)
 
     def of_one(self, w: SX) -> Blocks:
         """Of results that are one solution: -A' H A, with H of u' R at constant u, by recursions where there are."""

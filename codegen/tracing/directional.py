@@ -13,11 +13,9 @@ solve equations (`codegen.tracing.implicit`) by the implicit function theorem.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from casadi import SX, densify, diagcat, jtimes, substitute, vertcat, vertsplit
+from casadi import SX, densify, substitute, vertcat
 
 from codegen.algorithms import QUANTITIES
 from codegen.errors import UnsuitedError
@@ -25,9 +23,9 @@ from codegen.ir.graph import Port
 from codegen.ir.products import straight_line
 from codegen.spatial import mirrored
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.curvature import MOVED, along_tangents, of_accelerations, of_points, turns_no_axes
-from codegen.tracing.implicit import program_of
-from codegen.tracing.tangents import tangents
+from codegen.tracing.chained import chain, is_chain
+from codegen.tracing.curvature import of_results
+from codegen.tracing.differential import differential, moves, split
 from codegen.tracing.trace import read, symbols_of, trace_products
 
 if TYPE_CHECKING:
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 
     from codegen.ir.graph import Graph
     from codegen.ir.products import WithProducts
-    from codegen.tracing.implicit import Program
+    from codegen.tracing.differential import Differential
     from codegen.tracing.task import Task
 
 Axes = tuple[str | int, ...]
@@ -84,7 +82,7 @@ def axes(task: Task) -> dict[str, Axes]:
     primal = {p.name: QUANTITIES[p.name].shape for ports in task.signature for p in ports if p.name in QUANTITIES}
     known: dict[str, Axes] = {}
     for name, shape in primal.items():
-        known[f"d{name}"] = known[f"{name}bar"] = ("nv",) if _moves(name) else shape
+        known[f"d{name}"] = known[f"{name}bar"] = ("nv",) if moves(name) else shape
     known |= primal | {HESSIAN: (ARGUMENTS, ARGUMENTS), TENSOR: ("results", ARGUMENTS, ARGUMENTS)}
     known |= {
         f"d{y}_d{x}": (*QUANTITIES[y].shape, *QUANTITIES[x].shape)
@@ -102,15 +100,10 @@ def matrices(task: Task) -> tuple[str, ...]:
     return tuple(name for name in names if len(along[name]) > 1 and along[name][-1] in columns)
 
 
-def _moves(name: str) -> bool:
-    """Whether an argument or a result is a configuration."""
-    return name in QUANTITIES and QUANTITIES[name].shape == ("nq",)
-
-
 def _tangent(task: Task, port: Port, name: str, about: str) -> Port:
     """A port for directions, weights or gradients of a port."""
-    moves = _moves(port.name)
-    return Port(name, (task.model.nv,) if moves else port.shape, f"{about}{f', {ALONG}' if moves else ''}")
+    along = moves(port.name)
+    return Port(name, (task.model.nv,) if along else port.shape, f"{about}{f', {ALONG}' if along else ''}")
 
 
 def _direction(task: Task, port: Port) -> Port:
@@ -133,46 +126,13 @@ def _curvature(task: Task, port: Port) -> Port:
     return _tangent(task, port, f"d{port.name}bar", f"change of the gradient by {port.name} along the directions")
 
 
-@dataclass(frozen=True, slots=True)
-class Differential:
-    """A program, and what makes changes of its arguments of tangents, and tangents of changes of its results."""
-
-    program: Program
-    inwards: SX
-    outwards: SX
-
-    def jvp(self, dx: SX) -> SX:
-        """Changes of results along directions."""
-        return self.program.solved(self.outwards) @ self.program.forward(self.inwards @ dx)
-
-    def vjp(self, weights: SX) -> SX:
-        """The gradient of results' sum with weights."""
-        return self.inwards.T @ self.program.reverse(self.outwards.T @ weights)
-
-    def hvp(self, weights: SX, dx: SX) -> SX:
-        """Changes of this gradient along directions: those of what it is made of, and of the tangents."""
-        raw, w = self.inwards @ dx, self.outwards.T @ weights
-        return self.inwards.T @ self.program.curved(w, raw) + self.turning(w, raw)
-
-    def hessian(self, weights: SX) -> SX:
-        """The same along all arguments."""
-        w = self.outwards.T @ weights
-        return self.program.curvature(w, self.inwards) + self.turning(w, self.inwards)
-
-    def turning(self, w: SX, raw: SX) -> SX:
-        """How tangents of arguments change the gradient of w' y, w constant, as these move."""
-        constant = SX.sym("gradient", raw.size1())
-        found = jtimes(self.inwards.T @ constant, self.program.x, raw)
-        return substitute(found, constant, densify(self.program.reverse(w)))
-
-
 @direct_operators()
 def _derivative(task: Task) -> Graph:
     """The graph of a product of derivatives."""
     (inputs, outputs), (given, made) = task.signature, signature(task)
     symbols = symbols_of(given)
     others = [vertcat(*part) for part in (symbols[len(inputs) :], symbols[len(inputs) + len(outputs) :])]
-    own = _differential(task, symbols[: len(inputs)])
+    own = differential(task, symbols[: len(inputs)])
     if task.form.derivative == "jvp":
         found = own.jvp(others[0])
     elif task.form.derivative == "vjp":
@@ -181,23 +141,14 @@ def _derivative(task: Task) -> Graph:
         found = own.hvp(vertcat(*symbols[len(inputs) : len(inputs) + len(outputs)]), others[1])
     else:
         return read(task, symbols, given, [_second(task, own, symbols[: len(inputs)], others[0])], made)
-    return read(task, symbols, given, _split(found, made), made)
+    return read(task, symbols, given, split(found, made), made)
 
 
 def _second(task: Task, own: Differential, arguments: Sequence[SX], weights: SX) -> SX:
     """The Hessian of results' sum with weights, or the Hessians of all results, one below the other."""
     w = weights if task.form.derivative == HESSIAN else SX.sym("w", own.outwards.size1())
-    inputs = [port.name for port in task.signature[0]]
-    if task.algorithm == "rnea" and inputs == ["q", "v", "a"] and turns_no_axes(task):
-        H = along_tangents(task, arguments, w)
-    elif task.algorithm in MOVED and inputs == ["q", "v"] and turns_no_axes(task):
-        H = of_points(task, arguments, w)
-    elif task.algorithm == "aba" and inputs == ["q", "v", "tau"] and own.program.solutions and turns_no_axes(task):
-        H = of_accelerations(task, arguments, w)
-    else:
-        # tangents that loops allow are fewer than coordinates, along all of which `hessian` differentiates
-        closed = not all(loop.explicit for loop in task.model.loops)
-        H = _symmetric(task, own, own.hvp(w, SX.eye(own.inwards.size2())) if closed else own.hessian(w))
+    second = chain(task, arguments).curved(w).second if is_chain(task) else of_results(task, own, arguments, w)[1]
+    H = _symmetric(task, own, second)
     if task.form.derivative == HESSIAN:
         return H
     return vertcat(*[substitute(H, w, densify(SX.eye(w.size1())[:, k])) for k in range(w.size1())])
@@ -209,27 +160,8 @@ def _symmetric(task: Task, own: Differential, H: SX) -> SX:
         return H
     found, start = mirrored(H), 0
     for port in task.signature[0]:
-        for joint in task.model.v_slices if _moves(port.name) else ():
+        for joint in task.model.v_slices if moves(port.name) else ():
             at = slice(start + joint.start, start + joint.stop)
             found[at, at] = H[at, at]
-        start += task.model.nv if _moves(port.name) else port.size
+        start += task.model.nv if moves(port.name) else port.size
     return found
-
-
-def _differential(task: Task, arguments: list[SX]) -> Differential:
-    """The program of a task at symbols of its arguments."""
-    (inputs, outputs), program = task.signature, program_of(task, arguments)
-    numbers = dict(zip(task.numbers, arguments[len(arguments) - len(task.numbers) :], strict=True))
-
-    def rates(port: Port, q: SX) -> tuple[SX, SX]:
-        one = SX.eye(port.size)
-        return tangents(task.model, numbers, q) if _moves(port.name) else (one, one)
-
-    inwards = [rates(*row)[0] for row in zip(inputs, arguments, strict=True)]
-    outwards = [rates(*row)[1] for row in zip(outputs, _split(program.y, outputs), strict=True)]
-    return Differential(program, diagcat(*inwards), diagcat(*outwards))
-
-
-def _split(column: SX, ports: Sequence[Port]) -> list[SX]:
-    """The parts of a column that belong to these ports."""
-    return list(vertsplit(column, [0, *accumulate(port.size for port in ports)]))

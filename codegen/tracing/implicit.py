@@ -137,19 +137,21 @@ class Program:
         found = jtimes(slope[:end], changing, change)
         return self.solved(substitute(found, vertcat(w, *constant), densify(vertcat(weights, *values))))
 
-    def curvature(self, weights: SX, T: SX) -> SX:
+    def curvature(self, weights: SX, T: SX, changes: SX | None = None) -> SX:
         """The changes of that gradient along the columns of T, by T: D' H D, with D how arguments and solutions move.
 
         H is the second derivative of weights' y - sum u' R at constant u: no change of u matters, as D' R' vanishes.
+        `changes` are how solutions move, if that is known.
         """
-        moved, along, w = self.moved, self.along(T), SX.sym("w", self.y.size1())
+        moved, along = self.moved, self.along(T) if changes is None else vertcat(T, changes)
+        w = SX.sym("w", self.y.size1())
         constant = [SX.sym("u", own.unknown.size1()) for own in self.solutions]
         values, _ = swept(self.solutions, self.x, jtimes(self.y, moved, weights, True))
         H = hessian(dot(w, self.y) - sum(map(contracted, self.solutions, constant)), moved)[0]
         n = self.x.size1()
         # D = [T; Y]: half of what Y gives, then its transpose
         half = T.T @ H[:n, n:] @ along[n:, :] + along[n:, :].T @ (H[n:, n:] / 2) @ along[n:, :]
-        turned = along.T @ jtimes(self.y, moved, jtimes(weights, moved, along), True)
+        turned = jtimes(self.y, moved, along).T @ jtimes(weights, moved, along)
         found = T.T @ H[:n, :n] @ T + half + half.T + turned
         return self.solved(substitute(found, vertcat(w, *constant), densify(vertcat(weights, *values))))
 

@@ -1,0 +1,262 @@
+"""Second derivatives of compositions: those of every part, and the chain rule.
+
+Of weights' f(g(x)): with w the gradient of weights' f by what g gives, and D how g moves it along x, they are those of
+w' g and D' H D, with H those of weights' f by what g gives. All are along the tangents of joints, at configurations
+between parts, too: a second derivative is how a gradient, a covector of tangents, changes along tangents. So no part's
+quaternions are differentiated with another's, and what a part's recursion gives is taken as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from casadi import SX, densify, dot, hessian, horzcat, is_equal, jacobian, substitute, symvar, vec, veccat, vertcat
+
+from codegen.algorithms import KNOWN
+from codegen.recursions.composition import INLINE, Composition
+from codegen.recursions.expansion import entries
+from codegen.tracing.curvature import of_results
+from codegen.tracing.differential import differential, moves
+from codegen.tracing.trace import composed, part_of, results_of, results_or_products, symbols_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from codegen.ir.graph import Port
+    from codegen.recursions.composition import Called, Parts
+    from codegen.tracing.differential import Differential
+    from codegen.tracing.task import Task
+
+JACOBIANS = {
+    "rnea": {("tau", "q"): "dtau_dq", ("tau", "v"): "dtau_dv", ("tau", "a"): "M"},
+    "aba": {("a", "q"): "da_dq", ("a", "v"): "da_dv", ("a", "tau"): "Minv"},
+}
+"""What recursions call the blocks of a Jacobian, by output and input; others are named as dlam_dq is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Symbols of an argument, or of what a part gives."""
+
+    port: Port
+    symbol: SX
+
+    def size(self, nv: int) -> int:
+        """How many tangents it has."""
+        return nv if self.moves else self.port.size
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is a configuration."""
+        return moves(self.port.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A part, what it takes: expressions of what is before, and places of what others take of its results."""
+
+    part: Task
+    takes: tuple[SX, ...]
+    gives: tuple[Place, ...]
+
+    def __str__(self) -> str:
+        return f"{self.part.algorithm} -> {', '.join(place.port.name for place in self.gives)}"
+
+    @property
+    def unknown(self) -> SX:
+        """The symbols of what it gives."""
+        return vertcat(*[place.symbol for place in self.gives])
+
+    @property
+    def value(self) -> SX:
+        """What it gives."""
+        symbols, names = symbols_of(self.part.signature[0]), [port.name for port in self.part.signature[1]]
+        made = dict(zip(names, results_of(self.part, symbols), strict=True))
+        column = vertcat(*[vec(made[place.port.name].T) for place in self.gives])
+        return substitute(column, vertcat(*symbols), densify(vertcat(*self.takes)))
+
+    def differential(self, symbols: list[SX]) -> Differential:
+        """Derivatives of what it gives by symbols of what it takes."""
+        own, wanted = differential(self.part, symbols), {place.port.name for place in self.gives}
+        rows = [port.name in wanted for port in self.part.signature[1] for _ in range(port.size)]
+        return own if all(rows) else own.only([n for n, own in enumerate(rows) if own])
+
+    def jacobian(self) -> SX:
+        """How what it gives moves along what it takes, by the part's recursion where there is one."""
+        part, ports, nv = self.part, self.part.signature[0], self.part.model.nv
+        symbols, made = symbols_of(ports), dict[str, SX]()
+        if (name := f"{part.algorithm}_derivatives") in KNOWN:
+            own = replace(part, algorithm=name)
+            names = [port.name for port in own.signature[1]]
+            made = dict(zip(names, entries(results_or_products(own, symbols)), strict=True))
+        columns, sizes = list[SX](), [Place(port, x).size(nv) for port, x in zip(ports, symbols, strict=True)]
+        for n, port in enumerate(ports):
+            pairs = [(place.port.name, port.name) for place in self.gives]
+            named = [JACOBIANS.get(part.algorithm, {}).get(pair, "d{}_d{}".format(*pair)) for pair in pairs]
+            if {*named} <= made.keys():
+                columns.append(vertcat(*[made[name] for name in named]))
+            else:
+                seeds = [SX.eye(size) if k == n else SX(size, sizes[n]) for k, size in enumerate(sizes)]
+                columns.append(self.differential(symbols).jvp(vertcat(*seeds)))
+        return substitute(horzcat(*columns), vertcat(*symbols), densify(vertcat(*self.takes)))
+
+    def curvature(self, weights: SX, J: SX) -> tuple[SX, SX]:
+        """Of the sum with weights of what it gives the gradient by what it takes, and its changes; J is `jacobian`."""
+        symbols = symbols_of(self.part.signature[0])
+        constants = [SX.sym("J", J.sparsity()), SX.sym("w", weights.size1())]
+        found = of_results(self.part, self.differential(symbols), symbols, constants[1], constants[0])
+        given = [*map(densify, self.takes), J, densify(weights)]
+        slope, second = substitute([*found], [*symbols, *constants], given)
+        return slope, second
+
+
+class Step(NamedTuple):
+    """A link, how it takes what moves with all places, and these along arguments; its J, and its places among all."""
+
+    link: Link
+    taken: SX
+    change: SX
+    J: SX
+    at: slice
+
+
+class Curved(NamedTuple):
+    """How results move along arguments, and of their sum with weights the gradient, and how that changes."""
+
+    J: SX
+    slope: SX
+    second: SX
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A composition as what it calls, one after the other, and its results of what these give."""
+
+    nv: int
+    arguments: tuple[Place, ...]
+    links: tuple[Link, ...]
+    results: tuple[SX, ...]
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.links))
+
+    @property
+    def places(self) -> list[Place]:
+        """Of arguments, then of what links give."""
+        return [*self.arguments, *(place for link in self.links for place in link.gives)]
+
+    @property
+    def spans(self) -> list[range]:
+        """Where the tangents of places are among those of all."""
+        ends = [0, *accumulate(place.size(self.nv) for place in self.places)]
+        return [range(start, end) for start, end in pairwise(ends)]
+
+    @property
+    def vectors(self) -> SX:
+        """The symbols of all that is no configuration."""
+        return vertcat(*[place.symbol for place in self.places if not place.moves])
+
+    @property
+    def of_vectors(self) -> SX:
+        """What gives their changes of those of all places."""
+        spans = zip(self.places, self.spans, strict=True)
+        return SX.eye(self.spans[-1].stop)[[row for place, at in spans if not place.moves for row in at], :]
+
+    def configuration(self, x: SX) -> range | None:
+        """The tangents of the configuration that an expression is, if it is one."""
+        spans = zip(self.places, self.spans, strict=True)
+        return next((at for place, at in spans if place.moves and is_same(place.symbol, x)), None)
+
+    def taken(self, expressions: Sequence[SX]) -> SX:
+        """How expressions of vectors, or configurations, move along the tangents of all places."""
+        found, one = list[SX](), SX.eye(self.spans[-1].stop)
+        for x in expressions:
+            at = self.configuration(x)
+            found.append(jacobian(x, self.vectors) @ self.of_vectors if at is None else one[[*at], :])
+        return vertcat(*found)
+
+    def curved(self, weights: SX, turning: SX | None = None) -> Curved:
+        """How results move along all arguments, and the second derivatives of their sum with weights.
+
+        Weights may depend on the configuration that the last part gives: along its tangents they change by `turning`.
+        """
+        n = sum(place.size(self.nv) for place in self.arguments)
+        along, steps, takes = SX.eye(n), list[Step](), [self.taken(link.takes) for link in self.links]
+        # first to last: how places move along arguments
+        for link, taken in zip(self.links, takes, strict=True):
+            change, J = taken[:, : along.size1()] @ along, link.jacobian()
+            steps.append(Step(link, taken, change, J, slice(along.size1(), along.size1() + J.size1())))
+            along = vertcat(along, J @ change)
+        ends = self.taken(self.results)
+        moved, slope, spread = ends @ along, ends.T @ weights, [(self.results, weights)]
+        second = SX(n, n)
+        # last to first: gradients by places, and how those of parts change
+        for step in reversed(steps):
+            gradient, bent = step.link.curvature(slope[step.at], step.J)
+            if turning is not None and step is steps[-1]:
+                bent += step.J.T @ (turning @ step.J)
+            second += step.change.T @ (bent @ step.change)
+            slope += step.taken.T @ gradient
+            spread.append((step.link.takes, gradient))
+        vectors = self.of_vectors @ along
+        second += vectors.T @ (self.between(spread) @ vectors)
+        found = [moved, slope[:n], second]
+        for link in reversed(self.links):
+            found = substitute(found, [link.unknown], [link.value])
+        return Curved(*found)
+
+    def between(self, spread: Sequence[tuple[Sequence[SX], SX]]) -> SX:
+        """The second derivative by vectors of what parts take and of results, each with its gradient as weights."""
+        total, constants = SX(0), list[SX]()
+        for expressions, gradient in spread:
+            constants.append(SX.sym("w", gradient.size1()))
+            top = 0
+            for x in expressions:
+                at = self.configuration(x)
+                own, top = top, top + (x.size1() if at is None else len(at))
+                total += dot(constants[-1][own:top], x) if at is None else 0
+        found = hessian(total, self.vectors)[0]
+        return substitute(found, vertcat(*constants), densify(vertcat(*[gradient for _, gradient in spread])))
+
+
+def is_same(symbol: SX, x: SX) -> bool:
+    """Whether an expression is a column of symbols itself."""
+    return bool(symbol.shape == x.shape and is_equal(symbol, x))
+
+
+def is_chain(task: Task) -> bool:
+    """Whether a task's function is a composition of parts that are called one after the other."""
+    closed = not all(loop.explicit for loop in task.model.loops)
+    return isinstance(task.entry.run, Composition) and not task.entry.iterates and not closed
+
+
+def chain(task: Task, symbols: Sequence[SX]) -> Chain:
+    """A composition, of these symbols of its arguments."""
+    links = list[Link]()
+
+    def recorded(task: Task, name: str, given: Mapping[str, SX]) -> Called:
+        part = part_of(task, name)
+
+        def call(parts: Parts = INLINE, **arguments: SX) -> tuple[SX, ...]:
+            """Symbols of the results."""
+            ports = part.signature[0]
+            takes = [vec(SX(arguments[p.name]).T) if p.name in arguments else given[p.name] for p in ports]
+            gives = tuple(Place(port, SX.sym(port.name, port.size)) for port in part.signature[1])
+            links.append(Link(part, tuple(takes), gives))
+            return tuple(place.symbol for place in gives)
+
+        return call
+
+    results = composed(task, symbols, recorded)
+    wanted = {x.element_hash() for x in symvar(veccat(*results, *(x for link in links for x in link.takes)))}
+
+    def needed(link: Link) -> Link:
+        """A link without results that nobody takes; but multipliers bend accelerations."""
+        whole = link.part.entry.group == "constrained"
+        taken = (place for place in link.gives if whole or place.symbol[0].element_hash() in wanted)
+        return replace(link, gives=tuple(taken))
+
+    places = (Place(port, x) for port, x in zip(task.signature[0], symbols, strict=True))
+    return Chain(task.model.nv, tuple(places), tuple(map(needed, links)), results)

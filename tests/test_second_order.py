@@ -161,12 +161,12 @@ def test_operations(robot, algorithm, most):
 BOUNDS = [
     ("chain:3", "step", (), (725, 670)),
     ("chain:3", "step_rk4", (), (3140, 5920)),
-    ("chain:3", "prox_pv_step_implicit_midpoint", ("link2:x,y",), (4800, 9200)),
+    ("chain:3", "prox_pv_step_implicit_midpoint", ("link2:x,y",), (4800, 5010)),
     ("iiwa", "step", (), (4040, 7700)),
     ("iiwa", "step_rk4", (), (17830, 75300)),
     ("go1", "step", (), (14960, 75900)),
     ("solo12", "pv_step", ("FL_FOOT:3", "HR_FOOT:3"), (15560, 100200)),
-    ("iiwa", "step_implicit_midpoint", (), (14300, 31100)),
+    ("iiwa", "step_implicit_midpoint", (), (14300, 22300)),
 ]
 
 

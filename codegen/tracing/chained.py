@@ -9,22 +9,26 @@ quaternions are differentiated with another's, and what a part's recursion gives
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from casadi import SX, densify, dot, hessian, horzcat, is_equal, jacobian, substitute, symvar, vec, veccat, vertcat
 
 from codegen.algorithms import KNOWN
+from codegen.ir.graph import Port
 from codegen.recursions.composition import INLINE, Composition
 from codegen.recursions.expansion import entries
+from codegen.recursions.iteration import Iteration
+from codegen.spatial import eliminated
 from codegen.tracing.curvature import of_results
 from codegen.tracing.differential import differential, moves
-from codegen.tracing.trace import composed, part_of, results_of, results_or_products, symbols_of
+from codegen.tracing.implicit import LINEARISED
+from codegen.tracing.trace import called, composed, part_of, results_of, results_or_products, shaped, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from codegen.ir.graph import Port
     from codegen.recursions.composition import Called, Parts
     from codegen.tracing.differential import Differential
     from codegen.tracing.task import Task
@@ -221,42 +225,88 @@ class Chain:
         return substitute(found, vertcat(*constants), densify(vertcat(*[gradient for _, gradient in spread])))
 
 
+@dataclass(frozen=True, slots=True)
+class Rooted:
+    """A composition whose results depend on the root w of an equation, which an iteration finds.
+
+    Of the `chain`, w is the last argument, and what the equation lacks is the last result.
+    """
+
+    chain: Chain
+    value: SX
+
+    def __str__(self) -> str:
+        return f"root of {self.chain}"
+
+    @property
+    def results(self) -> tuple[SX, ...]:
+        """The results of the composition."""
+        return self.chain.results[:-1]
+
+    def curved(self, weights: SX, turning: SX | None = None) -> Curved:
+        """The same as of a chain: of weights' y - u' lack, with multipliers u by which its gradient by w vanishes."""
+        root, u = self.chain.arguments[-1].symbol, SX.sym("u", self.value.size1())
+        J, slope, second = self.chain.curved(vertcat(weights, -u), turning)
+        n, m = J.size2() - u.size1(), J.size1() - u.size1()
+        K, ends = J[m:, n:], J[:m, n:]
+        moved = -eliminated(K, J[m:, :n])
+        along = vertcat(SX.eye(n), moved)
+        found = [J[:m, :n] + ends @ moved, slope[:n], along.T @ second @ along]
+        (pulled,) = substitute([slope[n:]], [u], [SX.zeros(u.size1())])
+        found = substitute(found, [u], [densify(eliminated(K.T, pulled))])
+        return Curved(*substitute(found, [root], [densify(self.value)]))
+
+
 def is_same(symbol: SX, x: SX) -> bool:
     """Whether an expression is a column of symbols itself."""
     return bool(symbol.shape == x.shape and is_equal(symbol, x))
 
 
 def is_chain(task: Task) -> bool:
-    """Whether a task's function is a composition of parts that are called one after the other."""
-    closed = not all(loop.explicit for loop in task.model.loops)
-    return isinstance(task.entry.run, Composition) and not task.entry.iterates and not closed
+    """Whether a task's function is a composition of parts whose derivatives are along tangents."""
+    return isinstance(task.entry.run, Composition) and all(loop.explicit for loop in task.model.loops)
 
 
-def chain(task: Task, symbols: Sequence[SX]) -> Chain:
+def chain(task: Task, symbols: list[SX]) -> Chain | Rooted:
     """A composition, of these symbols of its arguments."""
-    links = list[Link]()
+    links, places = list[Link](), [Place(port, x) for port, x in zip(task.signature[0], symbols, strict=True)]
+    results = composed(task, symbols, partial(recorded, links))
+    if not isinstance(results, Iteration):
+        return Chain(task.model.nv, tuple(places), needed(links, results), results)
+    assert results.equation is not None, f"{task.algorithm} iterates for a root"
+    reached = composed(task, symbols, called).reached(task.iterations or 1)[0]
+    root = Place(Port("root", (reached.size1(),)), SX.sym("root", reached.size1()))
+    links.clear()  # of the start
+    ends = *(lack := results.equation(root.symbol)[1:]), *results.finish(root.symbol)
+    ends = *ends[len(lack) :], *lack
+    return Rooted(Chain(task.model.nv, (*places, root), needed(links, ends), ends), reached)
 
-    def recorded(task: Task, name: str, given: Mapping[str, SX]) -> Called:
-        part = part_of(task, name)
 
-        def call(parts: Parts = INLINE, **arguments: SX) -> tuple[SX, ...]:
-            """Symbols of the results."""
-            ports = part.signature[0]
-            takes = [vec(SX(arguments[p.name]).T) if p.name in arguments else given[p.name] for p in ports]
-            gives = tuple(Place(port, SX.sym(port.name, port.size)) for port in part.signature[1])
-            links.append(Link(part, tuple(takes), gives))
-            return tuple(place.symbol for place in gives)
+def recorded(links: list[Link], task: Task, name: str, given: Mapping[str, SX]) -> Called:
+    """A part that notes itself among links when it is called, and gives symbols of its results.
 
-        return call
+    Derivatives that come with dynamics are made otherwise, and here are symbols that nobody knows.
+    """
+    whole, part = part_of(task, name), part_of(task, name.removesuffix(LINEARISED))
+    ports, made = part.signature
 
-    results = composed(task, symbols, recorded)
-    wanted = {x.element_hash() for x in symvar(veccat(*results, *(x for link in links for x in link.takes)))}
+    def call(parts: Parts = INLINE, **arguments: SX) -> tuple[SX, ...]:
+        """Symbols of the results."""
+        takes = [vec(SX(arguments[p.name]).T) if p.name in arguments else given[p.name] for p in ports]
+        links.append(Link(part, tuple(takes), tuple(Place(port, SX.sym(port.name, port.size)) for port in made)))
+        known = {place.port.name: place.symbol for place in links[-1].gives}
+        columns = (known.get(port.name, SX.sym(port.name, port.size)) for port in whole.signature[1])
+        return tuple(shaped(x, port.shape) for x, port in zip(columns, whole.signature[1], strict=True))
 
-    def needed(link: Link) -> Link:
-        """A link without results that nobody takes; but multipliers bend accelerations."""
-        whole = link.part.entry.group == "constrained"
-        taken = (place for place in link.gives if whole or place.symbol[0].element_hash() in wanted)
-        return replace(link, gives=tuple(taken))
+    return call
 
-    places = (Place(port, x) for port, x in zip(task.signature[0], symbols, strict=True))
-    return Chain(task.model.nv, tuple(places), tuple(map(needed, links)), results)
+
+def needed(links: Sequence[Link], results: Sequence[SX]) -> tuple[Link, ...]:
+    """Links that results depend on, without what nobody takes of theirs; but multipliers bend accelerations."""
+    kept, wanted = list[Link](), {x.element_hash() for x in symvar(veccat(*results))}
+    for link in reversed(links):
+        gives = tuple(place for place in link.gives if place.symbol[0].element_hash() in wanted)
+        if gives:
+            kept.append(link if link.part.entry.group == "constrained" else replace(link, gives=gives))
+            wanted |= {x.element_hash() for x in symvar(veccat(*link.takes))}
+    return tuple(reversed(kept))

@@ -44,7 +44,7 @@ from codegen.tracing.blocks import Block, Blocks, plain, spans, split
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.chained import JACOBIANS, chain, is_chain
 from codegen.tracing.curvature import MOVED, Pairs, of_joint_forces, of_motion, second_derivatives
-from codegen.tracing.implicit import FORWARD, Dynamics, contracted, program_of
+from codegen.tracing.implicit import FORWARD, contracted, program_of
 from codegen.tracing.kinematics import jacobians
 from codegen.tracing.tangents import tangents
 from codegen.tracing.trace import symbols_of
@@ -211,7 +211,7 @@ def within(matrix: Result, entries: Sparsity) -> Result:
 class Implicit:
     """Derivatives of what solves equations; of a proximal iteration those of the solution that it settles at.
 
-    But its Jacobian is that of the iteration as it is, by AD, which takes fewer operations.
+    But the Jacobian of constrained dynamics is that of the iteration as it is, by AD, which takes fewer operations.
     """
 
     task: Task
@@ -221,20 +221,20 @@ class Implicit:
     def jacobian(self) -> Blocks:
         """dy/dx (m x n): the recursion, and -(dR/dy)^-1 dR/dp of what it leaves out."""
         entry = self.task.entry
-        if entry.iterates or (entry.group == "constrained" and entry.declares.held != "exactly"):
+        if entry.group == "constrained" and (entry.iterates or entry.declares.held != "exactly"):
             return assembled(self.own, {})
         blocks = recursion(self.task, self.own)
-        if len(self.program.solutions) == 1 and self.task.entry.group != "steps":
-            blocks |= self.others(blocks)
-        return assembled(self.own, blocks)
+        return assembled(self.own, blocks | self.others(blocks))
 
     def others(self, known: Results) -> Results:
-        """The blocks of a solution that are not among these."""
-        (solution,), found = self.program.solutions, Results()
-        for x, p in self.own.inputs.items():
-            if (next(iter(self.own.outputs)), x) not in known:
-                change = self.program.solved(solution.forward(vec(p), SX.eye(p.numel())))
-                found |= {(y, x): change[at, :] for y, at in spans(self.own.outputs).items()}
+        """The blocks that are not among these, by changes of solutions."""
+        own, found, first = self.own, Results(), next(iter(self.own.outputs))
+        for x, at in spans(own.inputs).items():
+            if (first, x) not in known:
+                seeds = SX(own.x.size1(), at.stop - at.start)
+                seeds[at, :] = SX.eye(at.stop - at.start)
+                change = self.program.forward(seeds)
+                found |= {(y, x): change[rows, :] for y, rows in spans(own.outputs).items()}
         return found
 
     def forward(self, dx: SX) -> SX:
@@ -247,13 +247,8 @@ class Implicit:
 
     def hessian(self, w: SX) -> Blocks:
         """The second derivative of w' y (n x n), by that of the equations at constant multipliers."""
-        own, entry = self.own, self.task.entry
-        if is_chain(self.task):
-            found = split(self.of_chain(w)[1], own.inputs, own.inputs)
-        elif isinstance(self.program.solutions[0], Dynamics) and entry.group != "steps":
-            found = self.of_one(w)
-        else:
-            found = split(self.program.curvature(w, SX.eye(own.x.size1())), own.inputs, own.inputs)
+        own = self.own
+        found = split(self.of_chain(w)[1], own.inputs, own.inputs) if is_chain(self.task) else self.of_one(w)
         return self.within(found, w)
 
     def curved(self, w: SX) -> tuple[Blocks, Blocks]:

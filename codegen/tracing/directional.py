@@ -29,8 +29,6 @@ from codegen.tracing.differential import differential, moves, split
 from codegen.tracing.trace import read, symbols_of, trace_products
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from codegen.ir.graph import Graph
     from codegen.ir.products import WithProducts
     from codegen.tracing.differential import Differential
@@ -144,7 +142,7 @@ def _derivative(task: Task) -> Graph:
     return read(task, symbols, given, split(found, made), made)
 
 
-def _second(task: Task, own: Differential, arguments: Sequence[SX], weights: SX) -> SX:
+def _second(task: Task, own: Differential, arguments: list[SX], weights: SX) -> SX:
     """The Hessian of results' sum with weights, or the Hessians of all results, one below the other."""
     w = weights if task.form.derivative == HESSIAN else SX.sym("w", own.outwards.size1())
     second = chain(task, arguments).curved(w).second if is_chain(task) else of_results(task, own, arguments, w)[1]

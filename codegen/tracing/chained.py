@@ -9,7 +9,6 @@ quaternions are differentiated with another's, and what a part's recursion gives
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -269,36 +268,37 @@ def is_chain(task: Task) -> bool:
 
 def chain(task: Task, symbols: list[SX]) -> Chain | Rooted:
     """A composition, of these symbols of its arguments."""
-    links, places = list[Link](), [Place(port, x) for port, x in zip(task.signature[0], symbols, strict=True)]
-    results = composed(task, symbols, partial(recorded, links))
+    links = list[Link]()
+
+    def recorded(task: Task, name: str, given: Mapping[str, SX]) -> Called:
+        """A part that is noted among links when it is called.
+
+        Derivatives that come with dynamics, made otherwise here, are symbols that nobody knows.
+        """
+        whole, part = part_of(task, name), part_of(task, name.removesuffix(LINEARISED))
+
+        def call(parts: Parts = INLINE, **arguments: SX) -> tuple[SX, ...]:
+            """Symbols of the results."""
+            ports, made = part.signature
+            takes = [vec(SX(arguments[p.name]).T) if p.name in arguments else given[p.name] for p in ports]
+            links.append(Link(part, tuple(takes), tuple(Place(port, SX.sym(port.name, port.size)) for port in made)))
+            known = {place.port.name: place.symbol for place in links[-1].gives}
+            columns = (known.get(port.name, SX.sym(port.name, port.size)) for port in whole.signature[1])
+            return tuple(shaped(x, port.shape) for x, port in zip(columns, whole.signature[1], strict=True))
+
+        return call
+
+    places = tuple(Place(port, x) for port, x in zip(task.signature[0], symbols, strict=True))
+    results = composed(task, symbols, recorded)
     if not isinstance(results, Iteration):
-        return Chain(task.model.nv, tuple(places), needed(links, results), results)
+        return Chain(task.model.nv, places, needed(links, results), results)
     assert results.equation is not None, f"{task.algorithm} iterates for a root"
     reached = composed(task, symbols, called).reached(task.iterations or 1)[0]
     root = Place(Port("root", (reached.size1(),)), SX.sym("root", reached.size1()))
     links.clear()  # of the start
-    ends = *(lack := results.equation(root.symbol)[1:]), *results.finish(root.symbol)
-    ends = *ends[len(lack) :], *lack
+    _, lack = results.equation(root.symbol)
+    ends = (*results.finish(root.symbol), lack)
     return Rooted(Chain(task.model.nv, (*places, root), needed(links, ends), ends), reached)
-
-
-def recorded(links: list[Link], task: Task, name: str, given: Mapping[str, SX]) -> Called:
-    """A part that notes itself among links when it is called, and gives symbols of its results.
-
-    Derivatives that come with dynamics are made otherwise, and here are symbols that nobody knows.
-    """
-    whole, part = part_of(task, name), part_of(task, name.removesuffix(LINEARISED))
-    ports, made = part.signature
-
-    def call(parts: Parts = INLINE, **arguments: SX) -> tuple[SX, ...]:
-        """Symbols of the results."""
-        takes = [vec(SX(arguments[p.name]).T) if p.name in arguments else given[p.name] for p in ports]
-        links.append(Link(part, tuple(takes), tuple(Place(port, SX.sym(port.name, port.size)) for port in made)))
-        known = {place.port.name: place.symbol for place in links[-1].gives}
-        columns = (known.get(port.name, SX.sym(port.name, port.size)) for port in whole.signature[1])
-        return tuple(shaped(x, port.shape) for x, port in zip(columns, whole.signature[1], strict=True))
-
-    return call
 
 
 def needed(links: Sequence[Link], results: Sequence[SX]) -> tuple[Link, ...]:

@@ -190,6 +190,19 @@ def test_steps_part_by_part_save_operations(monkeypatch, robot, algorithm):
     assert mine < 0.8 * count(passes.run(directional.traced(task))).total
 
 
+@pytest.mark.parametrize(("texts", "parameters"), [(("link2:x,y", "link2:x"), ()), (("link2:x,y",), ("mu",))])
+def test_steps_whose_iterations_are_differentiated(texts, parameters):
+    """Hessians and products are those of two iterations, which have not settled, where rows or arguments ask for it."""
+    model = codegen.load("chain:3")
+    contacts = tuple(contact_of(model, text) for text in texts)
+    task = Task(model, "prox_pv_step", contacts=contacts, parameters=parameters, iterations=2)
+    given, directions, weights = drawn(task)
+    (H,) = product(task, "hessian", *given, *weights)
+    found = product(task, "hvp", *given, *weights, *directions)
+    along, expected = (np.concatenate([x.ravel() for x in parts]) for parts in (directions, found))
+    assert error([H @ along], [expected]) < NEAR
+
+
 def test_a_chain_prints_its_parts():
     task = Task(codegen.load("chain:3"), "step")
     assert str(chain(task, symbols_of(task.signature[0]))) == "aba -> a; integrate -> q1"

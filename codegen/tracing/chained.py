@@ -87,10 +87,14 @@ class Link:
         return own if all(rows) else own.only([n for n, own in enumerate(rows) if own])
 
     def jacobian(self) -> SX:
-        """How what it gives moves along what it takes, by the part's recursion where there is one."""
+        """How what it gives moves along what it takes, by the part's recursion where there is one.
+
+        Recursions give that of solutions: they do not hold where iterations are differentiated as they are.
+        """
         part, ports, nv = self.part, self.part.signature[0], self.part.model.nv
         symbols, made = symbols_of(ports), dict[str, SX]()
-        if (name := f"{part.algorithm}_derivatives") in KNOWN:
+        solves = part.entry.group != "constrained" or self.differential(symbols).program.solutions
+        if (name := f"{part.algorithm}_derivatives") in KNOWN and solves:
             own = replace(part, algorithm=name)
             names = [port.name for port in own.signature[1]]
             made = dict(zip(names, entries(results_or_products(own, symbols)), strict=True))

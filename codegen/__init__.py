@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from codegen.errors import BuildError, RobotError, SingularError
     from codegen.formulas import symbolic
     from codegen.identification import BaseParameters, base_parameters, inertial_parameters
+    from codegen.interfaces.acados_model import to_acados
     from codegen.interfaces.casadi import to_casadi
     from codegen.interfaces.crocoddyl import to_crocoddyl
     from codegen.interfaces.jax import to_jax
@@ -50,6 +51,7 @@ __all__ = [
     "inertial_parameters",
     "load",
     "symbolic",
+    "to_acados",
     "to_casadi",
     "to_crocoddyl",
     "to_jax",
@@ -77,6 +79,7 @@ _HOMES = {
     "inertial_parameters": "identification",
     "load": "robot",
     "symbolic": "formulas",
+    "to_acados": "interfaces.acados_model",
     "to_casadi": "interfaces.casadi",
     "to_crocoddyl": "interfaces.crocoddyl",
     "to_jax": "interfaces.jax",

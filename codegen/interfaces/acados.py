@@ -29,6 +29,8 @@ from codegen.tracing.arguments import tangent_maps
 from codegen.tracing.differentiated import derivable, differentiated
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from codegen.emission.spec import Header, Kernel
     from codegen.interfaces.acados_functions import Function
     from codegen.pipeline import Wrapped
@@ -69,16 +71,16 @@ def dynamics(task: Task) -> Dynamics | Residual:
     """What acados takes of a task."""
     inverse = task.algorithm == "rnea"
     takes = ("q", "v", "a" if inverse else "tau")
-    names = ("tau",) if inverse else ("q_next", "v_next") if _steps(task) else ("a",)
+    names = ("tau",) if inverse else ("q_next", "v_next") if steps(task.entry.outputs) else ("a",)
     if not {*takes} <= {*task.entry.inputs} or not {*names} <= {*task.entry.outputs}:
         raise RobotError(f"{task.algorithm}: acados takes dynamics (aba, rnea, pv, ...) or a step (step_rk4, ...)")
-    if not _steps(task) and not derivable(task):
+    if not steps(task.entry.outputs) and not derivable(task):
         raise RobotError(
             f"{task.model.name} has implicit loops, whose positions do not follow from v by an ODE; "
             "take a step (-a step_rk4), which keeps loops closed"
         )
     own, found = differentiated(task)
-    moving = SX(0, 1) if _steps(task) else tangent_maps(task.model, own.inputs["q"])[0] @ own.inputs["v"]
+    moving = SX(0, 1) if steps(task.entry.outputs) else tangent_maps(task.model, own.inputs["q"])[0] @ own.inputs["v"]
     parts = (own, found, moving, places(own.outputs, names), places(own.inputs, takes))
     if not inverse:
         return Dynamics(*parts)
@@ -88,11 +90,12 @@ def dynamics(task: Task) -> Dynamics | Residual:
 def _functions(task: Task, found: Dynamics | Residual, lam: SX) -> list[Function]:
     if isinstance(found, Residual):
         return residuals(found, lam)
-    return (discrete if _steps(task) else continuous)(found, lam)
+    return (discrete if steps(task.entry.outputs) else continuous)(found, lam)
 
 
-def _steps(task: Task) -> bool:
-    return "q_next" in task.entry.outputs
+def steps(results: Collection[str]) -> bool:
+    """Whether results of these names are those of a step."""
+    return "q_next" in results
 
 
 def _parameters(found: Dynamics | Residual) -> list[tuple[str, int]]:

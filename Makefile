@@ -30,7 +30,7 @@ help:
 	@echo "make claims        the papers' claims, with our numbers and verdicts; CLAIMS=\"pv_osimr --csv\" chooses"
 	@echo "make report        one HTML page of all that, build/report.html; REPORT=--quick takes seconds"
 	@echo "make bench         time against Pinocchio and CasADi, on one core; BENCH=\"iiwa -a aba\" chooses"
-	@echo "make bench-mpc     beside CasADi, Crocoddyl and JAX's simulators, where CROCODDYL_PYTHON and JAX_PYTHON name them"
+	@echo "make bench-mpc     beside CasADi, and Crocoddyl, acados and JAX's simulators where CROCODDYL_PYTHON, ... name them"
 	@echo "make docs          the guide and the API reference as HTML in build/docs; any warning fails"
 	@echo "make goldens       write the committed generated/ folders again"
 	@echo "make clean         remove the virtual environment, build products and caches"

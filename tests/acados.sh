@@ -12,7 +12,7 @@ folder=$(cd "$1" && pwd)
 if [ $# -gt 1 ]; then
     cmake -S "$2" -B "$folder/build" -DACADOS_INSTALL_DIR="$folder" -DBLASFEO_TARGET=GENERIC -DBUILD_SHARED_LIBS=ON >&2
     cmake --build "$folder/build" --target install --parallel >&2
-    cp "$2/lib/link_libs.json" "$folder/lib"  # acados_template reads it
+    cp "$2/lib/link_libs.json" "$2/lib/git_commit_hash" "$folder/lib"  # acados_template reads them
     echo "$folder"
 else
     "${PYTHON:-python3}" -m pip download --quiet --no-deps --dest "$folder" comma-deps-acados >&2

@@ -1,8 +1,9 @@
-"""All of `make bench-mpc`: functions as optimisers call them, a humanoid's build, nodes and a loop, rollouts in JAX.
+"""All of `make bench-mpc`: functions as optimisers call them, a humanoid's build, nodes, loops, rollouts in JAX.
 
-Nodes and the loop are beside Crocoddyl, which needs another Pinocchio than the other benches, and JAX's peers are many:
-they run by the Pythons that the variables CROCODDYL_PYTHON and JAX_PYTHON name, where they have rigidc's requirements
-and what PARTS says. A part whose variable is not set is left out, and a line says so.
+Some parts need environments of their own: Crocoddyl another Pinocchio than the other benches, acados its own package,
+and JAX's peers are many. They run by the Pythons that the variables CROCODDYL_PYTHON, ACADOS_PYTHON and JAX_PYTHON
+name, where they have rigidc's requirements and what PARTS says. A part whose variable is not set is left out, and a
+line says so.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ PARTS = {
     "functions": Part("opcount.bench.solvers"),
     "build": Part("opcount.bench.humanoid_build"),
     "nodes": Part("opcount.bench.crocoddyl_nodes", "CROCODDYL_PYTHON", "rigidc[crocoddyl]"),
+    "acados": Part("opcount.bench.acados_models", "ACADOS_PYTHON", "rigidc[mpc] acados_template"),
     "loop": Part("opcount.bench.balance_loop", "CROCODDYL_PYTHON", "rigidc[crocoddyl,mpc] mujoco"),
     "rollouts": Part("opcount.bench.jax_rollouts", "JAX_PYTHON", "rigidc[jax] mujoco-mjx brax adam-robotics[jax]"),
 }

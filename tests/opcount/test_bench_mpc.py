@@ -43,7 +43,8 @@ def test_parts_without_their_python_are_left_out(monkeypatch, capsys):
 
 def test_what_cannot_run(monkeypatch, capsys, tmp_path):
     assert mpc.main(["walking"]) == 2
-    assert "there is no part 'walking'; choose of functions, build, nodes, loop, rollouts" in capsys.readouterr().err
+    said = "there is no part 'walking'; choose of functions, build, nodes, acados, loop, rollouts"
+    assert said in capsys.readouterr().err
     monkeypatch.setenv("JAX_PYTHON", str(tmp_path / "python"))
     assert mpc.main(["rollouts"]) == 2
     assert "JAX_PYTHON: " in capsys.readouterr().err

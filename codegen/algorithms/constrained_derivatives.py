@@ -6,6 +6,8 @@ solution makes ID(q, v, a) = tau + J' lam and the rows' lack c(q, v, a) vanish, 
     M da - J' dlam = dtau - (dID - d(J' lam)),    J da = dc    (dID, d(J' lam), dc at constant a and lam),
 
 by M^-1 = L' D^-1 L and the inverse of W = J M^-1 J' = Y' D^-1 Y, Y = L J'. Columns by q are along joints' tangents.
+First limbs accelerate as if the trunk were held, by f. Then forces on the trunk alone are left, and dc - J f, and only
+these meet the dense inverse: by the joint of a limb, instead of with all that carries it and all that it carries.
 
 Where rows depend on each other at every configuration, a proximal iteration settles at least squares: c does not
 vanish, but J' D^-1 c does (D is the damping), and lam - lam0 = D^-1 J b for some b. With p = d(J' x) at constant
@@ -17,9 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any, NamedTuple
 
-from casadi import SX, densify, horzcat, jacobian, substitute, vertcat
+from casadi import SX, densify, diagcat, horzcat, jacobian, sparsify, substitute, vertcat
 
 from codegen.algorithms.minverse import InverseFactors, inverse_factors
 from codegen.algorithms.rnea import rnea, transmitted
@@ -64,6 +67,41 @@ class Change(NamedTuple):
     R: Result
     met: Result
     idle: Result | None = None
+
+
+class Limbs(NamedTuple):
+    """Limbs by themselves: what moves if the trunk, all joints that carry contacts of several limbs, is held.
+
+    Joint forces R then accelerate them by L' D^-1 L R (`scaled` is D^-1 L). The forces that come to the joints of the
+    trunk, R there and what limbs pass on, are `passed` R. All are nv x nv.
+    """
+
+    L: SX
+    scaled: SX
+    passed: SX
+
+    def first(self, at: Change, J: SX) -> tuple[Result | None, Result, Result]:
+        """How limbs accelerate (nv x n, if any do), forces on the trunk (nv x n), and what rows then meet (m x n)."""
+        if not self.L.nnz():
+            return None, at.R, at.met
+        own = Product(self.scaled, Product(self.L, at.R), transposed=True)
+        return own, Product(self.passed, at.R), Product(J, own, at.met)
+
+
+def limbs_of(tree: Tree, parts: Parts) -> Limbs:
+    """The limbs of a tree beyond the nodes where its contacts' paths to the root meet.
+
+    A chain is all trunk, and so is a robot with many rows of contacts, of which there would be more than 2 MB of C.
+    """
+    pairs = combinations({contact.node for contact in tree.contacts}, 2)
+    trunk = {i for pair in pairs for i in tree.path(tree.closest(*pair))}
+    if all(parent == i - 1 for i, parent in enumerate(tree.parent)) or parts.many(tree.m):
+        trunk = {*tree.outwards}
+    M = inverse_factors(tree, trunk)
+    held = diagcat(*[(i in trunk) * SX.eye(S.size) for i, S in enumerate(tree.S)])
+    passed = sparsify(held @ M.L)
+    L = sparsify(M.L - passed)
+    return Limbs(L, M.scaled(L), passed)
 
 
 class Rows(NamedTuple):
@@ -158,8 +196,12 @@ def linearised(
     lam_tau = Product(negative, response)
     Minv = Product(M.L, M.scaled(M.L), transposed=True, symmetric=True)
     a_tau = Product(response, lam_tau, Minv, transposed=True, symmetric=True)
-    moved = [Product(a_tau, at.R, Product(lam_tau, at.met, transposed=True)) for at in changes]
-    lam = [Product(lam_tau, at.R, Product(negative, at.met, at.idle)) for at in changes]
+    limbs, moved, lam = limbs_of(tree, parts), list[Result](), list[Result]()
+    # limbs with the trunk held, then what is left
+    for at in changes:
+        own, force, met = limbs.first(at, rows.J)
+        moved.append(Product(a_tau, force, Product(lam_tau, met, own, transposed=True)))
+        lam.append(Product(lam_tau, force, Product(negative, met, at.idle)))
     others = [x for pair in zip(moved[2:], lam[2:], strict=True) for x in pair]
     return a, *moved[:2], a_tau, *lam[:2], lam_tau, *others
 

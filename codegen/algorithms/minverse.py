@@ -7,6 +7,7 @@ Spatial vectors [angular; linear] in body frames.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from casadi import SX, diag, sparsify, vertcat
@@ -47,8 +48,12 @@ def minverse(tree: Tree) -> Product:
     return Product(own.strict, scaled, scaled, transposed=True, symmetric=True)
 
 
-def inverse_factors(tree: Tree) -> InverseFactors:
-    """The factors of M^-1; column c of L are the forces left by a unit force along axis c."""
+def inverse_factors(tree: Tree, trunk: Collection[int] = ()) -> InverseFactors:
+    """The factors of M^-1; column c of L are the forces left by a unit force along axis c.
+
+    The joints of a `trunk`, nodes with all that carry them, are held: d is one there, rows of L are the forces that
+    come to its joints, and the others are factors of the inverse that limbs have by themselves.
+    """
     S, X, parent, dofs, n = tree.S, tree.X, tree.parent, tree.dofs, tree.nv
     IA = [I.articulated() for I in tree.I]
     F = [zeros(rows, n) for rows in tree.rows]
@@ -58,6 +63,10 @@ def inverse_factors(tree: Tree) -> InverseFactors:
         joint, own = articulated_joint(IA[i], S[i], tree.armature[i]), zeros(S[i].size, n)
         own[:, dofs[i]] = SX.eye(S[i].size)
         u = own - S[i].T @ F[i]
+        if i in trunk:
+            halves[i], pivots[i] = u, SX.ones(S[i].size)
+            F[parent[i]] += X[i].force(F[i])
+            continue
         halves[i], pivots[i] = joint.D.forward(u), vertcat(*joint.D.d)
         IA[parent[i]] += X[i].inertia(joint.projected_inertia(IA[i]))
         F[parent[i]] += X[i].force(joint.projected_force(F[i], joint.D.solve(u), own))

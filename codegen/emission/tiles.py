@@ -10,6 +10,7 @@ code where a processor has small vectors (`codegen.emission.row_sums`), but not 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from codegen.emission.row_sums import RowSum
     from codegen.emission.segments import Read
+    from codegen.ir.graph import Port
     from codegen.ir.products import AnyProduct, WithProducts
 
     Pattern = NDArray[np.bool_]
@@ -84,12 +86,36 @@ class Tiles:
         return (1, self.size[0]) if self.products[0].transposed else (self.inner, 1)
 
     @property
+    def table(self) -> list[str]:
+        """The tiles as lines of C."""
+        return wrap(" ".join(f"{{{','.join(map(str, own))}}}," for own in self.tiles), 112)
+
+    @property
     def cycles(self) -> float:
         """An estimate of the time that they take."""
         across = len(self.products) * self.width // VECTOR
         sums = self.block * across
         step = max(sums / UNITS, (self.block + across) / LOADS, (sums + across + INSTRUCTIONS) / INSTRUCTIONS)
         return sum(step * (end - start) + sums + INSTRUCTIONS for *_, start, end in self.tiles)
+
+    def without(self, idle: Mapping[str, Pattern]) -> Tiles:
+        """The same without zeros that nothing reads, of matrices by their ports' names."""
+
+        def wanted(row: int, column: int, inner: int, *own: MatrixProduct, block: int = 1, width: int = VECTOR) -> bool:
+            place = slice(row, row + block), slice(column, column + width)
+            return bool(inner) or any(
+                x.plus or x.port.name not in idle or not idle[x.port.name][place].all() for x in own
+            )
+
+        if self.symmetric:
+            return self
+        size = {"block": self.block, "width": self.width}
+        tiles = [own for own in self.tiles if wanted(*own[:2], own[3] - own[2], *self.products, **size)]
+        vectors, numbers = (
+            tuple(x for x in sums if wanted(x.row, x.column, len(x.inner), self.products[x.product], width=width))
+            for sums, width in ((self.vectors, VECTOR), (self.numbers, 1))
+        )
+        return replace(self, tiles=tuple(tiles) or self.tiles[:1], vectors=vectors, numbers=numbers)
 
     def reads(self) -> Iterator[Read]:
         """What they read of matrices."""
@@ -115,7 +141,9 @@ def tiled(function: WithProducts) -> tuple[AnyLoops, ...]:
     """The loops of all products, in an order in which each comes after those that it takes."""
     known, long = function.patterns(), function.length > HUGE
     together = (products for products in _together(function) if not isinstance(products[0], GraphCall))
-    return tuple(_loops(products, known, long) for products in together)
+    loops = tuple(_loops(products, known, long) for products in together)
+    idle = _unread(function, loops, [own.port for own in function.products if isinstance(own, MatrixProduct)])
+    return tuple(own.without(idle) if isinstance(own, Tiles) else own for own in loops)
 
 
 def unread(function: WithProducts) -> dict[str, Pattern]:
@@ -123,12 +151,17 @@ def unread(function: WithProducts) -> dict[str, Pattern]:
 
     Other elements stay, as the statements that compute them would have no use.
     """
+    return _unread(function, tiled(function), function.graph.outputs)
+
+
+def _unread(function: WithProducts, loops: Sequence[AnyLoops], ports: Sequence[Port]) -> dict[str, Pattern]:
+    """The same of these ports."""
     known, kept = function.patterns(), {port.name for port in function.kept}
     kept -= {name for own in function.maps for name in own.names}
     kept -= {name for own in function.products if isinstance(own, GraphCall) for name in own.takes}
-    found = {port.name: ~known[port.name] for port in function.graph.outputs if port.name in kept}
-    for loops in tiled(function):
-        for name, rows, columns in loops.reads():
+    found = {port.name: ~known[port.name] for port in ports if port.name in kept}
+    for own in loops:
+        for name, rows, columns in own.reads():
             if name in found:
                 found[name][np.ix_(rows, columns)] = False
     for gather in function.gathers:

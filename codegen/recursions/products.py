@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from casadi import SX, Function, Sparsity, triu
+from casadi import DM, SX, Function, Sparsity, diag, sparsify, triu
 
 from codegen.recursions.block_matrix import BlockMatrix
 from codegen.recursions.calls import Call, Output
@@ -128,12 +128,27 @@ Made = Product | MaskedProduct | Panel | BlockMatrix | Solved | Factored | Subst
 
 def times(matrix: Result, right: SX) -> Result:
     """A result times a matrix, which goes to the factors on the right."""
-    if isinstance(matrix, SX):
-        return matrix @ right
-    if not isinstance(matrix, Product):
-        return Product(matrix, right)
-    plus = None if matrix.plus is None else times(matrix.plus, right)
-    return replace(matrix, right=times(matrix.right, right), plus=plus, symmetric=False)
+    return all_times((matrix,), right)[0]
+
+
+def all_times(results: Sequence[Result], right: SX) -> tuple[Result, ...]:
+    """Results times one matrix: what several take is multiplied once."""
+    known: dict[int, Result] = {}
+
+    def of(matrix: Result) -> Result:
+        if id(matrix) not in known:
+            known[id(matrix)] = made(matrix)
+        return known[id(matrix)]
+
+    def made(matrix: Result) -> Result:
+        if isinstance(matrix, SX):
+            return matrix @ right
+        if not isinstance(matrix, Product):
+            return Product(matrix, right)
+        plus = None if matrix.plus is None else of(matrix.plus)
+        return replace(matrix, right=of(matrix.right), plus=plus, symmetric=False)
+
+    return tuple(map(of, results))
 
 
 def times_left(left: SX, matrix: Result) -> Result:
@@ -165,7 +180,8 @@ def transposed(matrix: Result) -> Result:
 
 def transposes(results: tuple[Result, ...]) -> tuple[Result, ...]:
     """The transposes of results: what several take is transposed once, and what is symmetric not at all."""
-    known: dict[int, Result] = {}
+    known, summands = dict[int, Result](), _summands(results)
+    some: dict[tuple[int, frozenset[int]], Result] = {}
 
     def of(matrix: Result) -> Result:
         if id(matrix) not in known:
@@ -179,10 +195,50 @@ def transposes(results: tuple[Result, ...]) -> tuple[Result, ...]:
             return Product(matrix, SX.eye(matrix.shape[0]), transposed=True)
         if matrix.symmetric:
             return matrix
-        right = matrix.left if matrix.transposed else of(matrix.left)
-        return Product(matrix.right, right, None if matrix.plus is None else of(matrix.plus), transposed=True)
+        left = matrix.left if matrix.transposed else of(met(matrix))
+        plus = None if matrix.plus is None else of(matrix.plus)
+        if there(matrix.right):
+            return Product(of(matrix.right), left, plus)
+        return Product(matrix.right, left, plus, transposed=True)
+
+    def met(matrix: Product) -> Result:
+        """A left factor, if it is a product without columns that meet rows of zeros."""
+        rows, inner = _rows(matrix.right), matrix.right.shape[0]
+        if not isinstance(matrix.left, Product) or matrix.left.symmetric or len(rows) == inner:
+            return matrix.left
+        if (id(matrix.left), rows) not in some:
+            held = sparsify(diag(SX(DM([float(k in rows) for k in range(inner)]))))
+            some[id(matrix.left), rows] = times(matrix.left, held)
+        return some[id(matrix.left), rows]
+
+    def there(matrix: Result) -> bool:
+        """Whether a factor's transpose is made of one that is made anyway."""
+        return isinstance(matrix, Product) and (id(matrix) in summands or there(matrix.right))
 
     return tuple(of(matrix) for matrix in results)
+
+
+def _rows(matrix: Result) -> frozenset[int]:
+    """The rows of a result that may differ from zero."""
+    if isinstance(matrix, SX):
+        return frozenset(matrix.sparsity().row())
+    if not isinstance(matrix, Product):
+        return frozenset(range(matrix.shape[0]))
+    plus = frozenset[int]() if matrix.plus is None else _rows(matrix.plus)
+    if isinstance(matrix.left, SX):
+        return plus | _rows(matrix.left.T if matrix.transposed else matrix.left)
+    return plus | (frozenset(range(matrix.shape[0])) if matrix.transposed else _rows(matrix.left))
+
+
+def _summands(results: Sequence[Result]) -> set[int]:
+    """What products among results add, and what products among these add."""
+    found, waiting = set[int](), [*results]
+    while waiting:
+        own = waiting.pop()
+        if isinstance(own, Product) and own.plus is not None and id(own.plus) not in found:
+            found.add(id(own.plus))
+            waiting.append(own.plus)
+    return found
 
 
 def negated(matrix: Result) -> Result:
@@ -299,14 +355,36 @@ def negative(x: SX) -> tuple[SX, ...]:
 
 def some_columns(matrix: Result, places: list[int]) -> Result:
     """These columns of a result."""
-    if isinstance(matrix, SX):
-        return matrix[:, places]
-    if isinstance(matrix, MaskedProduct):
-        return MaskedProduct(tuple(part.columns(places) for part in matrix.both_triangles().parts))
-    if isinstance(matrix, Panel | BlockMatrix | Solved | Factored | Substituted | Output):
-        return Product(matrix, SX.eye(matrix.shape[1])[:, places])
-    plus = None if matrix.plus is None else some_columns(matrix.plus, places)
-    return replace(matrix, right=some_columns(matrix.right, places), plus=plus, symmetric=False)
+    return some_columns_of((matrix,), places)[0]
+
+
+def some_columns_of(results: Sequence[Result], places: list[int]) -> tuple[Result, ...]:
+    """These columns of results: of what several take they are chosen once."""
+    known: dict[int, Result] = {}
+
+    def of(matrix: Result) -> Result:
+        if id(matrix) not in known:
+            known[id(matrix)] = made(matrix)
+        return known[id(matrix)]
+
+    def made(matrix: Result) -> Result:
+        if isinstance(matrix, SX):
+            return matrix[:, places]
+        if isinstance(matrix, MaskedProduct):
+            return MaskedProduct(tuple(part.columns(places) for part in matrix.both_triangles().parts))
+        if isinstance(matrix, Panel | BlockMatrix | Solved | Factored | Substituted | Output):
+            return Product(matrix, SX.eye(matrix.shape[1])[:, places])
+        plus = None if matrix.plus is None else of(matrix.plus)
+        return replace(matrix, right=of(matrix.right), plus=plus, symmetric=False)
+
+    return tuple(map(of, results))
+
+
+def last_factor(matrix: Result) -> Result:
+    """The right factor of a product's right factors, or a result that is none."""
+    while isinstance(matrix, Product):
+        matrix = matrix.right
+    return matrix
 
 
 def substituted(results: tuple[Result, ...], old: Sequence[SX], new: Sequence[SX]) -> tuple[Result, ...]:

@@ -37,7 +37,7 @@ from casadi import (
 
 from codegen.algorithms import ALGORITHMS
 from codegen.recursions.expansion import entries
-from codegen.recursions.products import Product, Result, pulled, times
+from codegen.recursions.products import Product, Result, all_times, pulled
 from codegen.spatial import mirrored
 from codegen.tracing.arguments import columns, is_configuration, matrix, results, tangent_maps
 from codegen.tracing.blocks import Block, Blocks, plain, spans, split
@@ -129,7 +129,9 @@ def recursion(task: Task, own: Expressions) -> Results:
     if not {*named.values()} <= {*ALGORITHMS[name].outputs}:
         return {}
     found, (_, E) = results(replace(task, algorithm=name), inputs), tangent_maps(task.model, inputs["q"])
-    return {pair: times(found[block], E) if pair[1] == "q" else found[block] for pair, block in named.items()}
+    by_q = [pair for pair in named if pair[1] == "q"]
+    raw = all_times([found[named[pair]] for pair in by_q], E)
+    return {pair: found[block] for pair, block in named.items()} | dict(zip(by_q, raw, strict=True))
 
 
 def steps(task: Task, own: Expressions) -> Results:
@@ -195,16 +197,20 @@ def assembled(own: Expressions, known: Results) -> Blocks:
     found = split(SX(DM(jacobian_sparsity(own.y, own.x), 1)), own.outputs, own.inputs)
     for (y, x), block in found.items():
         matrix = known[y, x] if (y, x) in known else jacobian(vec(own.outputs[y]), vec(own.inputs[x]))
-        found[y, x] = replace(block, matrix=within(matrix, block.entries))
+        found[y, x] = replace(block, matrix=project(matrix, block.entries) if isinstance(matrix, SX) else matrix)
+    for x in own.inputs:
+        found |= within({(y, x): found[y, x] for y in own.outputs if not isinstance(found[y, x].matrix, SX)})
     return found
 
 
-def within(matrix: Result, entries: Sparsity) -> Result:
-    """A result without what is known to be zero: of a product, whole columns."""
-    if isinstance(matrix, SX):
-        return project(matrix, entries)
-    some = [float(stop > start) for start, stop in pairwise(entries.colind())]
-    return matrix if all(some) else times(matrix, sparsify(diag(SX(DM(some)))))
+def within(blocks: Blocks) -> Blocks:
+    """Products without columns that are known to be zero in all of them, so that they still share what they take."""
+    ends = [block.entries.colind() for block in blocks.values()]
+    some = [float(any(a < b for a, b in column)) for column in zip(*map(pairwise, ends), strict=True)]
+    if all(some):
+        return blocks
+    matrices = all_times([block.matrix for block in blocks.values()], sparsify(diag(SX(DM(some)))))
+    return {key: replace(block, matrix=x) for (key, block), x in zip(blocks.items(), matrices, strict=True)}
 
 
 @dataclass(frozen=True, slots=True)

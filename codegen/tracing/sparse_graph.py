@@ -17,7 +17,15 @@ from codegen.ir.graph import STATUS, Graph, Port, Value, from_casadi, verify
 from codegen.ir.operations import CONST
 from codegen.ir.pattern import Pattern
 from codegen.ir.products import AnyProduct, Gather, WithProducts, made_by, straight_line
-from codegen.recursions.products import MaskedProduct, Product, Result, products_in, some_columns, transposes
+from codegen.recursions.products import (
+    MaskedProduct,
+    Product,
+    Result,
+    last_factor,
+    products_in,
+    some_columns_of,
+    transposes,
+)
 from codegen.tracing.blocks import Block, plain, unrolled
 from codegen.tracing.products import with_products
 from codegen.tracing.status import with_status
@@ -134,9 +142,9 @@ def _kept(blocks: Mapping[str, Block], least: int | None) -> _Kept:
     wanted = {key: block for key, block in blocks.items() if not isinstance(block.matrix, SX)}
     taken = {id(x) for own in products_in(tuple(block.matrix for block in wanted.values())) for x in own.factors}
     taken |= {id(block.matrix) for block in wanted.values() if block.transposed}
-    columns = {key: [c for c, (i, j) in enumerate(pairwise(y.entries.colind())) if j > i] for key, y in wanted.items()}
-    turned = {key: block for key, block in wanted.items() if id(block.matrix) not in taken and columns[key]}
-    by_columns = dict(zip(turned, transposes(tuple(_some(y, columns[key]) for key, y in turned.items())), strict=True))
+    columns = _columns(wanted)
+    turned = {key: block.matrix for key, block in wanted.items() if id(block.matrix) not in taken and columns[key]}
+    by_columns = dict(zip(turned, transposes(_some(turned, columns)), strict=True))
     results, sources = dict[int, Result](), dict[str, _Source]()
     for key, block in wanted.items():
         matrix, places, some = by_columns.get(key, block.matrix), -np.ones(block.entries.shape, int), columns[key]
@@ -152,9 +160,20 @@ def _kept(blocks: Mapping[str, Block], least: int | None) -> _Kept:
     return _Kept(own.matrices, own.ports, own.products, sources) if own.products else _Kept((), (), (), {})
 
 
-def _some(block: Block, columns: list[int]) -> Result:
-    """These columns of a block that is no transpose."""
-    return block.matrix if len(columns) == block.entries.size2() else some_columns(block.matrix, columns)
+def _columns(blocks: Mapping[str, Block]) -> dict[str, list[int]]:
+    """The columns where blocks have entries; those that multiply one matrix have the same, and share what they take."""
+    own = {key: {c for c, (i, j) in enumerate(pairwise(y.entries.colind())) if j > i} for key, y in blocks.items()}
+    last = {key: (id(last_factor(y.matrix)), y.transposed) for key, y in blocks.items()}
+    return {key: sorted(set[int]().union(*(own[x] for x in blocks if last[x] == last[key]))) for key in blocks}
+
+
+def _some(matrices: Mapping[str, Result], columns: Mapping[str, list[int]]) -> tuple[Result, ...]:
+    """These columns of matrices."""
+    found = dict(matrices)
+    for places in {tuple(columns[key]) for key in matrices}:
+        own = {key: x for key, x in matrices.items() if (*columns[key],) == places and len(places) < x.shape[1]}
+        found |= dict(zip(own, some_columns_of((*own.values(),), [*places]), strict=True))
+    return tuple(found.values())
 
 
 def _row_by_row(shape: tuple[int, int]) -> NDArray[np.int_]:

@@ -27,6 +27,7 @@ from casadi import SX, densify, diagcat, horzcat, jacobian, sparsify, substitute
 from codegen.algorithms.minverse import InverseFactors, inverse_factors
 from codegen.algorithms.rnea import rnea, transmitted
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
+from codegen.costs import looped_by_columns
 from codegen.recursions.composition import INLINE, Parts
 from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.dual import Dual, Solver, direct, proximal, soft
@@ -72,13 +73,13 @@ class Change(NamedTuple):
 class Limbs(NamedTuple):
     """Limbs by themselves: what moves if the trunk, all joints that carry contacts of several limbs, is held.
 
-    Joint forces R then accelerate them by L' D^-1 L R (`scaled` is D^-1 L). The forces that come to the joints of the
-    trunk, R there and what limbs pass on, are `passed` R. All are nv x nv.
+    Joint forces R then accelerate them by L' D^-1 L R, L without rows of the trunk. The forces that come to the joints
+    of the trunk, R there and what limbs pass on, are `passed` R. `scaled` is D^-1 L of M. All are nv x nv.
     """
 
     L: SX
-    scaled: SX
     passed: SX
+    scaled: SX
 
     def first(self, at: Change, J: SX) -> tuple[Result | None, Result, Result]:
         """How limbs accelerate (nv x n, if any do), forces on the trunk (nv x n), and what rows then meet (m x n)."""
@@ -88,20 +89,20 @@ class Limbs(NamedTuple):
         return own, Product(self.passed, at.R), Product(J, own, at.met)
 
 
-def limbs_of(tree: Tree, parts: Parts) -> Limbs:
+def limbs_of(tree: Tree, M: InverseFactors, scaled: SX) -> Limbs:
     """The limbs of a tree beyond the nodes where its contacts' paths to the root meet.
 
-    A chain is all trunk, and so is a robot with many rows of contacts, of which there would be more than 2 MB of C.
+    A chain is all trunk, and so is a robot that is long enough for loops over columns: its C would be more than 2 MB.
     """
     pairs = combinations({contact.node for contact in tree.contacts}, 2)
     trunk = {i for pair in pairs for i in tree.path(tree.closest(*pair))}
-    if all(parent == i - 1 for i, parent in enumerate(tree.parent)) or parts.many(tree.m):
+    chain = all(parent == i - 1 for i, parent in enumerate(tree.parent))
+    if chain or looped_by_columns(M.strict.nnz(), tree.m):
         trunk = {*tree.outwards}
-    M = inverse_factors(tree, trunk)
+    own = inverse_factors(tree, trunk)
     held = diagcat(*[(i in trunk) * SX.eye(S.size) for i, S in enumerate(tree.S)])
-    passed = sparsify(held @ M.L)
-    L = sparsify(M.L - passed)
-    return Limbs(L, M.scaled(L), passed)
+    passed = sparsify(held @ own.L)
+    return Limbs(sparsify(own.L - passed), passed, scaled)
 
 
 class Rows(NamedTuple):
@@ -194,9 +195,10 @@ def linearised(
     # the inverse of the matrix of the equations above: da and -dlam by dtau and dc
     negative = dual.negative()
     lam_tau = Product(negative, response)
-    Minv = Product(M.L, M.scaled(M.L), transposed=True, symmetric=True)
+    scaled = M.scaled(M.L)
+    Minv = Product(M.L, scaled, transposed=True, symmetric=True)
     a_tau = Product(response, lam_tau, Minv, transposed=True, symmetric=True)
-    limbs, moved, lam = limbs_of(tree, parts), list[Result](), list[Result]()
+    limbs, moved, lam = limbs_of(tree, M, scaled), list[Result](), list[Result]()
     # limbs with the trunk held, then what is left
     for at in changes:
         own, force, met = limbs.first(at, rows.J)

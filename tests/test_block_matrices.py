@@ -25,7 +25,8 @@ from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.sparse import sparse
 from codegen.recursions.block_matrix import above, beside, columns_of
 from codegen.recursions.expansion import entries, multiplications
-from codegen.recursions.products import Product, Result, added, combined, scaled, transposed
+from codegen.recursions.products import Product, Result, added, combined, transposed
+from codegen.recursions.scaling import scaled
 from codegen.recursions.systems import Solved
 from codegen.spatial import eliminated
 from codegen.tracing.products import with_products

@@ -23,7 +23,8 @@ from codegen.ir.interpreter import interpret
 from codegen.ir.merged import merged
 from codegen.ir.products import WithProducts, straight_line
 from codegen.recursions.factors import LoopedLDL, NumberedLDL
-from codegen.recursions.products import Product, negated
+from codegen.recursions.products import Product
+from codegen.recursions.scaling import negated
 from codegen.recursions.systems import Factored
 from codegen.spatial.solve import VANISHING
 from codegen.tracing.products import with_loops, with_products

@@ -26,7 +26,8 @@ from codegen.passes import run
 from codegen.recursions.block_matrix import above
 from codegen.recursions.expansion import entries
 from codegen.recursions.panels import Panel, end_to_end, inwards, mapped, outwards
-from codegen.recursions.products import Masked, MaskedProduct, Product, negated, some_columns, times, transposed
+from codegen.recursions.products import Masked, MaskedProduct, Product, some_columns, times, transposed
+from codegen.recursions.scaling import negated
 from codegen.recursions.tree import Tree
 from codegen.tracing.products import with_products
 from codegen.tracing.task import Task

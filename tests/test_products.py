@@ -145,6 +145,22 @@ def test_zeros_that_no_loop_reads_are_not_stored() -> None:
     assert "left" not in unread(replace(function, outputs=(y, ports[0])))
 
 
+def test_zeros_of_products_that_no_loop_reads_are_not_computed() -> None:
+    """Rows of zeros of a product between others; as a result it has them."""
+    on, off = Value(INPUT, port=0, element=0), Value(CONST)
+    left = tuple(0 if row < 4 else 1 for row in range(8) for _ in range(8))
+    ports = (Port("left", (8, 8)), Port("right", (8, 8)))
+    graph = Graph("g", (Port("x", (1,)),), ports, (on, off), (left, (0,) * 64))
+    y, z = Port("y", (8, 8)), Port("z", (8, 8))
+    products = (MatrixProduct(y, "left", "right"), MatrixProduct(z, "y", "right", transposed=True))
+    inner, _ = tiled(WithProducts(graph, products, (z,)))
+    whole, _ = tiled(WithProducts(graph, products, (y, z)))
+    assert {row for row, *_ in inner.tiles} == {0}
+    assert {row for row, *_ in whole.tiles} == {0, 4}
+    assert {own.row for own in inner.vectors} == {*range(4)}
+    assert {own.row for own in whole.vectors} == {*range(8)}
+
+
 def test_narrow_products_are_straight_line_code_beside_wide_ones() -> None:
     x = SX.sym("x", 20, 3)
     narrow = Product(x, SX.sym("y", 3, 3))

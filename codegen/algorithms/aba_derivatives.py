@@ -18,7 +18,8 @@ from codegen.algorithms.by_arguments import forces_by
 from codegen.algorithms.minverse import InverseFactors, inverse_factors
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.costs import in_sweep
-from codegen.recursions.products import Product, Result, negated
+from codegen.recursions.products import Product, Result
+from codegen.recursions.scaling import negated
 from codegen.recursions.spanning_rates import is_plain
 from codegen.recursions.tree import Tree
 

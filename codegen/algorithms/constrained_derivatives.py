@@ -32,7 +32,8 @@ from codegen.recursions.composition import INLINE, Parts
 from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.dual import Dual, Solver, direct, proximal, soft
 from codegen.recursions.motion import constraint_rhs, forces, motions
-from codegen.recursions.products import Product, Result, added, combined, negated, times_left, transposed
+from codegen.recursions.products import Product, Result, added, combined, times_left, transposed
+from codegen.recursions.scaling import negated
 from codegen.recursions.spanning_rates import node_rates
 from codegen.recursions.sweeps import add_contact_forces
 from codegen.recursions.tree import Tree
@@ -94,11 +95,11 @@ def limbs_of(tree: Tree, M: InverseFactors, scaled: SX) -> Limbs:
 
     A chain is all trunk, and so is a robot that is long enough for loops over columns: its C would be more than 2 MB.
     """
-    pairs = combinations({contact.node for contact in tree.contacts}, 2)
-    trunk = {i for pair in pairs for i in tree.path(tree.closest(*pair))}
     chain = all(parent == i - 1 for i, parent in enumerate(tree.parent))
     if chain or looped_by_columns(M.strict.nnz(), tree.m):
-        trunk = {*tree.outwards}
+        return Limbs(SX(tree.nv, tree.nv), SX.eye(tree.nv), scaled)
+    pairs = combinations({contact.node for contact in tree.contacts}, 2)
+    trunk = {i for pair in pairs for i in tree.path(tree.closest(*pair))}
     own = inverse_factors(tree, trunk)
     held = diagcat(*[(i in trunk) * SX.eye(S.size) for i, S in enumerate(tree.S)])
     passed = sparsify(held @ own.L)

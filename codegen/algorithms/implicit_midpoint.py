@@ -18,7 +18,8 @@ from codegen.recursions.block_matrix import BlockMatrix, beside
 from codegen.recursions.by_state import columns, state_and_input
 from codegen.recursions.composition import Called, Divided, OfColumns, Parts
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.products import Product, Result, added, combined, scaled
+from codegen.recursions.products import Product, Result, added, combined
+from codegen.recursions.scaling import scaled
 from codegen.recursions.systems import Solved
 
 Equation = Divided

@@ -60,13 +60,14 @@ def inverse_factors(tree: Tree, trunk: Collection[int] = ()) -> InverseFactors:
     halves, pivots = {}, {}
     # leaves to root: articulated inertia, and the force that the subtree's unit forces leave on each body
     for i in tree.inwards:
-        joint, own = articulated_joint(IA[i], S[i], tree.armature[i]), zeros(S[i].size, n)
+        own = zeros(S[i].size, n)
         own[:, dofs[i]] = SX.eye(S[i].size)
         u = own - S[i].T @ F[i]
         if i in trunk:
             halves[i], pivots[i] = u, SX.ones(S[i].size)
             F[parent[i]] += X[i].force(F[i])
             continue
+        joint = articulated_joint(IA[i], S[i], tree.armature[i])
         halves[i], pivots[i] = joint.D.forward(u), vertcat(*joint.D.d)
         IA[parent[i]] += X[i].inertia(joint.projected_inertia(IA[i]))
         F[parent[i]] += X[i].force(joint.projected_force(F[i], joint.D.solve(u), own))

@@ -12,7 +12,8 @@ from casadi import SX
 from codegen.recursions.block_matrix import BlockMatrix, beside
 from codegen.recursions.by_state import state_and_input
 from codegen.recursions.composition import Called
-from codegen.recursions.products import Product, added, scaled
+from codegen.recursions.products import Product, added
+from codegen.recursions.scaling import scaled
 
 
 def semi_implicit_euler(dynamics: Called, integrate: Called, q: SX, v: SX, tau: SX, dt: SX) -> tuple[SX, SX]:

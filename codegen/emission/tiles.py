@@ -100,22 +100,24 @@ class Tiles:
 
     def without(self, idle: Mapping[str, Pattern]) -> Tiles:
         """The same without zeros that nothing reads, of matrices by their ports' names."""
-
-        def wanted(row: int, column: int, inner: int, *own: MatrixProduct, block: int = 1, width: int = VECTOR) -> bool:
-            place = slice(row, row + block), slice(column, column + width)
-            return bool(inner) or any(
-                x.plus or x.port.name not in idle or not idle[x.port.name][place].all() for x in own
-            )
-
         if self.symmetric:
             return self
-        size = {"block": self.block, "width": self.width}
-        tiles = [own for own in self.tiles if wanted(*own[:2], own[3] - own[2], *self.products, **size)]
+
+        def stays(own: MatrixProduct, row: int, column: int, *size: int) -> bool:
+            """Whether anything reads a block of a product, or it is not of zeros alone."""
+            place = slice(row, row + size[0]), slice(column, column + size[1])
+            return bool(own.plus) or own.port.name not in idle or not idle[own.port.name][place].all()
+
+        tiles = tuple(
+            (row, column, start, end)
+            for row, column, start, end in self.tiles
+            if start < end or any(stays(own, row, column, self.block, self.width) for own in self.products)
+        )
         vectors, numbers = (
-            tuple(x for x in sums if wanted(x.row, x.column, len(x.inner), self.products[x.product], width=width))
+            tuple(x for x in sums if x.inner or stays(self.products[x.product], x.row, x.column, 1, width))
             for sums, width in ((self.vectors, VECTOR), (self.numbers, 1))
         )
-        return replace(self, tiles=tuple(tiles) or self.tiles[:1], vectors=vectors, numbers=numbers)
+        return replace(self, tiles=tiles or self.tiles[:1], vectors=vectors, numbers=numbers)
 
     def reads(self) -> Iterator[Read]:
         """What they read of matrices."""

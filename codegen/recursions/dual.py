@@ -23,7 +23,8 @@ from codegen.kinematic_loops.states import random
 from codegen.recursions.composition import Parts
 from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.factors import Factors, negative_inverse
-from codegen.recursions.products import Product, Result, added, negated, scaled, times_left
+from codegen.recursions.products import Product, Result, added, times_left
+from codegen.recursions.scaling import negated, scaled
 from codegen.recursions.tree import Tree
 from codegen.spatial import diagonal, flagged
 from codegen.spatial.solve import VANISHING

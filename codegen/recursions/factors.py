@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 from casadi import SX
 
-from codegen.recursions.products import Product, Result, negated
+from codegen.recursions.products import Product, Result
+from codegen.recursions.scaling import negated
 from codegen.recursions.systems import Factored, Substituted
 
 Numbers = Callable[[Result], SX]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +9,7 @@ from casadi import DM, SX, Function, Sparsity, diag, sparsify, triu
 
 from codegen.recursions.block_matrix import BlockMatrix
 from codegen.recursions.calls import Call, Output
-from codegen.recursions.panels import Map, Panel, mapped
+from codegen.recursions.panels import Map, Panel
 from codegen.recursions.systems import Factored, Solved, Substituted
 
 if TYPE_CHECKING:
@@ -126,6 +125,30 @@ Result = SX | Product | MaskedProduct | Panel | BlockMatrix | Solved | Factored 
 Made = Product | MaskedProduct | Panel | BlockMatrix | Solved | Factored | Substituted | Output
 
 
+def once(results: Sequence[Result], make: Callable[[Result, Callable[[Result], Result]], Result]) -> tuple[Result, ...]:
+    """What `make` makes of results, and by the function that it is given of what they take; of each of these once."""
+    known: dict[int, Result] = {}
+
+    def of(matrix: Result) -> Result:
+        if id(matrix) not in known:
+            known[id(matrix)] = make(matrix, of)
+        return known[id(matrix)]
+
+    return tuple(map(of, results))
+
+
+def _at_the_right(results: Sequence[Result], make: Callable[[Result], Result]) -> tuple[Result, ...]:
+    """Results with what is made of their last factors on the right in the place of these."""
+
+    def made(matrix: Result, of: Callable[[Result], Result]) -> Result:
+        if not isinstance(matrix, Product):
+            return make(matrix)
+        plus = None if matrix.plus is None else of(matrix.plus)
+        return replace(matrix, right=of(matrix.right), plus=plus, symmetric=False)
+
+    return once(results, made)
+
+
 def times(matrix: Result, right: SX) -> Result:
     """A result times a matrix, which goes to the factors on the right."""
     return all_times((matrix,), right)[0]
@@ -133,22 +156,7 @@ def times(matrix: Result, right: SX) -> Result:
 
 def all_times(results: Sequence[Result], right: SX) -> tuple[Result, ...]:
     """Results times one matrix: what several take is multiplied once."""
-    known: dict[int, Result] = {}
-
-    def of(matrix: Result) -> Result:
-        if id(matrix) not in known:
-            known[id(matrix)] = made(matrix)
-        return known[id(matrix)]
-
-    def made(matrix: Result) -> Result:
-        if isinstance(matrix, SX):
-            return matrix @ right
-        if not isinstance(matrix, Product):
-            return Product(matrix, right)
-        plus = None if matrix.plus is None else of(matrix.plus)
-        return replace(matrix, right=of(matrix.right), plus=plus, symmetric=False)
-
-    return tuple(map(of, results))
+    return _at_the_right(results, lambda x: x @ right if isinstance(x, SX) else Product(x, right))
 
 
 def times_left(left: SX, matrix: Result) -> Result:
@@ -180,18 +188,12 @@ def transposed(matrix: Result) -> Result:
 
 def transposes(results: tuple[Result, ...]) -> tuple[Result, ...]:
     """The transposes of results: what several take is transposed once, and what is symmetric not at all."""
-    known, summands = dict[int, Result](), _summands(results)
-    some: dict[tuple[int, frozenset[int]], Result] = {}
+    summands, some = _summands(results), dict[tuple[int, frozenset[int]], Result]()
 
-    def of(matrix: Result) -> Result:
-        if id(matrix) not in known:
-            known[id(matrix)] = made(matrix)
-        return known[id(matrix)]
-
-    def made(matrix: Result) -> Result:
+    def made(matrix: Result, of: Callable[[Result], Result]) -> Result:
         if isinstance(matrix, SX | MaskedProduct):
             return matrix.T
-        if isinstance(matrix, Panel | BlockMatrix | Solved | Factored | Substituted | Output):
+        if not isinstance(matrix, Product):
             return Product(matrix, SX.eye(matrix.shape[0]), transposed=True)
         if matrix.symmetric:
             return matrix
@@ -215,7 +217,7 @@ def transposes(results: tuple[Result, ...]) -> tuple[Result, ...]:
         """Whether a factor's transpose is made of one that is made anyway."""
         return isinstance(matrix, Product) and (id(matrix) in summands or there(matrix.right))
 
-    return tuple(of(matrix) for matrix in results)
+    return once(results, made)
 
 
 def _rows(matrix: Result) -> frozenset[int]:
@@ -239,69 +241,6 @@ def _summands(results: Sequence[Result]) -> set[int]:
             found.add(id(own.plus))
             waiting.append(own.plus)
     return found
-
-
-def negated(matrix: Result) -> Result:
-    """The negative of a matrix, in a product by that of its left factors."""
-    return scaled((matrix,), -1.0)[0]
-
-
-def scaled(matrices: Sequence[Result], factor: SX | float) -> tuple[Result, ...]:
-    """Matrices times a number, which goes to one factor of every product; products of one left factor keep one."""
-    scaled_side, known = _scaled_sides(tuple(matrices)), dict[int, Result]()
-
-    def now(matrix: Result) -> Result:
-        if id(matrix) not in known:
-            known[id(matrix)] = _scaled(matrix, factor, now, scaled_side.get(id(matrix), LEFT))
-        return known[id(matrix)]
-
-    return tuple(map(now, matrices))
-
-
-LEFT, RIGHT = "left", "right"
-
-
-def _scaled_sides(matrices: tuple[Result, ...]) -> dict[int, str]:
-    """By products that are to be scaled: which of their factors is, so that few matrices are needed in two sizes.
-
-    That is one that is to be scaled anyway, of two plain matrices one that fewer products take, or else the left one.
-    """
-    made, sides, wanted = made_in(matrices), dict[int, str](), {*map(id, matrices)}
-    takers = Counter(id(factor) for own in made for factor in own.factors)
-    for own in reversed(made):
-        if id(own) not in wanted:
-            continue
-        if isinstance(own, Product):
-            both = {LEFT: own.left, RIGHT: own.right}
-            plain = all(isinstance(x, SX) for x in both.values())
-            side = min(both, key=lambda x: (id(both[x]) not in wanted, plain and takers[id(both[x])]))
-            sides[id(own)] = side
-            wanted |= {id(both[side]), id(own.plus)}
-        elif isinstance(own, BlockMatrix):
-            wanted |= {*map(id, own.factors)}
-    return sides
-
-
-def _scaled(matrix: Result, factor: SX | float, now: Callable[[Result], Result], side: str) -> Result:
-    """A matrix times a number, of what `now` makes of its factors, of a product of that on one side."""
-    if isinstance(matrix, SX):
-        return factor * matrix
-    if isinstance(matrix, Panel) and not isinstance(factor, SX) and factor == -1.0:
-        return mapped(negative, matrix)[0]
-    if isinstance(matrix, BlockMatrix):
-        return matrix.of([*map(now, matrix.factors)])
-    if isinstance(matrix, Solved):
-        parts = matrix.factors[1:]
-        return matrix.of([matrix.matrix, *map(now, parts)])
-    if isinstance(matrix, Substituted) and matrix.way == "scale" and not isinstance(factor, SX) and factor == -1.0:
-        return replace(matrix, negative=not matrix.negative)
-    if isinstance(matrix, Product):
-        plus = None if matrix.plus is None else now(matrix.plus)
-        left, right = (now(x) if side == own else x for x, own in ((matrix.left, LEFT), (matrix.right, RIGHT)))
-        return replace(matrix, left=left, right=right, plus=plus)
-    if isinstance(matrix, MaskedProduct) and not isinstance(factor, SX) and factor == -1.0:
-        return replace(matrix, parts=tuple(replace(part, left=now(part.left)) for part in matrix.parts))
-    return Product(matrix, factor * SX.eye(matrix.shape[1]))
 
 
 def added(matrix: Result, term: SX) -> Result:
@@ -348,11 +287,6 @@ def _shares(matrix: Result, other: Product) -> bool:
     return same and not (isinstance(matrix, Product) and matrix.symmetric and matrix.plus is not None)
 
 
-def negative(x: SX) -> tuple[SX, ...]:
-    """A column with the other sign."""
-    return (-x,)
-
-
 def some_columns(matrix: Result, places: list[int]) -> Result:
     """These columns of a result."""
     return some_columns_of((matrix,), places)[0]
@@ -360,24 +294,15 @@ def some_columns(matrix: Result, places: list[int]) -> Result:
 
 def some_columns_of(results: Sequence[Result], places: list[int]) -> tuple[Result, ...]:
     """These columns of results: of what several take they are chosen once."""
-    known: dict[int, Result] = {}
 
-    def of(matrix: Result) -> Result:
-        if id(matrix) not in known:
-            known[id(matrix)] = made(matrix)
-        return known[id(matrix)]
-
-    def made(matrix: Result) -> Result:
+    def chosen(matrix: Result) -> Result:
         if isinstance(matrix, SX):
             return matrix[:, places]
         if isinstance(matrix, MaskedProduct):
             return MaskedProduct(tuple(part.columns(places) for part in matrix.both_triangles().parts))
-        if isinstance(matrix, Panel | BlockMatrix | Solved | Factored | Substituted | Output):
-            return Product(matrix, SX.eye(matrix.shape[1])[:, places])
-        plus = None if matrix.plus is None else of(matrix.plus)
-        return replace(matrix, right=of(matrix.right), plus=plus, symmetric=False)
+        return Product(matrix, SX.eye(matrix.shape[1])[:, places])
 
-    return tuple(map(of, results))
+    return _at_the_right(results, chosen)
 
 
 def last_factor(matrix: Result) -> Result:

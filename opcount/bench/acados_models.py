@@ -1,8 +1,8 @@
 """Dynamics in acados' Python interface: rigidc's C (`codegen.to_acados`) beside CasADi's of the same graph.
 
 The peer is what users of acados have: the operations as emitted as an expression, which CasADi differentiates and
-writes as C. Both solvers linearise one problem at the same random states, in turns, as real-time iterations do. acados
-tells the time (`time_lin`), of which little is for the cost. The steps of both must agree.
+writes as C. Both solvers linearise one problem at the same random states, in turns, as real-time iterations do, and so
+does one without dynamics, whose time is acados' own. acados tells the time (`time_lin`). The steps of both must agree.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ NODES, STEP, TURNS = 20, 0.01, 25
 NEAR = 1e-6  # relative to the largest entry
 LONGEST = 100_000  # instructions of CasADi's that are compiled: more take many minutes
 FLAGS = "-O2 -march=native"
-HEADER = ("dynamics", "Hessian", "rigidc us", "CasADi us", "times", "rigidc builds s", "CasADi s")
+HEADER = ("dynamics", "Hessian", "acados us", "rigidc us", "CasADi us", "times", "rigidc builds s", "CasADi s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +102,21 @@ def raced(row: str, hessian: str) -> tuple[tuple[Cell, ...], float]:
     what, _, algorithm = row.rpartition(" ")
     name, contacts = SCENARIOS.get(what, (what, None))
     robot, rng = codegen.load(name), np.random.default_rng(0)
-    solvers = made(robot, algorithm, contacts, hessian)
+    nothing, *solvers = made(robot, algorithm, contacts, hessian)
     times, apart = list[list[float]](), 0.0
     with pinned(), doing("linearising"):
         for turn in range(TURNS):
             x = [np.concatenate(robot.random(NODES * turn + k)[:2]) for k in range(NODES + 1)]
             u = rng.standard_normal((NODES, robot.nv))
-            (first, step), *others = (linearised(one.solver, x, u) for one in solvers)
-            times.append([first, *(seconds for seconds, _ in others)])
+            found = [linearised(one.solver, x, u) for one in (nothing, *solvers)]
+            times.append([seconds for seconds, _ in found])
+            (_, step), *others = found[1:]
             apart = max([apart, *(float(np.abs(other - step).max() / np.abs(step).max()) for _, other in others)])
     usual = [f"{1e6 * float(column) / NODES:.3g}" for column in np.median(times, 0)]
     seconds = [f"{one.seconds:.1f}" for one in solvers]
-    if not others:
+    if len(solvers) == 1:
         return (*usual, "", "", *seconds, ""), apart
-    return (*usual, f"{np.median([b / a for a, b in times]):.1f}", *seconds), apart
+    return (*usual, f"{np.median([b / a for _, a, b in times]):.1f}", *seconds), apart
 
 
 def linearised(solver: Any, x: Sequence[Array], u: Array) -> tuple[float, Array]:
@@ -132,18 +133,28 @@ def linearised(solver: Any, x: Sequence[Array], u: Array) -> tuple[float, Array]
 
 
 def made(robot: Model, algorithm: str, contacts: Sequence[str] | None, hessian: str) -> tuple[Built, ...]:
-    """Our solver, and that of CasADi's C, if this is not too long."""
+    """Solvers: without dynamics, ours, and that of CasADi's C, if this is not too long."""
     begun, order = time.perf_counter(), HESSIANS[hessian]
     with fresh():
         model = codegen.to_acados(robot, algorithm, contacts=contacts, derivatives=order)
         ours = Built("rigidc", solver_of(model, hessian), time.perf_counter() - begun)
+    still = expressed(model, "still", model.x + ca.vertcat(ca.SX(robot.nq, 1), model.u))
+    found = Built("none", solver_of(still, hessian), 0.0), ours
     step = codegen.to_casadi(robot, algorithm, contacts=contacts, expand=True)
     if max(one.n_nodes() for one in chain(step, order)) > LONGEST:
-        return (ours,)
-    begun, theirs = time.perf_counter(), import_module("acados_template").AcadosModel()
-    theirs.name, theirs.x, theirs.u, theirs.p = f"{model.name}_casadi", model.x, model.u, model.p
-    theirs.disc_dyn_expr = ca.vertcat(*step(model.x[: robot.nq], model.x[robot.nq :], model.u, model.p))
-    return ours, Built("CasADi", solver_of(theirs, hessian), time.perf_counter() - begun)
+        return found
+    begun = time.perf_counter()
+    ends = step(model.x[: robot.nq], model.x[robot.nq :], model.u, model.p)
+    theirs = expressed(model, "casadi", ca.vertcat(*ends))
+    return *found, Built("CasADi", solver_of(theirs, hessian), time.perf_counter() - begun)
+
+
+def expressed(model: Any, name: str, x_next: ca.SX) -> Any:
+    """A model of the same state, control and parameters, whose dynamics are an expression."""
+    made = import_module("acados_template").AcadosModel()
+    made.name, made.x, made.u, made.p = f"{model.name}_{name}", model.x, model.u, model.p
+    made.disc_dyn_expr = x_next
+    return made
 
 
 def solver_of(model: Any, hessian: str) -> Any:

@@ -1,17 +1,18 @@
-"""The C that makes a kernel a Python function of NumPy arrays, beside what cffi makes of it.
+"""The C that makes a kernel Python functions of NumPy arrays, beside what cffi makes of it.
 
-A call through it costs a fraction of what it takes to look at every array in Python and to wrap it for cffi.
+A call through them costs a fraction of what it takes to look at every array in Python and to wrap it for cffi.
 """
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from codegen.compilation.memory import LARGE
 from codegen.emission.text import render
+from codegen.ir.graph import STATUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +28,13 @@ def binding(artifact: Artifact) -> tuple[str, str]:
     flags = ["READ"] * len(artifact.inputs) + ["WRITTEN"] * len(artifact.outputs)
     real = "double" if artifact.dtype == "float64" else "float"
     ports = [
-        {"nd": len(port.shape), "size": port.size, "shape": ", ".join(map(str, port.shape)) or "0", "flags": flag}
+        {
+            "name": port.name,
+            "nd": len(port.shape),
+            "size": port.size,
+            "shape": ", ".join(map(str, port.shape)) or "0",
+            "flags": flag,
+        }
         for port, flag in zip((*artifact.inputs, *artifact.outputs), flags, strict=True)
     ]
     places = [f"({real} *)p[{k}]" for k in range(len(ports))]
@@ -44,17 +51,22 @@ def binding(artifact: Artifact) -> tuple[str, str]:
         kernel=f"status = {kernel}" if declarations.startswith("int ") else kernel,
         batch=f"{symbol}_aos((size_t)states, {steps}, work)",
         work=artifact.work,
+        numbers=sum(port.size for port in artifact.outputs if port != STATUS),
+        large=LARGE,
     )
-    return f"{declarations}size_t {symbol}_function(size_t array, size_t data);\n", source
+    return f"{declarations}void {symbol}_function(size_t list, size_t settings, size_t array, size_t data);\n", source
 
 
-def function_of(artifact: Artifact, library: Any) -> Callable[..., int] | None:
-    """The kernel on arrays, if the library has it and arrays are as it expects.
+def function_of(artifact: Artifact, library: Any, settings: tuple[Any, ...] | None = None) -> Callable[..., Any] | None:
+    """The kernel on arrays, if the library has it and arrays are as it expects; with settings, what users call.
 
-    It takes inputs and outputs and gives the status, or -1 where there is anything that C cannot take as it is.
+    The kernel takes inputs and outputs and gives the status, or -1 where there is anything that C cannot take as it is.
+    What users call takes inputs, and perhaps `out`, and gives results. Its settings are who takes any other call,
+    `numpy.empty`, the type of reals, that of several results, and the shapes of the results.
     """
     make = getattr(library, f"{artifact.symbol}_function", None)
-    probe = np.zeros((3, 5), artifact.dtype)
-    address = make(id(probe), probe.ctypes.data) if make else 0
-    function: Callable[..., int] | None = ctypes.cast(address, ctypes.py_object).value if address else None
-    return function
+    made: list[Callable[..., Any]] = []
+    if make:
+        probe = np.zeros((3, 5), artifact.dtype)
+        make(id(made), id(settings) if settings else 0, id(probe), probe.ctypes.data)
+    return made[0] if made else None

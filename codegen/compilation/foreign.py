@@ -44,6 +44,7 @@ class Binding:
     where it cannot take them as they are. `hides`: the C's last result is a status, which callers do not see.
     """
 
+    library: Any
     kernel: Callable[..., int]
     foreign: Foreign
     dtype: np.dtype[Any]
@@ -68,6 +69,7 @@ def bind(artifact: Artifact, extension: Path) -> Binding:
     real = "double" if artifact.dtype == "float64" else "float"
     foreign = Foreign(kernel, batch, ffi.from_buffer, ffi.typeof(f"{real}[]"))
     binding = Binding(
+        library=library,
         kernel=function_of(artifact, library) or _looking(artifact, foreign),
         foreign=foreign,
         dtype=np.dtype(artifact.dtype),

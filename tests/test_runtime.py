@@ -384,9 +384,9 @@ def test_arrays_that_c_can_take_stay_within_the_extension(
 ) -> None:
     places = np.empty((*lead, 2, 2)), np.empty((*lead, 3))
     q = np.broadcast_to(Q, (*lead, 2)).copy()
-    named = arm(q, V, out=list(places))
+    named = arm(q, V, out=places)
     monkeypatch.setattr(Call, "__call__", None)
-    for out in (None, places, named):
+    for out in (None, places, named, list(places)):
         result = arm(q, V, out=out)
         assert type(arm(v=V, out=out, q=q)) is type(arm(q, v=V, out=out)) is type(result)
         assert type(result) is type(named)
@@ -404,7 +404,7 @@ def test_any_other_call_goes_to_python(arm: Function, monkeypatch: pytest.Monkey
         lambda: arm(Q, V, threads=1),
         lambda: arm(Q),
         lambda: arm(Q, V, out=places[:1]),
-        lambda: arm(Q, V, out=list(places)),
+        lambda: arm(Q, V, out=[*places, Q]),
         lambda: arm(Q, list(V)),
         lambda: arm(Q, V, out=(READ_ONLY, places[1])),
         lambda: arm(Q, V, out=(places[0], places[0].reshape(-1)[1:])),

@@ -19,11 +19,13 @@ from codegen.emission.emit import Style, emit_folder
 from codegen.emission.kernels import emit_drafts
 from codegen.emission.spec import Kernel, ProductKernel
 from codegen.emission.tiles import tiled, unread
+from codegen.ir.counted import counted
 from codegen.ir.counting import count
+from codegen.ir.fused import fused
 from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT
-from codegen.ir.products import MatrixProduct, WithProducts, straight_line
+from codegen.ir.products import Gather, MatrixProduct, Term, WithProducts, straight_line
 from codegen.ir.sparse import sparse
 from codegen.ir.turned import turned, turned_products
 from codegen.passes import drop_dead
@@ -113,7 +115,7 @@ def test_tiles_take_rows_that_meet_a_number() -> None:
     first, second = tiled(example())
     assert [tile[:2] for tile in first.tiles] == [(row, column) for column in (0, 1) for row in (0, 4)]
     assert all(first.rows[start:end] == (0, 1, 2) for *_, start, end in first.tiles)
-    assert second.inner == ROWS
+    assert second.inner == (ROWS,)
 
 
 def test_tiles_leave_out_rows_without_numbers() -> None:
@@ -244,13 +246,79 @@ def test_large_products_are_loops() -> None:
     assert not loops.numbers
 
 
+def summing() -> WithProducts:
+    """y = b' b + d d and z = c + b' e + d c, each in two steps."""
+    function = paired()
+    ends = Port("z", (COLUMNS, COLUMNS)), Port("y", (COLUMNS, COLUMNS))
+    (z0, y0), (z, y) = (Port(f"kept{k}", ends[0].shape) for k in (4, 5)), ends
+    products = (
+        MatrixProduct(y, "kept1", "kept1", "kept5"),
+        MatrixProduct(z, "kept1", "kept2", "kept4"),
+        MatrixProduct(y0, "kept0", "kept0", transposed=True),
+        MatrixProduct(z0, "kept0", "kept3", "kept2", transposed=True),
+    )
+    return replace(function, products=products, outputs=(z, function.graph.outputs[0], y))
+
+
+def summed() -> WithProducts:
+    """The same, each in one."""
+    found = fused(summing())
+    assert isinstance(found, WithProducts)
+    return found
+
+
+def squares() -> WithProducts:
+    """z = b' b + d' d, of which the upper triangle is computed, and y = a b."""
+    function, z = example(), Port("z", (COLUMNS, COLUMNS))
+    own = MatrixProduct(z, "kept0", "kept0", transposed=True, symmetric=True, more=(Term("kept1", "kept1", True),))
+    return replace(function, products=(own, function.products[0]), outputs=(z, *function.outputs[1:]))
+
+
+def test_products_that_are_only_added_are_terms() -> None:
+    """Of the same operations, in the same order, with no array between them; two of the same left factors are loops."""
+    before, after, x = summing(), summed(), np.linspace(-1.0, 2.0, 40)
+    assert [str(own) for own in after.products] == [
+        "y[9, 9] = kept0' @ kept0 + kept1 @ kept1",
+        "z[9, 9] = kept2 + kept0' @ kept3 + kept1 @ kept2",
+    ]
+    assert {port.name for port in before.kept} - {port.name for port in after.kept} == {"kept4", "kept5"}
+    assert count(straight_line(after)) == count(straight_line(before)) == counted(after) == counted(before)
+    for one, other in zip(*(interpret(straight_line(own), x) for own in (before, after)), strict=True):
+        np.testing.assert_array_equal(one, other)
+    (loops,) = tiled(after)
+    assert len(loops.products) == len(loops.inner) == 2
+
+
+def test_products_that_something_else_takes_are_no_terms() -> None:
+    function = summing()
+    y, z, y0, z0 = function.products
+    assert fused(replace(function, outputs=(*function.outputs, y0.port, z0.port))).products == (y, z, y0, z0)
+    whole = Gather(Port("some", (2,)), "kept5", (0, 3))
+    assert str(fused(replace(function, gathers=(whole,))).products[0]) == str(y)
+    twice = MatrixProduct(Port("x", (9, 9)), "kept5", "kept2", "kept4")
+    assert fused(replace(function, products=(*function.products, twice))).products[:4] == function.products
+    half = replace(y0, symmetric=True)
+    assert str(fused(replace(function, products=(y, z, half, z0))).products[0]) == str(y)
+    graph = straight_line(function)
+    assert fused(graph) is graph
+
+
+def test_derivatives_of_constrained_dynamics_have_such_terms() -> None:
+    robot = codegen.load("solo12")
+    made = pipeline.kernel(Task(robot, "pv_derivatives", contacts=(robot.contact("FL_FOOT", 3),)))
+    assert isinstance(made, ProductKernel)
+    found = {own.port.name: len(own.terms) for own in made.function.products if isinstance(own, MatrixProduct)}
+    assert found["da_dq"] == found["da_dv"] == found["dlam_dq"] == 2
+    assert counted(made.function) == made.count == count(straight_line(made.function))
+
+
 def _only(product: MatrixProduct) -> WithProducts:
     return replace(paired(), products=(product,), outputs=(product.port,))
 
 
 EXAMPLES: dict[str, Any] = {
-    "argvalues": [example(), gathering(), paired(), narrow()],
-    "ids": ["whole", "gathered", "paired", "narrow"],
+    "argvalues": [example(), gathering(), paired(), narrow(), summed(), squares()],
+    "ids": ["whole", "gathered", "paired", "narrow", "summed", "squares"],
 }
 
 
@@ -266,7 +334,9 @@ def test_straight_line_code_computes_it(
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("flags", [(), ("-DARM_PLAIN",)])
-@pytest.mark.parametrize("function", [example(), paired()], ids=["whole", "paired"])
+@pytest.mark.parametrize(
+    "function", [example(), paired(), summed(), squares()], ids=["whole", "paired", "summed", "squares"]
+)
 def test_loops_compute_it(
     tmp_path: Path, compiler: str, flags: tuple[str, ...], function: WithProducts, monkeypatch: pytest.MonkeyPatch
 ) -> None:

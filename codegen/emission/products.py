@@ -190,9 +190,10 @@ def _taken(loops: Loops) -> dict[str, str]:
         lefts = {f"left{k}": part.left for k, part in enumerate(loops.products[0].parts)}
         parts = ((p, k, part) for p, own in enumerate(loops.products) for k, part in enumerate(own.parts))
         return lefts | {f"right{k}_{p}": part.right for p, k, part in parts}
-    taken = {"left": loops.products[0].left}
-    for k, own in enumerate(loops.products):
-        taken |= {f"right{k}": own.right} | ({f"plus{k}": own.plus} if own.plus else {})
+    taken = {f"left{t}": term.left for t, term in enumerate(loops.products[0].terms)}
+    for p, own in enumerate(loops.products):
+        taken |= {f"right{t}_{p}": term.right for t, term in enumerate(own.terms)}
+        taken |= {f"plus{p}": own.plus} if own.plus else {}
     return taken
 
 
@@ -205,7 +206,7 @@ def _gather(places: Sequence[int]) -> tuple[str, ...]:
 def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes: int = 1) -> tuple[str, ...]:
     """The lines of a product's C function: by small vectors where the processor has such, otherwise by single numbers.
 
-    Its arguments are the matrix left, and of each product right, plus, if something is added, and to. Zeros that fill
+    Its arguments are left factors, and of each product right ones, plus, if something is added, and to. Zeros that fill
     squares of so many `lanes`, of results that are `apart`, need not be there in lanes.
     """
     zero, mirror = f"{header.c_prefix}_all(0.0)", f"{header.c_prefix}_mirror"
@@ -323,7 +324,10 @@ def _tile(tiles: Tiles, real: str, words: Words, column: str = "") -> str:
             for name, p, place in sums
         ],
         loads=[(f"x{x}", f"{words.read}d{p}[{place.removeprefix(' + ')}]") for x, p, place in across],
-        terms=[(f"s{k}_{x}", k * tiles.steps[0], f"x{x}") for k in range(tiles.block) for x, *_ in across],
+        terms=[
+            [(f"s{k}_{x}", k * down, f"x{x}") for k in range(tiles.block) for x, *_ in across]
+            for down, _ in tiles.steps
+        ],
     ).rstrip("\n")
 
 

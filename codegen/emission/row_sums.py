@@ -2,6 +2,7 @@
 
 Loops over tiles multiply the zeros that fill up a tile, and read two numbers for a product. Here every vector is the
 sum of what its own row meets, and columns of the right factor stay in registers while all rows of a result are made.
+Further terms are added where the first one is.
 """
 
 from __future__ import annotations
@@ -22,18 +23,20 @@ if TYPE_CHECKING:
 
     Pattern = NDArray[np.bool_]
 
-MOST = {VECTOR: 3000, 1: 1500}
+MOST = {VECTOR: 1600, 1: 1500}
 """Products up to which straight-line code is faster than loops, which are fetched once: of vectors, and of numbers.
 
-On an AMD EPYC (Zen 4) 2,500 of vectors took 0.6 times as long as loops, and 8,000 as long.
+On an AMD EPYC (Zen 4) 2,500 of vectors took 0.6 times as long as loops, called again and again. In derivatives of
+quadrupeds on four feet, which are longer than the first cache, loops for 1,700 saved 1 to 6 percent (Zen 3).
 """
 
 
 @dataclass(frozen=True, slots=True)
 class RowSum:
-    """A vector or a number of one of the products, at a row and a column; `inner` rows of the right factor make it."""
+    """A vector or a number of a term of a product, at a row and a column; `inner` rows of a right factor make it."""
 
     product: int
+    term: int
     row: int
     column: int
     inner: tuple[int, ...]
@@ -50,17 +53,19 @@ def row_sums(products: Sequence[MatrixProduct], known: Mapping[str, Pattern], wi
 
 def _sums(number: int, product: MatrixProduct, known: Mapping[str, Pattern], width: int) -> Iterator[RowSum]:
     """Those of one product: zeros, and then the columns between the first and the last that may differ from zero."""
-    left, right = known[product.left], known[product.right]
-    left = left.T if product.transposed else left
+    factors = [term.factors(known) for term in product.terms]
     pattern = product.pattern(known)
     rows, columns = pattern.shape
     used = np.flatnonzero(pattern.any(axis=0))
     first, end = (int(used[0]), int(used[-1]) + 1) if len(used) else (columns, columns)
     for start, stop in ((0, first), (end, columns), (first, end)):
         for column in (min(at, columns - width) for at in range(start, stop, width)):
-            own = right[:, column : column + width].any(axis=1) & (start == first)
-            for row in range(min(rows, column + width) if product.symmetric else rows):
-                yield RowSum(number, row, column, tuple(np.flatnonzero(left[row] & own).tolist()))
+            for term, (left, right) in enumerate(factors):
+                own = right[:, column : column + width].any(axis=1) & (start == first)
+                for row in range(min(rows, column + width) if product.symmetric else rows):
+                    inner = tuple(np.flatnonzero(left[row] & own).tolist())
+                    if inner or not term:
+                        yield RowSum(number, term, row, column, inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +81,26 @@ class Spelling:
         return f"sums of {self.type}"
 
 
-def lines(sums: Sequence[RowSum], products: Sequence[MatrixProduct], inner: int, words: Spelling) -> tuple[str, ...]:
-    """The lines of a C function of such products, of left factors with so many `inner` columns if not transposed."""
+def lines(
+    sums: Sequence[RowSum], products: Sequence[MatrixProduct], inner: Sequence[int], words: Spelling
+) -> tuple[str, ...]:
+    """The lines of a C function of such products, of terms whose right factors have so many `inner` rows."""
     rows, columns = products[0].port.shape
-    across, along = (1, rows) if products[0].transposed else (inner, 1)
-    found, loaded, place = list[str](), set[int](), (-1, -1)
+    steps = [(1, rows) if term.transposed else (k, 1) for term, k in zip(products[0].terms, inner, strict=True)]
+    found, loaded, place = list[str](), set[int](), (-1, -1, -1)
     for own in sums:
-        if (own.product, own.column) != place:
+        p, t, (across, along) = own.product, own.term, steps[own.term]
+        if (p, own.column, t) != place:
             found += ["}"] * bool(found) + ["{"]
-            loaded, place = set[int](), (own.product, own.column)
+            loaded, place = set[int](), (p, own.column, t)
         for k in own.inner:
             if k not in loaded:
                 loaded.add(k)
-                from_right = f"right{own.product}[{k * columns + own.column}]"
+                from_right = f"right{t}_{p}[{k * columns + own.column}]"
                 found.append(f"    const {words.type} x{k} = {words.read.format(from_right)};")
         at = own.row * columns + own.column
-        terms = [words.read.format(f"plus{own.product}[{at}]")] if products[own.product].plus else []
-        terms += [f"left[{own.row * across + k * along}]*x{k}" for k in own.inner]
-        found.append(f"    {words.write.format(f'to{own.product}[{at}]')} = {' + '.join(terms) or words.zero};")
+        before = f"to{p}" if t else f"plus{p}" if products[p].plus else ""
+        terms = [words.read.format(f"{before}[{at}]")] if before else []
+        terms += [f"left{t}[{own.row * across + k * along}]*x{k}" for k in own.inner]
+        found.append(f"    {words.write.format(f'to{p}[{at}]')} = {' + '.join(terms) or words.zero};")
     return (*found, "}")

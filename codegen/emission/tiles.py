@@ -54,13 +54,14 @@ On an AMD EPYC (Zen 4) the sums of these cycles came within a tenth of measured 
 class Tiles:
     """The loops of one product, or of two with the same left factor, over tiles of `block` rows and `width` columns.
 
-    `tiles` are first row, first column, and where their own rows of the right factors begin and end among `rows`. If
-    there are `vectors` or `numbers`, straight-line code computes these instead, with small vectors or without.
+    `tiles` are first row, first column, and where their own rows of the right factors begin and end among `rows`, for
+    each term; right factors have `inner` rows. If there are `vectors` or `numbers`, straight-line code computes these
+    instead, with small vectors or without.
     """
 
     products: tuple[MatrixProduct, ...]
-    inner: int
-    tiles: tuple[tuple[int, int, int, int], ...]
+    inner: tuple[int, ...]
+    tiles: tuple[tuple[int, ...], ...]
     rows: tuple[int, ...]
     width: int
     block: int
@@ -81,9 +82,10 @@ class Tiles:
         return self.products[0].symmetric
 
     @property
-    def steps(self) -> tuple[int, int]:
-        """From row to row of the left factor as it is multiplied, and along a row."""
-        return (1, self.size[0]) if self.products[0].transposed else (self.inner, 1)
+    def steps(self) -> list[tuple[int, int]]:
+        """From row to row of the left factor of each term as it is multiplied, and along a row."""
+        terms = zip(self.products[0].terms, self.inner, strict=True)
+        return [(1, self.size[0]) if term.transposed else (inner, 1) for term, inner in terms]
 
     @property
     def table(self) -> list[str]:
@@ -96,7 +98,7 @@ class Tiles:
         across = len(self.products) * self.width // VECTOR
         sums = self.block * across
         step = max(sums / UNITS, (self.block + across) / LOADS, (sums + across + INSTRUCTIONS) / INSTRUCTIONS)
-        return sum(step * (end - start) + sums + INSTRUCTIONS for *_, start, end in self.tiles)
+        return sum(step * _rows(own) + sums + INSTRUCTIONS * len(self.inner) for own in self.tiles)
 
     def without(self, idle: Mapping[str, Pattern]) -> Tiles:
         """The same without zeros that nothing reads, of matrices by their ports' names."""
@@ -109,9 +111,9 @@ class Tiles:
             return bool(own.plus) or own.port.name not in idle or not idle[own.port.name][place].all()
 
         tiles = tuple(
-            (row, column, start, end)
-            for row, column, start, end in self.tiles
-            if start < end or any(stays(own, row, column, self.block, self.width) for own in self.products)
+            tile
+            for tile in self.tiles
+            if _rows(tile) or any(stays(own, *tile[:2], self.block, self.width) for own in self.products)
         )
         vectors, numbers = (
             tuple(x for x in sums if x.inner or stays(self.products[x.product], x.row, x.column, 1, width))
@@ -121,19 +123,31 @@ class Tiles:
 
     def reads(self) -> Iterator[Read]:
         """What they read of matrices."""
-        for row, column, start, end in self.tiles:
-            met, down, across = self.rows[start:end], range(row, row + self.block), range(column, column + self.width)
+        for row, column, *ends in self.tiles:
+            down, across = range(row, row + self.block), range(column, column + self.width)
+            met = [self.rows[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
             for own in self.products:
-                yield own.left, *((met, down) if own.transposed else (down, met))
-                yield own.right, met, across
-                if own.plus:
-                    yield own.plus, down, across
+                yield from _read(own, met, down, across)
         for made in self.vectors:
-            own, across = self.products[made.product], range(made.column, made.column + VECTOR)
-            yield own.left, *((made.inner, [made.row]) if own.transposed else ([made.row], made.inner))
-            yield own.right, made.inner, across
-            if own.plus:
-                yield own.plus, [made.row], across
+            met = [made.inner if term == made.term else () for term in range(len(self.inner))]
+            across = range(made.column, made.column + VECTOR)
+            yield from _read(self.products[made.product], met, [made.row], across)
+
+
+def _rows(tile: Sequence[int]) -> int:
+    """How many rows of right factors a tile takes."""
+    return sum(tile[3::2]) - sum(tile[2::2])
+
+
+def _read(
+    own: MatrixProduct, met: Sequence[Sequence[int]], down: Sequence[int], across: Sequence[int]
+) -> Iterator[Read]:
+    """What a block of a product reads where so many rows of each right factor are met."""
+    for term, inner in zip(own.terms, met, strict=True):
+        yield term.left, *((inner, down) if term.transposed else (down, inner))
+        yield term.right, inner, across
+    if own.plus:
+        yield own.plus, down, across
 
 
 AnyLoops = Tiles | Segments | Copies | Elimination | Factorisation | Substitutions
@@ -186,11 +200,12 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
     if masked:
         return segmented(masked, {name: pattern.shape for name, pattern in known.items()})
     plain = tuple(product for product in products if isinstance(product, MatrixProduct))
-    left = known[plain[0].left]
-    right = np.any([known[product.right] for product in plain], axis=0)
-    turned = left.T if plain[0].transposed else left
-    height = len(turned)
-    ways = (_tiles(plain, turned, right, block) for block in BLOCKS if block <= height or block == BLOCKS[-1])
+    factors = []
+    for terms in zip(*(product.terms for product in plain), strict=True):
+        both = [term.factors(known) for term in terms]
+        factors.append((both[0][0], np.any([right for _, right in both], axis=0)))
+    height = plain[0].port.shape[0]
+    ways = (_tiles(plain, factors, block) for block in BLOCKS if block <= height or block == BLOCKS[-1])
     tiles = min(ways, key=lambda tiles: tiles.cycles)
     if long:
         return tiles
@@ -221,14 +236,14 @@ def _alike(first: AnyProduct, second: AnyProduct) -> bool:
             return tuple(port.name for port in made_by(product))
         if isinstance(product, MaskedMatrixProduct):
             return product.port.shape, *((part.left, part.transposed, part.runs) for part in product.parts)
-        return product.port.shape, product.left, product.transposed
+        return product.port.shape, *((term.left, term.transposed) for term in product.terms)
 
     apart = isinstance(first, GraphCall) or isinstance(second, GraphCall)
     return not apart and way(first) == way(second) and not (first.symmetric or second.symmetric)
 
 
-def _tiles(products: tuple[MatrixProduct, ...], left: Pattern, right: Pattern, block: int) -> Tiles:
-    """The loops of products of matrices that may differ from zero there, by blocks of so many rows."""
+def _tiles(products: tuple[MatrixProduct, ...], factors: Sequence[tuple[Pattern, Pattern]], block: int) -> Tiles:
+    """The loops of products of matrices that may differ from zero there, term by term, by blocks of so many rows."""
     height, width = products[0].port.shape
     across = min(TILE // len(products), width // VECTOR * VECTOR)
     block = min(block, height)
@@ -237,13 +252,17 @@ def _tiles(products: tuple[MatrixProduct, ...], left: Pattern, right: Pattern, b
         for row in _starts(height, block):
             if products[0].symmetric and row > column + across - 1:
                 continue
-            met = left[row : row + block].any(axis=0) & right[:, column : column + across].any(axis=1)
-            own = tuple(int(k) for k in np.flatnonzero(met))
-            if own not in known:
-                known[own] = len(rows)
-                rows += own
-            tiles.append((row, column, known[own], known[own] + len(own)))
-    return Tiles(products, left.shape[1], tuple(tiles), tuple(rows) or (0,), across, block)
+            tile = [row, column]
+            for left, right in factors:
+                met = left[row : row + block].any(axis=0) & right[:, column : column + across].any(axis=1)
+                own = tuple(int(k) for k in np.flatnonzero(met))
+                if own not in known:
+                    known[own] = len(rows)
+                    rows += own
+                tile += [known[own], known[own] + len(own)]
+            tiles.append(tuple(tile))
+    inner = tuple(len(right) for _, right in factors)
+    return Tiles(products, inner, tuple(tiles), tuple(rows) or (0,), across, block)
 
 
 def _starts(size: int, step: int) -> Sequence[int]:

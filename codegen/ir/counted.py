@@ -72,7 +72,7 @@ def _times(one: Count, number: int) -> Count:
 def _of_product(own: AnyProduct, known: Known) -> Count:
     """The operations of a product, whose pattern becomes known."""
     if isinstance(own, MatrixProduct):
-        terms = _terms(known[own.left].T if own.transposed else known[own.left], known[own.right])
+        terms = np.sum([_terms(*term.factors(known)) for term in own.terms], axis=0)
         terms = np.triu(terms) if own.symmetric else terms
         plus = known[own.plus] if own.plus else np.zeros_like(terms, bool)
         found = _sums(terms, plus)

@@ -37,8 +37,29 @@ VECTOR = 4
 
 
 @dataclass(frozen=True, slots=True)
+class Term:
+    """left @ right (left' if `transposed`), each by the name of its port."""
+
+    left: str
+    right: str
+    transposed: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.left}{chr(39) if self.transposed else ''} @ {self.right}"
+
+    def renamed(self, now: Callable[[str], str]) -> Term:
+        """The same with other names of ports."""
+        return replace(self, left=now(self.left), right=now(self.right))
+
+    def factors(self, known: Mapping[str, Pattern]) -> tuple[Pattern, Pattern]:
+        """Where the factors, as they are multiplied, may differ from zero."""
+        left, right = known[self.left], known[self.right]
+        return (left.T if self.transposed else left), right
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixProduct:
-    """port = plus + left @ right (left' if `transposed`), each by the name of its port.
+    """port = plus + left @ right (left' if `transposed`) and `more` terms, each by the name of its port.
 
     Of a `symmetric` one, the upper triangle is computed; the rest are copies.
     """
@@ -49,25 +70,37 @@ class MatrixProduct:
     plus: str = ""
     transposed: bool = False
     symmetric: bool = False
+    more: tuple[Term, ...] = ()
 
     def __str__(self) -> str:
-        left = f"{self.left}'" if self.transposed else self.left
-        return f"{self.port} = {self.plus + ' + ' if self.plus else ''}{left} @ {self.right}"
+        return f"{self.port} = {self.plus + ' + ' if self.plus else ''}{' + '.join(map(str, self.terms))}"
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """What is added up, in order."""
+        return (Term(self.left, self.right, self.transposed), *self.more)
 
     @property
     def takes(self) -> tuple[str, ...]:
         """The names of what it takes."""
-        return (self.left, self.right, self.plus) if self.plus else (self.left, self.right)
+        factors = tuple(name for term in self.terms for name in (term.left, term.right))
+        return (*factors, self.plus) if self.plus else factors
+
+    def of(self, plus: str, terms: Sequence[Term]) -> MatrixProduct:
+        """The same port as a sum of these."""
+        first, *more = terms
+        return replace(
+            self, plus=plus, left=first.left, right=first.right, transposed=first.transposed, more=tuple(more)
+        )
 
     def renamed(self, now: Callable[[str], str]) -> MatrixProduct:
         """The same with other names of ports."""
-        port = replace(self.port, name=now(self.port.name))
-        return replace(self, port=port, left=now(self.left), right=now(self.right), plus=self.plus and now(self.plus))
+        own = replace(self, port=replace(self.port, name=now(self.port.name)))
+        return own.of(self.plus and now(self.plus), [term.renamed(now) for term in self.terms])
 
     def pattern(self, known: Mapping[str, Pattern]) -> Pattern:
         """Where it may differ from zero."""
-        left, right = known[self.left], known[self.right]
-        found = (left.T if self.transposed else left) @ right
+        found: Pattern = np.any([left @ right for left, right in (term.factors(known) for term in self.terms)], axis=0)
         found |= known[self.plus] if self.plus else False
         return np.triu(found) | np.triu(found).T if self.symmetric else found
 
@@ -287,8 +320,11 @@ def expanded(blocked: WithProducts) -> Graph:
         elif isinstance(product, CopiedMatrix):
             known[product.port.name] = tuple(product.entries(zero, known, shapes))
         else:
-            known[product.port.name] = tuple(_entries(values, zero, product, known, shapes))
-            _label(values, labels, zero, known[product.right])
+            entries = list(known[product.plus]) if product.plus else [zero] * product.port.size
+            for term in product.terms:
+                entries = _entries(values, zero, product, term, entries, known, shapes)
+                _label(values, labels, zero, known[term.right])
+            known[product.port.name] = tuple(entries)
     known |= {own.port.name: tuple(known[own.source][place] for place in own.places) for own in blocked.gathers}
     results = tuple(known[port.name] for port in blocked.outputs)
     return verify(Graph(graph.name, graph.inputs, blocked.outputs, tuple(values), results, tuple(labels)))
@@ -355,13 +391,14 @@ def _entries(
     values: list[Value],
     zero: int,
     product: MatrixProduct,
+    term: Term,
+    added: Sequence[int],
     known: Mapping[str, Sequence[int]],
     shapes: Mapping[str, tuple[int, ...]],
 ) -> list[int]:
-    """Row by row the entries of a product, whose values are appended to the others."""
-    inner, columns = shapes[product.right]
-    left, right = known[product.left], known[product.right]
-    entries = list(known[product.plus]) if product.plus else [zero] * product.port.size
+    """Row by row what is `added` and a term of a product, whose values are appended to the others."""
+    inner, columns = shapes[term.right]
+    left, right, entries = known[term.left], known[term.right], list(added)
     absent = {index for index in {*left, *right, *entries} if values[index] == Value(CONST)}
 
     def put(op: str, *args: int) -> int:
@@ -369,7 +406,7 @@ def _entries(
         return len(values) - 1
 
     rows = product.port.shape[0]
-    steps = (1, rows) if product.transposed else (inner, 1)  # from row to row of the left factor, and along one
+    steps = (1, rows) if term.transposed else (inner, 1)  # from row to row of the left factor, and along one
     for row in range(rows):
         for k in range(inner):
             factor = left[row * steps[0] + k * steps[1]]
@@ -377,8 +414,8 @@ def _entries(
                 continue
             for column in range(columns):
                 if right[k * columns + column] not in absent and not (product.symmetric and column < row):
-                    term, at = put("mul", factor, right[k * columns + column]), row * columns + column
-                    entries[at] = term if entries[at] in absent else put("add", entries[at], term)
+                    one, at = put("mul", factor, right[k * columns + column]), row * columns + column
+                    entries[at] = one if entries[at] in absent else put("add", entries[at], one)
     if product.symmetric:
         return [entries[min(at) * columns + max(at)] for at in np.ndindex(rows, columns)]
     return entries

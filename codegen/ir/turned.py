@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codegen.ir.graph import Graph, Port, verify
-from codegen.ir.products import MaskedMatrixProduct, MatrixProduct, WithProducts, made_by, names_taken
+from codegen.ir.products import MaskedMatrixProduct, MatrixProduct, Term, WithProducts, made_by, names_taken
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -59,10 +59,11 @@ def _changes(function: WithProducts, wanted: str) -> dict[str, MatrixProduct | N
             return {name: None} if name in stored else None
         if not isinstance(own, MatrixProduct) or own.symmetric:
             return None
-        if not own.transposed and not _symmetric(made.get(own.left)):
+        if not all(term.transposed or _symmetric(made.get(term.left)) for term in own.terms):
             return None
         rest = of(own.plus) if own.plus else {}
-        product = replace(own, port=_port(own.port), left=own.right, right=own.left, transposed=True)
+        terms = [Term(term.right, term.left, transposed=True) for term in own.terms]
+        product = replace(own, port=_port(own.port)).of(own.plus, terms)
         return None if rest is None else {name: product, **rest}
 
     return of(wanted)

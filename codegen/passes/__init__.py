@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codegen.ir.fused import fused
 from codegen.ir.graph import Graph, verify
 from codegen.ir.merged import merged
 from codegen.ir.products import WithProducts
@@ -79,6 +80,9 @@ def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT, order: tuple[Pass, ...
 
 
 def emitted(written: Graph | WithProducts, order: tuple[Pass, ...] = ORDER) -> Graph | WithProducts:
-    """A function after all passes: its graph, or with products all its graphs; nothing is made twice then."""
+    """A function after all passes: its graph, or with products all its graphs; nothing is made twice then.
+
+    Products that are only added to others become terms of these.
+    """
     step = partial(run, order=order)
-    return merged(written.after(step)) if isinstance(written, WithProducts) else step(written)
+    return fused(merged(written.after(step))) if isinstance(written, WithProducts) else step(written)

@@ -8,13 +8,16 @@ import mujoco_peer
 import numpy as np
 import pinocchio_peer
 import pytest
+import sympy
 from mechanisms_cases import ALL_TYPES, aligned, error, inertia, mechanism, pose, state
 
+import codegen
 from codegen.errors import RobotError, UntoldError
 from codegen.geometry import Inertia
 from codegen.oracle import ORACLE, steps, with_parameters
-from codegen.oracle.derivatives import differences, many_differences, of_quadratic
+from codegen.oracle.derivatives import analytic, complex_steps, differences, many_differences, of_quadratic
 from codegen.oracle.kinematics import motions
+from codegen.oracle.rotations import from_vector, to_vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -290,6 +293,41 @@ def test_differences_of_fast_rotors_and_at_kinks() -> None:
         many_differences(lambda points: np.abs(points + 1e-3), 1)
 
 
+@pytest.mark.parametrize(("base", "convention"), CASES)
+def test_complex_steps_are_what_differences_come_near_to(base, convention):
+    model = mechanism(TYPES, 13, base=base, convention=convention, armature=True)
+    q, v, a, _ = state(model, 14)
+    wrenches, options = np.random.default_rng(15).standard_normal((2, 6)), {"external": ("tool1", "tool3")}
+    by_q = differences(
+        lambda d: ORACLE["rnea"](model, ORACLE["integrate"](model, q, d), v, a, wrenches, **options), model.nv
+    )
+    by_v = of_quadratic(lambda d: ORACLE["rnea"](model, q, v + d, a, wrenches, **options), model.nv)
+    found = ORACLE["rnea_derivatives"](model, q, v, a, wrenches, **options)
+    for mine, theirs in zip(found, (by_q, by_v, ORACLE["crba"](model, q)), strict=True):
+        assert error(mine, theirs) < 1e-11
+    small = mechanism(("planar", "spherical"), 13, base=base, convention=convention)
+    q, v, _, tau = state(small, 14)
+    for name, integrator in steps.STEPS.items():
+
+        def step(q: Array, v: Array, tau: Array, integrator: steps.Step = integrator) -> tuple[Array, Array]:
+            return integrator(small, lambda q, v: ORACLE["aba"](small, q, v, tau), q, v, 1e-3)
+
+        exact, near = (steps.derivatives(step, small, q, v, tau, by_differences=rough) for rough in (False, True))
+        assert [error(mine, theirs) < 1e-10 for mine, theirs in zip(exact, near, strict=True)] == [True, True], name
+
+
+def test_complex_steps_do_without_differences() -> None:
+    """Where they turn very fast, and at the place from which a rotation is measured."""
+    found = complex_steps(lambda d: np.sin(0.3 + 1e6 * d), 1)
+    np.testing.assert_allclose(found, [[1e6 * np.cos(0.3)]], rtol=1e-15)
+    turned = complex_steps(lambda d: np.stack([to_vector(from_vector(x)) for x in d]), 3)
+    np.testing.assert_allclose(turned, np.eye(3), rtol=1e-15)
+    chain = codegen.load("chain:3")
+    assert not analytic(chain.with_screw("link1_joint", slide=0.1 * sympy.Symbol("q")))
+    assert not analytic(codegen.load("four_bar"))
+    assert analytic(mechanism(TYPES, 3))
+
+
 def test_derivatives_of_steps_near_singular_states() -> None:
     """A function of the configuration that turns faster than any difference tells."""
     model = mechanism(("revolute",), 3)
@@ -299,4 +337,4 @@ def test_derivatives_of_steps_near_singular_states() -> None:
         return q, v + np.sqrt(np.abs(q - 1e-4)) + tau
 
     with pytest.raises(UntoldError, match="too close to a singular"):
-        steps.derivatives(step, model, q, v, tau)
+        steps.derivatives(step, model, q, v, tau, by_differences=True)

@@ -126,7 +126,10 @@ def _step(of: str, integrator: str, derived: bool) -> Callable[..., Outputs]:
 
             return steps.STEPS[integrator](moved, dynamics, q, v, float(dt))
 
-        return steps.derivatives(step, moved, q, v, tau) if derived else step(q, v, tau)
+        if derived:
+            return steps.derivatives(step, moved, q, v, tau, by_differences=of in constrained.DYNAMICS)
+        after: Outputs = step(q, v, tau)
+        return after
 
     return evaluate
 

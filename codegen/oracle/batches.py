@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
+def numbers(x: Any) -> Array:
+    """Real numbers as floats; complex ones, by whose imaginary parts derivatives are taken, as they are."""
+    found = np.asarray(x)
+    return found if found.dtype.kind == "c" else np.asarray(found, float)
+
+
 def apply(A: Array, x: Array) -> Array:
     """A x, for matrices A (..., m, n) and vectors x (..., n)."""
     return np.asarray((A @ x[..., None])[..., 0])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.geometry import Pose
-from codegen.oracle.batches import apply, solved, transposed
+from codegen.oracle.batches import apply, numbers, solved, transposed
 from codegen.oracle.kinematics import frame_motion, motions
 from codegen.oracle.rotations import cross
 
@@ -41,7 +41,9 @@ def equations(
         moment = apply(rotational, at.angular_acceleration) + cross(w, apply(rotational, w))
         bias = bias + apply(linear, force) + apply(angular, moment)
     if external:
-        wrenches = np.reshape(np.asarray(f_ext, float), (*bias.shape[:-1], len(external), 6))
+        given = numbers(f_ext)
+        batch = () if given.size == 6 * len(external) else bias.shape[:-1]
+        wrenches = np.reshape(given, (*batch, len(external), 6))
         for n, name in enumerate(external):
             at = frame_motion(model, moving, model.frame(name))
             force, moment = apply(at.R, wrenches[..., n, :3]), apply(at.R, wrenches[..., n, 3:])
@@ -66,7 +68,7 @@ def rnea(
 ) -> Array:
     """The joint forces tau (nv) that produce the accelerations a (nv)."""
     M, bias = equations(model, q, v, f_ext, external)
-    return apply(M, np.asarray(a, float)) + bias
+    return apply(M, numbers(a)) + bias
 
 
 def crba(model: Model, q: ArrayLike) -> Array:
@@ -90,7 +92,7 @@ def aba(
 ) -> Array:
     """The accelerations (nv) that the joint forces tau (nv) produce."""
     M, bias = equations(model, q, v, f_ext, external)
-    return solved(M, np.asarray(tau, float) - bias)
+    return solved(M, numbers(tau) - bias)
 
 
 def factors(M: Array) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ import numpy as np
 from codegen.errors import RobotError
 from codegen.model import ScrewJoint
 from codegen.oracle import texts
-from codegen.oracle.batches import apply
+from codegen.oracle.batches import apply, numbers
 from codegen.oracle.rotations import about, cross, cross_matrix, matrix, scalar_last
 
 if TYPE_CHECKING:
@@ -138,8 +138,8 @@ def _screw(joint: ScrewJoint, axis: Array, q: Array, v: Array) -> Relative:
 
 def motions(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> list[Motion]:
     """The motion of every body's frame at positions q (..., nq) and velocities v (..., nv; default: rest)."""
-    q = np.asarray(q, float)
-    v = np.zeros(model.nv) if v is None else np.asarray(v, float)
+    q = numbers(q)
+    v = np.zeros(model.nv) if v is None else numbers(v)
     still = world(model.nv, np.broadcast_shapes(q.shape[:-1], v.shape[:-1]))
     moving: list[Motion] = []
     for body, i, j in zip(model.bodies, model.q_slices, model.v_slices, strict=True):
@@ -153,7 +153,8 @@ def _carried(base: Motion, joint: Relative, columns: slice, v: Array) -> Motion:
     """The motion of a body whose joint frame moves with `base` and whose joint moves by `joint`."""
     sliding, turning = base.R @ joint.linear, base.R @ joint.angular
     at = base.welded(base.R @ joint.R, base.p + apply(base.R, joint.p))
-    linear, angular = at.linear.copy(), at.angular.copy()
+    kind = np.result_type(at.linear, sliding, at.angular, turning)
+    linear, angular = at.linear.astype(kind), at.angular.astype(kind)
     linear[..., columns] += sliding
     angular[..., columns] += turning
     w, slide, turn = base.angular_velocity, apply(sliding, v), apply(turning, v)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codegen.oracle.batches import numbers
 from codegen.oracle.rotations import (
     cross_matrix,
     from_vector,
@@ -29,14 +30,14 @@ _CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])
 
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> Array:
     """The configuration (nq) that the constant velocity dv (nv) reaches from q (nq) in unit time."""
-    q, dv = np.asarray(q, float), np.asarray(dv, float)
+    q, dv = numbers(q), numbers(dv)
     steps = zip(model.bodies, model.q_slices, model.v_slices, strict=True)
     return np.concatenate([moved(body.joint.type, model.convention, q[i], dv[j]) for body, i, j in steps])
 
 
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
     """The shortest dv (nv) with integrate(q0, dv) = q1 (quaternions up to sign)."""
-    q0, q1 = np.asarray(q0, float), np.asarray(q1, float)
+    q0, q1 = numbers(q0), numbers(q1)
     steps = zip(model.bodies, model.q_slices, strict=True)
     return np.concatenate([between(body.joint.type, model.convention, q0[i], q1[i]) for body, i in steps])
 

@@ -63,17 +63,18 @@ def matrix(quaternion: Array) -> Array:
 
 def from_vector(turn: Array) -> Array:
     """The quaternion, scalar last, of a rotation vector (rad); exact at zero."""
-    half = np.linalg.norm(turn) / 2.0
+    half = np.sqrt((turn * turn).sum()) / 2.0
     return np.append(turn * np.sinc(half / np.pi) / 2.0, np.cos(half))
 
 
 def to_vector(quaternion: Array) -> Array:
-    """The rotation vector of a quaternion, scalar last, by the short way round (at most pi long)."""
-    sine = float(np.linalg.norm(quaternion[:3]))
+    """The rotation vector of a quaternion, scalar last, by the short way round (at most pi long; pi/2 if complex)."""
+    sign = -1.0 if quaternion[3].real < 0.0 else 1.0
+    sine = np.sqrt((quaternion[:3] * quaternion[:3]).sum())
     if sine == 0.0:
-        return np.zeros(3)
-    sign = -1.0 if quaternion[3] < 0.0 else 1.0
-    return quaternion[:3] * (2.0 * sign * float(np.arctan2(sine, abs(quaternion[3]))) / sine)
+        return np.asarray(2.0 * sign * quaternion[:3])
+    half = np.arcsin(sine) if np.iscomplexobj(sine) else np.arctan2(sine, abs(quaternion[3]))
+    return np.asarray(quaternion[:3] * (2.0 * sign * half / sine))
 
 
 def exponential(A: Array) -> Array:

@@ -2,8 +2,8 @@
 
 Exponential maps are differentiated as matrix functions of the adjoint: with [x, y] = ad(x) y, a step dv moves its end
 by exp(-ad dv) where its start moves, and by the mean of exp(-s ad dv) where it changes itself. Dynamics are functions
-(q, v) -> a of many states (leading dimension), steps functions of these, and derivatives central differences of whole
-steps.
+(q, v) -> a of many states (leading dimension), steps functions of these, and derivatives complex steps or central
+differences of whole steps.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from codegen.oracle import loops, manifold
-from codegen.oracle.derivatives import many_differences
+from codegen.oracle.batches import numbers
+from codegen.oracle.derivatives import analytic, complex_steps, many_differences
 from codegen.oracle.rotations import cross_matrix, exponential, mean_rotation
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ SETTLED, MOST = 1e-15, 200  # of the fixed-point iteration of the implicit midpo
 
 def adjoint(joint: str, convention: str, dv: Array) -> Array:
     """ad of a joint's velocity (n x n), in its coordinates."""
-    ad = np.zeros((len(dv), len(dv)))
+    ad = np.zeros((len(dv), len(dv)), dv.dtype)
     if joint in ("spherical", "floating"):
         ad[-3:, -3:] = cross_matrix(dv[-3:])
     if joint == "floating" and convention == "pinocchio":
@@ -44,7 +45,8 @@ def adjoint(joint: str, convention: str, dv: Array) -> Array:
 
 def by_joints(function: Callable[[Array], Array], model: Model, dv: ArrayLike) -> Array:
     """A matrix function, one of zero, of the adjoints of all joints that move by themselves (nv x nv)."""
-    found, rates = np.zeros((model.nv, model.nv)), np.asarray(dv, float) * loops.scales(model)
+    rates = numbers(dv) * loops.scales(model)
+    found = np.zeros((model.nv, model.nv), rates.dtype)
     for body, own in zip(model.bodies, model.v_slices, strict=True):
         if own.stop > own.start:
             ad = adjoint(body.joint.type, model.convention, rates[own])
@@ -79,7 +81,7 @@ def integrate(model: Model, q: Array, dv: Array) -> Array:
 def difference(model: Model, q0: Array, q1: Array) -> Array:
     """The step (nv) that leads from one configuration to another."""
     room: Any = loops if model.loops else manifold
-    return np.asarray(room.difference(model, q0, q1), float)
+    return np.asarray(room.difference(model, q0, q1))
 
 
 def one_by_one(function: Callable[..., Array], *arrays: Array) -> Array:
@@ -100,7 +102,7 @@ def rk4(model: Model, dynamics: Dynamics, q: Array, v: Array, dt: float) -> tupl
     n = model.nv
 
     def rate(step: Array, velocity: Array) -> Array:
-        return np.asarray(np.linalg.solve(integrate_derivatives(model, q, step)[1], velocity), float)
+        return np.asarray(np.linalg.solve(integrate_derivatives(model, q, step)[1], velocity))
 
     def rates(x: Array) -> Array:
         step, velocity = x[..., :n], x[..., n:]
@@ -135,9 +137,17 @@ STEPS: dict[str, Step] = {
 
 
 def derivatives(
-    step: Callable[[Array, Array, Array], tuple[Array, Array]], model: Model, q: Array, v: Array, tau: Array
+    step: Callable[[Array, Array, Array], tuple[Array, Array]],
+    model: Model,
+    q: Array,
+    v: Array,
+    tau: Array,
+    by_differences: bool = False,
 ) -> tuple[Array, Array]:
-    """A and B of step(q, v, tau), which takes many states, along the tangents of q at both ends."""
+    """A and B of step(q, v, tau), which takes many states, along the tangents of q at both ends.
+
+    `by_differences`: the step's dynamics do not take complex numbers.
+    """
     n, (end, _) = model.nv, step(q, v, tau)
 
     def moved(d: Array) -> Array:
@@ -146,5 +156,6 @@ def derivatives(
         ends = [difference(model, end, own) for own in q_next]
         return np.concatenate([np.stack(ends), v_next], axis=-1)
 
-    found = many_differences(moved, 3 * n)
+    slopes = many_differences if by_differences or not analytic(model) else complex_steps
+    found = slopes(moved, 3 * n)
     return found[:, : 2 * n], found[:, 2 * n :]

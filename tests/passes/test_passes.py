@@ -245,8 +245,9 @@ def test_what_dead_values_leave_is_simplified() -> None:
 def test_run_reaches_a_fixpoint_and_never_costs(graph: Graph) -> None:
     after = passes.run(graph, order=())
     assert passes.run(after, order=()) == after
-    assert count(passes.run(graph)) == count(after)
-    assert count(passes.run(graph, order=passes.COUNTED)) == count(after)
+    counted = count(passes.run(graph, order=passes.COUNTED))
+    assert count(passes.run(graph)) == counted
+    assert counted.total <= count(after).total  # less where a negation goes through a sine into a constant
     assert count(after).total <= count(graph).total + count(graph).div
 
 

@@ -28,6 +28,7 @@ from codegen.ir.operations import CONST, INPUT
 from codegen.ir.products import Gather, MatrixProduct, Term, WithProducts, straight_line
 from codegen.ir.sparse import sparse
 from codegen.ir.turned import turned, turned_products
+from codegen.ir.vanishing import without_vanishing
 from codegen.passes import drop_dead
 from codegen.recursions.expansion import entries
 from codegen.recursions.products import Product, transposes
@@ -262,9 +263,7 @@ def summing() -> WithProducts:
 
 def summed() -> WithProducts:
     """The same, each in one."""
-    found = fused(summing())
-    assert isinstance(found, WithProducts)
-    return found
+    return fused(summing())
 
 
 def squares() -> WithProducts:
@@ -299,13 +298,38 @@ def test_products_that_something_else_takes_are_no_terms() -> None:
     assert fused(replace(function, products=(*function.products, twice))).products[:4] == function.products
     half = replace(y0, symmetric=True)
     assert str(fused(replace(function, products=(y, z, half, z0))).products[0]) == str(y)
-    graph = straight_line(function)
-    assert fused(graph) is graph
+
+
+def test_terms_that_vanish_are_left_out() -> None:
+    """And what only they take: z = c + b' e + 0 (a b), and y = a b of which nothing is left."""
+    function = summed()
+    graph, (_, z) = function.graph, function.products
+    zeros = replace(graph, outputs=(*graph.outputs, Port("kept6", (9, 9))), results=(*graph.results, (80,) * 81))
+    product = MatrixProduct(Port("kept7", (9, 9)), "kept1", "kept1")
+    more = replace(z, more=(Term("kept6", "kept7"),))
+    before = WithProducts(zeros, (more, product), (z.port,))
+    after = without_vanishing(before)
+    assert [str(own) for own in after.products] == ["z[9, 9] = kept2 + kept0' @ kept3"]
+    assert [port.name for port in after.graph.outputs] == ["kept0", "kept2", "kept3"]
+    x = np.linspace(-1.0, 2.0, 40)
+    np.testing.assert_array_equal(*(interpret(straight_line(own), x)[0] for own in (before, after)))
+    assert without_vanishing(function) is function
+    alone = without_vanishing(replace(before, products=(MatrixProduct(z.port, "kept6", "kept2"),)))
+    assert [str(own) for own in alone.products] == ["z[9, 9] = kept6 @ kept2"]
+
+
+def test_on_one_foot_nothing_is_multiplied_by_forces_on_a_trunk() -> None:
+    robot = codegen.load("solo12")
+    made = pipeline.kernel(Task(robot, "pv_derivatives", contacts=(robot.contact("FL_FOOT", 3),)))
+    assert isinstance(made, ProductKernel)
+    known = made.function.patterns()
+    assert all(known[port.name].any() for port in made.function.kept)
+    assert counted(made.function) == made.count == count(straight_line(made.function))
 
 
 def test_derivatives_of_constrained_dynamics_have_such_terms() -> None:
     robot = codegen.load("solo12")
-    made = pipeline.kernel(Task(robot, "pv_derivatives", contacts=(robot.contact("FL_FOOT", 3),)))
+    made = pipeline.kernel(Task(robot, "pv_derivatives", contacts=tuple(robot.contact(x, 3) for x in robot.tips[:2])))
     assert isinstance(made, ProductKernel)
     found = {own.port.name: len(own.terms) for own in made.function.products if isinstance(own, MatrixProduct)}
     assert found["da_dq"] == found["da_dv"] == found["dlam_dq"] == 2

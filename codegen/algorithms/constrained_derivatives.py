@@ -27,7 +27,6 @@ from casadi import SX, densify, diagcat, horzcat, jacobian, sparsify, substitute
 from codegen.algorithms.minverse import InverseFactors, inverse_factors
 from codegen.algorithms.rnea import rnea, transmitted
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
-from codegen.costs import looped_by_columns
 from codegen.recursions.composition import INLINE, Parts
 from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.dual import Dual, Solver, direct, proximal, soft
@@ -90,13 +89,13 @@ class Limbs(NamedTuple):
         return own, Product(self.passed, at.R), Product(J, own, at.met)
 
 
-def limbs_of(tree: Tree, M: InverseFactors, scaled: SX) -> Limbs:
+def limbs_of(tree: Tree, scaled: SX, many: bool = False) -> Limbs:
     """The limbs of a tree beyond the nodes where its contacts' paths to the root meet.
 
-    A chain is all trunk, and so is a robot that is long enough for loops over columns: its C would be more than 2 MB.
+    A chain is all trunk, and so is a robot with many rows: otherwise its C would be more than 2 MB.
     """
     chain = all(parent == i - 1 for i, parent in enumerate(tree.parent))
-    if chain or looped_by_columns(M.strict.nnz(), tree.m):
+    if chain or many:
         return Limbs(SX(tree.nv, tree.nv), SX.eye(tree.nv), scaled)
     pairs = combinations({contact.node for contact in tree.contacts}, 2)
     trunk = {i for pair in pairs for i in tree.path(tree.closest(*pair))}
@@ -199,7 +198,7 @@ def linearised(
     scaled = M.scaled(M.L)
     Minv = Product(M.L, scaled, transposed=True, symmetric=True)
     a_tau = Product(response, lam_tau, Minv, transposed=True, symmetric=True)
-    limbs, moved, lam = limbs_of(tree, M, scaled), list[Result](), list[Result]()
+    limbs, moved, lam = limbs_of(tree, scaled, parts.many(tree.m)), list[Result](), list[Result]()
     # limbs with the trunk held, then what is left
     for at in changes:
         own, force, met = limbs.first(at, rows.J)

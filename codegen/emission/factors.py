@@ -50,8 +50,8 @@ def words_of(prefix: str) -> LoopWords:
         type="COLUMNS",
         read=f"{upper}_READ",
         write=f"{upper}_WRITE",
-        one=f"{prefix}_all(1.0)",
-        zero=f"{prefix}_all(0.0)",
+        one="ALL(1.0)",
+        zero="ALL(0.0)",
     )
 
 

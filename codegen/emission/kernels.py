@@ -358,7 +358,7 @@ def _products(
     loops, calls = functions_once(then, lambda step: f"{macro}_APART void {step.call.name}({step.head('T')})")
     calls, zeros = (factors_call(name, function, given), *calls), filled(function)
     arrays = storage({array: port.size for array, port in kept(function).items()}, calls)
-    lines, zero = [*arrays.declarations("T", f" {macro}_ALIGNED")], f"{header.c_prefix}_all(0.0)"
+    lines, zero = [*arrays.declarations("T", f" {macro}_ALIGNED")], "ALL(0.0)"
     for call in calls:
         set_first = [array for array in dict.fromkeys(call.arguments) if array in zeros]
         lines += [f"for (int k = 0; k < {zeros.pop(array)}; ++k) {array}[k] = {zero};" for array in set_first]

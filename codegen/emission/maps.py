@@ -54,7 +54,7 @@ def words_of(language: Language) -> Callable[[GraphMap], MapWords]:
     columns = ("COLUMNS", f"{macro}_ACROSS", f"{macro}_READ({{}})", f"{macro}_WRITE({{}})", f"{macro}_TABLE({{}})")
 
     def words(own: GraphMap) -> MapWords:
-        form = ("T", "1", "{}", "{}", f"{language.prefix}_all({{}})") if own.by_rows else columns
+        form = ("T", "1", "{}", "{}", "ALL({})") if own.by_rows else columns
         kind, across, read, write, table = form
         everywhere, restrict = f"({kind}){{{{0}}}} + {{}}", "" if own.by_rows else f"{macro}_RESTRICT"
         literal, spell = language.scalar.literal, language.spell

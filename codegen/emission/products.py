@@ -209,12 +209,12 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
     Its arguments are left factors, and of each product right ones, plus, if something is added, and to. Zeros that fill
     squares of so many `lanes`, of results that are `apart`, need not be there in lanes.
     """
-    zero, mirror = f"{header.c_prefix}_all(0.0)", f"{header.c_prefix}_mirror"
+    zero, mirror = "ALL(0.0)", f"{header.c_prefix}_mirror"
     packs = f"{header.c_prefix.upper()}_PACKS"
     if isinstance(loops, Copies):
         return loops.lines(zero)
     if isinstance(loops, Elimination):
-        return loops.lines("T", f"{header.c_prefix}_all(1.0)")
+        return loops.lines("T", "ALL(1.0)")
     if isinstance(loops, Factorisation | Substitutions):
         return loops.lines(words_of(header.c_prefix))
     if isinstance(loops, Segments):

@@ -12,26 +12,27 @@ if TYPE_CHECKING:
 
 _INCLUDE = re.compile(r"^#include (?:<(.+)>|\".+\")\n", re.MULTILINE)
 _OPERATION = re.compile(r"\w+_(?:UNARY|BINARY)\(")
-_TYPE = re.compile(r"^typedef .*?(\w+)(?: __attribute__.*)?;$", re.MULTILINE)
+_SHORT = re.compile(r"^(?:typedef .*?(\w+)(?: __attribute__.*)?;|\w+_INLINE (?:T|void) ([A-Z]+)\(.*)$", re.MULTILINE)
 
 
 def single_header(files: Mapping[str, str], prefix: str) -> dict[str, str]:
     """The header alone, with the sources of a folder whose symbols begin with `prefix`, in their order.
 
-    Types of the sources, which have short names, are called otherwise, so that the program's own may be called so.
+    What has a short name in the sources is called otherwise there, so that the program's own may be called so.
     """
     header, shared = f"{prefix}.h", f"{prefix}_real.h"
     sources = [files[name] for name in (shared,) if name in files]
     sources += [text for name, text in files.items() if name.startswith(prefix) and name.endswith(".c")]
     libraries = dict.fromkeys(name for text in sources for name in _INCLUDE.findall(text) if name)
-    types = dict.fromkeys(name for text in sources for name in _TYPE.findall(text) if not name.startswith(prefix))
+    found = (one or other for text in sources for one, other in _SHORT.findall(text))
+    names = dict.fromkeys(name for name in found if not name.startswith(prefix))
     text = render(
         "single_header.h.jinja",
         prefix=prefix,
         PREFIX=prefix.upper(),
         declarations=files[header],
         libraries=libraries,
-        types=types,
+        names=names,
         definitions=list(_once(_INCLUDE.sub("", text).strip("\n") for text in sources)),
     )
     return {header: text}

@@ -344,7 +344,7 @@ class _Writer:
             return f"{self.language.prefix.upper()}_OTHERS(&{run[0]}, {len(run)}, {number});"
         if len(run) == 1:
             return f"{run[0]} = {self.language.everywhere(number, literal=True)};"
-        return f"{self.language.prefix}_fill(&{run[0]}, {len(run)}, {number});"
+        return f"FILL(&{run[0]}, {len(run)}, {number});"
 
     def _name(self, index: int, expression: str) -> None:
         """A unit becomes a variable."""

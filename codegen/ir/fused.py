@@ -10,16 +10,14 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codegen.ir.products import MatrixProduct, WithProducts, names_taken
+from codegen.ir.products import MatrixProduct, names_taken
 
 if TYPE_CHECKING:
-    from codegen.ir.graph import Graph
+    from codegen.ir.products import WithProducts
 
 
-def fused(function: Graph | WithProducts) -> Graph | WithProducts:
+def fused(function: WithProducts) -> WithProducts:
     """The same function, in which products that only another one takes, to add them, have no array of their own."""
-    if not isinstance(function, WithProducts):
-        return function
     taken = Counter(name for own in function.steps for name in names_taken(own))
     taken.update(gather.source for gather in function.gathers)
     alone = {port.name for port in function.kept if taken[port.name] == 1}

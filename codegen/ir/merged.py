@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING
 
 from codegen.ir.calls import GraphCall
 from codegen.ir.maps import GraphMap
-from codegen.ir.products import WithProducts, made_by
+from codegen.ir.products import made_by
 
 if TYPE_CHECKING:
-    from codegen.ir.graph import Graph
-    from codegen.ir.products import AnyProduct
+    from codegen.ir.products import AnyProduct, WithProducts
 
     Step = AnyProduct | GraphMap
 
 
-def merged(function: Graph | WithProducts) -> Graph | WithProducts:
+def merged(function: WithProducts) -> WithProducts:
     """The same function, in which nothing is made twice that is no output; calls stay."""
-    if not isinstance(function, WithProducts):
-        return function
     graph, kept = function.graph, {port.name for port in function.kept}
     names, known = dict[str, str](), dict[object, tuple[str, ...]]()
     pairs = []

@@ -48,7 +48,7 @@ class Language:
 
     def everywhere(self, operand: str, literal: bool) -> str:
         """An operand as a T: a literal becomes one number in every lane."""
-        return f"{self.prefix}_all({operand})" if literal else operand
+        return f"ALL({operand})" if literal else operand
 
     def spell(self, op: str, operands: Sequence[str], literals: Sequence[bool]) -> str:
         """An operation on operands, some of which may be literals."""

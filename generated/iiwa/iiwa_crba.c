@@ -21,7 +21,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t7 = c0[3];
     const T t8 = s0[4];
     const T t9 = c0[4];
-    M[48] = iiwa_all(0.001);
+    M[48] = ALL(0.001);
     /* First use of the coordinates of lbr_iiwa_joint_6. */
     const T t10 = t0*(-0.004460948000000001);
     const T t11 = t1*0.025104;
@@ -68,7 +68,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t49 = t45 + t4*t31;
     const T t50 = M[24] = t32 + t46;
     const T t51 = t2*t47;
-    M[41] = iiwa_all(0.0);
+    M[41] = ALL(0.0);
     const T t52 = t40 + t48;
     const T t53 = t43 + 0.002499999999999998;
     const T t54 = 0.006150600000000001 + t49;
@@ -109,7 +109,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t88 = t75 + t5*t74;
     const T t89 = t76 - t2*t26;
     const T t90 = t2*t12;
-    M[47] = iiwa_all(0.0);
+    M[47] = ALL(0.0);
     const T t91 = t4*t29;
     const T t92 = t77 - t34*t2;
     const T t93 = t8*t81;
@@ -146,7 +146,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t123 = t107 - 0.009912;
     const T t124 = t67 + 5.04e-05;
     const T t125 = 7.079999999999999e-05 + t108;
-    M[40] = iiwa_all(0.008760948000000001);
+    M[40] = ALL(0.008760948000000001);
     const T t126 = t8*t100;
     const T t127 = t7*t111;
     const T t128 = t112 - t8*t110;

@@ -83,7 +83,7 @@ typedef P4 COLUMNS;
 typedef T COLUMNS;
 #define IIWA_READ(x) (x)
 #define IIWA_WRITE(x) (x)
-#define IIWA_TABLE(x) iiwa_all(x)
+#define IIWA_TABLE(x) ALL(x)
 #endif
 
 #if IIWA_WIDTH > 1
@@ -140,7 +140,7 @@ typedef T COLUMNS;
 #endif
 
 /* A number in every lane. */
-IIWA_INLINE T iiwa_all(R x)
+IIWA_INLINE T ALL(R x)
 {
 #if IIWA_WIDTH > 1
     const T y = { x };
@@ -151,14 +151,14 @@ IIWA_INLINE T iiwa_all(R x)
 }
 
 /* The same number in n places: as straight code, but where a compiler makes vectors of the loop only. */
-IIWA_INLINE void iiwa_fill(T *to, int n, R x)
+IIWA_INLINE void FILL(T *to, int n, R x)
 {
 #if defined(__clang__)
 #pragma clang loop unroll(full)
 #elif IIWA_WIDTH > 1
 #pragma GCC unroll 64
 #endif
-    for (int k = 0; k < n; ++k) to[k] = iiwa_all(x);
+    for (int k = 0; k < n; ++k) to[k] = ALL(x);
 }
 
 /* Results that others equal: functions of many states keep them once, and store them in all places at the end. */
@@ -167,7 +167,7 @@ IIWA_INLINE void iiwa_fill(T *to, int n, R x)
 #define IIWA_OTHERS(to, n, x) (void)(to)
 #else
 #define IIWA_ALSO(place) place =
-#define IIWA_OTHERS(to, n, x) iiwa_fill(to, n, x)
+#define IIWA_OTHERS(to, n, x) FILL(to, n, x)
 #endif
 
 /* Below the diagonal of an n x n matrix, what is above it, by squares of four where there are small vectors. */

@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: b10fb6711de1939167c66f8976129ae2b34c099fc9ce09aeb2e6d3cc9cfd70e1 (SHA-256 of the sources)
+ * Content: 08f107ebc60fd78f3a855a632b923fdc47e9062add047483bf45ecbb6aa23319 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -41,7 +41,7 @@ extern "C" {
 #define SOLO12_NV 18
 #define SOLO12_ABI 1
 #define SOLO12_MODEL "21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc"
-#define SOLO12_CONTENT "b10fb6711de1939167c66f8976129ae2b34c099fc9ce09aeb2e6d3cc9cfd70e1"
+#define SOLO12_CONTENT "08f107ebc60fd78f3a855a632b923fdc47e9062add047483bf45ecbb6aa23319"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int solo12_abi(void);

@@ -83,7 +83,7 @@ typedef P4 COLUMNS;
 typedef T COLUMNS;
 #define SOLO12_READ(x) (x)
 #define SOLO12_WRITE(x) (x)
-#define SOLO12_TABLE(x) solo12_all(x)
+#define SOLO12_TABLE(x) ALL(x)
 #endif
 
 #if SOLO12_WIDTH > 1
@@ -140,7 +140,7 @@ typedef T COLUMNS;
 #endif
 
 /* A number in every lane. */
-SOLO12_INLINE T solo12_all(R x)
+SOLO12_INLINE T ALL(R x)
 {
 #if SOLO12_WIDTH > 1
     const T y = { x };
@@ -151,14 +151,14 @@ SOLO12_INLINE T solo12_all(R x)
 }
 
 /* The same number in n places: as straight code, but where a compiler makes vectors of the loop only. */
-SOLO12_INLINE void solo12_fill(T *to, int n, R x)
+SOLO12_INLINE void FILL(T *to, int n, R x)
 {
 #if defined(__clang__)
 #pragma clang loop unroll(full)
 #elif SOLO12_WIDTH > 1
 #pragma GCC unroll 64
 #endif
-    for (int k = 0; k < n; ++k) to[k] = solo12_all(x);
+    for (int k = 0; k < n; ++k) to[k] = ALL(x);
 }
 
 /* Results that others equal: functions of many states keep them once, and store them in all places at the end. */
@@ -167,7 +167,7 @@ SOLO12_INLINE void solo12_fill(T *to, int n, R x)
 #define SOLO12_OTHERS(to, n, x) (void)(to)
 #else
 #define SOLO12_ALSO(place) place =
-#define SOLO12_OTHERS(to, n, x) solo12_fill(to, n, x)
+#define SOLO12_OTHERS(to, n, x) FILL(to, n, x)
 #endif
 
 /* Below the diagonal of an n x n matrix, what is above it, by squares of four where there are small vectors. */

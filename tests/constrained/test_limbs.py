@@ -32,7 +32,7 @@ def limbs(name: str, frames: tuple[str, ...]):
     q = SX.sym("q", robot.nq)
     tree = symbolic_tree(robot, q, contacts=tuple(robot.contact(frame or robot.tips[0], 3) for frame in frames))
     M = inverse_factors(tree)
-    return robot, q, limbs_of(tree, M, M.scaled(M.L))
+    return robot, q, limbs_of(tree, M.scaled(M.L))
 
 
 @pytest.mark.parametrize("name", [*HELD])

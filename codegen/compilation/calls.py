@@ -1,6 +1,7 @@
 """Any call of a compiled function: arguments by name or of other types, batches of states, threads.
 
-A call of one state on arrays that C can take as they are does not come here: the extension's own function serves it.
+A call on arrays that C can take as they are, of one state or many, does not come here: the extension's own function
+serves it, if there is one.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import inspect
 import pickle
 import sys
 import threading
@@ -255,6 +256,8 @@ def test_what_it_says_of_itself(arm: Function) -> None:
     assert repr(arm).startswith("<Function arm_pendulum(q[2], v[2]) -> M[2, 2], h[3], float64, ")
     assert "\n" not in repr(arm)
     assert arm.name == "pendulum"
+    assert str(inspect.signature(arm)) == "(q, v, *, out=None, threads=1)"
+    assert "artifact" in inspect.signature(Function).parameters
     assert [port.name for port in (*arm.inputs, *arm.outputs)] == ["q", "v", "M", "h"]
     assert arm.count == arm.count_written == count(passes.run(pendulum()))
     assert "ARM_FUNCTION(arm_pendulum)(" in arm.source

@@ -6,6 +6,7 @@ It keeps no buffers, so any number of threads may call it at once; cffi lets go 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 from codegen.compilation.calls import calling
@@ -24,6 +25,17 @@ if TYPE_CHECKING:
     from codegen.ir.counting import Count
     from codegen.ir.graph import Port
     from codegen.ir.pattern import Pattern
+
+
+class _OwnSignature:
+    """What `inspect.signature` says of a function: its arguments by name, which C does not tell."""
+
+    def __get__(self, function: Function | None, _: type[Function]) -> Signature:
+        if function is None:
+            raise AttributeError("__signature__")
+        names = [Parameter(port.name, Parameter.POSITIONAL_OR_KEYWORD) for port in function.inputs]
+        more = {"out": None, "threads": 1}
+        return Signature(names + [Parameter(x, Parameter.KEYWORD_ONLY, default=usual) for x, usual in more.items()])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -47,6 +59,8 @@ class Function:
     __call__: Callable[..., Any] = field(compare=False)
     recipe: Callable[[], Function] | None = field(default=None, compare=False)
     products: Callable[[str], Function] | None = field(default=None, compare=False)
+
+    __signature__ = _OwnSignature()
 
     def __repr__(self) -> str:
         inputs = ", ".join(map(str, self.inputs))

@@ -14,6 +14,7 @@ from mechanisms_cases import ALL_TYPES, aligned, error, inertia, mechanism, pose
 import codegen
 from codegen.errors import RobotError, UntoldError
 from codegen.geometry import Inertia
+from codegen.model.contacts import whole_tips
 from codegen.oracle import ORACLE, steps, with_parameters
 from codegen.oracle.derivatives import analytic, complex_steps, differences, many_differences, of_quadratic
 from codegen.oracle.kinematics import motions
@@ -268,8 +269,16 @@ def test_many_states_at_once_are_the_same_one_by_one(base, convention):
         ("aba", (q, v, tau, wrenches)),
         ("minverse", (q,)),
         ("fk", (q, v)),
+        ("integrate", (q, v)),
+        ("difference", (q, q[::-1])),
+        ("energy", (q, v)),
+        ("centroidal", (q, v)),
+        ("jdot_v", (q, v)),
+        ("pv", (q, v, tau, wrenches)),
     ):
         options = {"external": external} if len(inputs) == 4 else {}
+        if name == "pv":
+            options["contacts"] = whole_tips(model)[:1]
         together = ORACLE[name](model, *inputs, **options)
         for n in range(4):
             alone = ORACLE[name](model, *(x[n] for x in inputs), **options)

@@ -6,8 +6,8 @@ a `codegen.model.Model` and shares no mathematics with the generator, so that ag
 loops are their spanning tree and dense constraints on it (`codegen.oracle.loops`).
 
 `ORACLE[name](model, *inputs, frames=(), external=(), parameters=None)` takes the inputs of the generated
-function of that name and returns its outputs. Dynamics, kinematics and `efpa` also take many states at once, in leading
-dimensions; the others one. Options:
+function of that name and returns its outputs. Dynamics, with contacts too, kinematics, quantities and steps also take
+many states at once, in leading dimensions; derivatives, and inverses applied to vectors, one. Options:
   frames      names of frames (fk, jacobian); default: `model.tips`
   contacts    held frames (`Robot.contact`); default: all six rows at every tip
   external    names of frames that carry an external wrench; the last input is then f_ext (k, 6):
@@ -120,7 +120,7 @@ def _step(of: str, integrator: str, derived: bool) -> Callable[..., Outputs]:
             def dynamics(q: Any, v: Any) -> Any:
                 if of in constrained.DYNAMICS:
                     solution: Any = partial(ORACLE[of], moved, **options, parameters=own)
-                    return steps.one_by_one(lambda *state: solution(*state, *rest)[0], q, v, tau)
+                    return solution(q, v, tau, *rest)[0]
                 wrenches = [np.broadcast_to(x, (*q.shape[:-1], *x.shape)) for x in rest]
                 return ORACLE[of](moved, q, v, tau, *wrenches, **options)
 

@@ -30,6 +30,11 @@ def transposed(A: Array) -> Array:
     return np.swapaxes(A, -1, -2)
 
 
+def norms(x: Array) -> Array:
+    """The lengths (..., 1) of vectors x (..., n); of complex ones analytic, as complex steps need them."""
+    return np.asarray(np.sqrt((x * x).sum(axis=-1, keepdims=True)))
+
+
 def solved(A: Array, b: Array) -> Array:
     """x (..., n) of A x = b, for matrices A (..., n, n) and vectors b (..., n)."""
     return np.asarray(np.linalg.solve(A, b[..., None])[..., 0])
@@ -45,3 +50,8 @@ def joined(parts: Sequence[Array], batch: tuple[int, ...]) -> Array:
     """Vectors (..., n_k) end to end, those that all states share repeated; of length zero if there are none."""
     spread = [np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts]
     return np.concatenate([np.zeros((*batch, 0)), *spread], axis=-1)
+
+
+def end_to_end(*parts: Array) -> Array:
+    """The same of one part and more, whose states are as many as the parts have together."""
+    return joined(parts, np.broadcast_shapes(*(part.shape[:-1] for part in parts)))

@@ -5,7 +5,8 @@ In the robot's own velocities, M a + bias = tau + J' lam and J a + drift = k, wi
 along the axes that it names. What a contact's rows
 lack without it, s = k - drift - J a_free, is made up by lam = W^+ s with the Delassus matrix W = J M^-1 J':
 for redundant or contradicting rows the least squares, of least |lam - lam0|, of which the limit of the proximal
-algorithms is one. Singular values below `RANK` times the largest count as zero.
+algorithms is one. Singular values below `RANK` times the largest count as zero. Shapes are those of one state; inputs
+with leading batch dimensions put these in front.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from codegen.algorithms import BEHIND, OPTIONAL
 from codegen.errors import UnsuitedError
 from codegen.model.contacts import whole_tips
 from codegen.oracle import dynamics, kinematics, loops, stated
+from codegen.oracle.batches import apply, solved, transposed
 from codegen.oracle.parameters import with_parameters
 
 if TYPE_CHECKING:
@@ -55,22 +57,23 @@ def equations(
 ) -> Equations:
     """The equations of motion, and the accelerations of the contacts' rows."""
     robot = loops.closed(model, q)
-    rates = robot.G @ np.asarray(v, float)
+    rates = apply(robot.G, np.asarray(v, float))
     M, bias = dynamics.equations(robot.tree, robot.q, rates, f_ext, external)
     moving = kinematics.motions(robot.tree, robot.q, rates)
     J, drift = (seen(robot.tree, moving, contacts) for seen in (stated.jacobian, stated.drift))
-    g = robot.g(rates)
-    return Equations(robot.G.T @ M @ robot.G, robot.G.T @ (M @ g + bias), J @ robot.G, drift + J @ g)
+    g, Gt = robot.g(rates), transposed(robot.G)
+    return Equations(Gt @ M @ robot.G, apply(Gt, apply(M, g) + bias), J @ robot.G, drift + apply(J, g))
 
 
 def solution(at: Equations, tau: Array, k: Array, lam0: Array) -> tuple[Array, Array]:
     """Accelerations (nv) and multipliers (m) with the rows held as well as they can be."""
     L = np.linalg.cholesky(at.M)
-    A = np.linalg.solve(L, at.J.T)  # W = A' A, and pinv(W) = pinv(A) pinv(A)'
-    free = np.linalg.solve(at.M, tau - at.bias)
+    A = np.linalg.solve(L, transposed(at.J))  # W = A' A, and pinv(W) = pinv(A) pinv(A)'
+    free = solved(at.M, tau - at.bias)
     pseudo = np.linalg.pinv(A, rcond=RANK)
-    lam = lam0 + pseudo @ (pseudo.T @ (k - at.drift - at.J @ free - at.J @ np.linalg.solve(at.M, at.J.T @ lam0)))
-    return np.asarray(free + np.linalg.solve(L.T, A @ lam), float), lam
+    lacking = k - at.drift - apply(at.J, free + solved(at.M, apply(transposed(at.J), lam0)))
+    lam = lam0 + apply(pseudo, apply(transposed(pseudo), lacking))
+    return free + solved(transposed(L), apply(A, lam)), lam
 
 
 def weighed(at: Equations, tau: Array, k: Array, lam0: Array, weight: Array) -> tuple[Array, Array]:
@@ -86,9 +89,9 @@ def softened(at: Equations, tau: Array, k: Array, R: Array) -> tuple[Array, Arra
 
     By way of W + R, as stiff rows would swamp M in M + J' R^-1 J.
     """
-    free = np.linalg.solve(at.M, tau - at.bias)
-    lam = np.linalg.solve(delassus(at) + np.diag(R), k - at.drift - at.J @ free)
-    return np.asarray(free + np.linalg.solve(at.M, at.J.T @ lam), float), np.asarray(lam, float)
+    free = solved(at.M, tau - at.bias)
+    lam = solved(delassus(at) + np.diag(R), k - at.drift - apply(at.J, free))
+    return free + solved(at.M, apply(transposed(at.J), lam)), lam
 
 
 def rank(at: Equations) -> tuple[int, bool]:
@@ -100,12 +103,12 @@ def rank(at: Equations) -> tuple[int, bool]:
 
 def delassus(at: Equations) -> Array:
     """W (m, m)."""
-    return np.asarray(at.J @ np.linalg.solve(at.M, at.J.T))
+    return np.asarray(at.J @ np.linalg.solve(at.M, transposed(at.J)))
 
 
 def damped(at: Equations, mu: Array | float) -> Array:
     """The inverse (m, m) of W + 1/mu, for one mu or one of every row (m)."""
-    return np.asarray(np.linalg.inv(delassus(at) + np.eye(len(at.J)) / mu), float)
+    return np.asarray(np.linalg.inv(delassus(at) + np.eye(at.J.shape[-2]) / mu), float)
 
 
 def _check_independent(model: Model, at: Equations) -> None:
@@ -149,7 +152,7 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
         v, tau, *wrenches = state or (np.zeros(model.nv), np.zeros(model.nv))
         at = equations(model, q, v, *wrenches, contacts=held, external=tuple(external) if wrenches else ())
         robot = loops.closed(model, q)
-        moving = kinematics.motions(robot.tree, robot.q, robot.G @ np.asarray(v, float))
+        moving = kinematics.motions(robot.tree, robot.q, apply(robot.G, np.asarray(v, float)))
         k = k + stated.pull(robot.tree, moving, held, given)
         if kind == "held":
             return weighed(at, np.asarray(tau, float), k, lam0, weight)
@@ -158,7 +161,8 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
         if kind == "W":
             return delassus(at)
         inverse = damped(at, mu)
-        return inverse if kind == "Winv" else (inverse, inverse @ np.linalg.solve(at.M, at.J.T).T)
+        back = transposed(np.linalg.solve(at.M, transposed(at.J)))
+        return inverse if kind == "Winv" else (inverse, inverse @ back)
 
     return evaluate
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from codegen.errors import UntoldError
 from codegen.model import ScrewJoint
+from codegen.oracle.batches import end_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,23 +75,20 @@ def complex_steps(function: Callable[[Any], Array], size: int) -> Array:
 
 def of_quadratic(function: Callable[[Array], Array], size: int) -> Array:
     """The same of a polynomial of at most second degree: by steps of one, which are exact and round less."""
-    return np.stack([(function(d) - function(-d)) / 2.0 for d in np.eye(size)], axis=-1)
+    ahead, back = (function(sign * np.eye(size)) for sign in (1.0, -1.0))
+    return np.moveaxis((ahead - back) / 2.0, 0, -1)
 
 
 def inverse_dynamics(
     rnea: Callable[..., Array], step: Callable[..., Array], model: Model, q: Array, v: Array, a: Array
 ) -> tuple[Array, Array, Array]:
     """Derivatives of rnea(q, v, a) by q (along the tangents that `step` goes), by v and by a."""
-    if analytic(model):
-        return (
-            complex_steps(lambda ds: rnea(np.stack([step(model, q, d) for d in ds]), v, a), model.nv),
-            complex_steps(lambda ds: rnea(q, v + ds, a), model.nv),
-            complex_steps(lambda ds: rnea(q, v, a + ds), model.nv),
-        )
+    by_q: Any = complex_steps if analytic(model) else many_differences
+    by_rates = complex_steps if analytic(model) else of_quadratic
     return (
-        differences(lambda d: rnea(step(model, q, d), v, a), model.nv),
-        of_quadratic(lambda d: rnea(q, v + d, a), model.nv),
-        of_quadratic(lambda d: rnea(q, v, a + d), model.nv),
+        by_q(lambda d: rnea(step(model, q, d), v, a), model.nv),
+        by_rates(lambda d: rnea(q, v + d, a), model.nv),
+        by_rates(lambda d: rnea(q, v, a + d), model.nv),
     )
 
 
@@ -110,11 +108,11 @@ def constrained_dynamics(
     """Derivatives of the accelerations and multipliers of solution(q, v, tau) by q, v and tau: a's, then lam's."""
 
     def both(*state: Array) -> Array:
-        return np.concatenate(solution(*state))
+        return end_to_end(*solution(*state))
 
     n = model.nv
     by_state = (
-        differences(lambda d: both(step(model, q, d), v, tau), n),
+        many_differences(lambda d: both(step(model, q, d), v, tau), n),
         of_quadratic(lambda d: both(q, v + d, tau), n),
         of_quadratic(lambda d: both(q, v, tau + d), n),
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from codegen.algorithms import QUANTITIES
 from codegen.oracle import loops, manifold
-from codegen.oracle.derivatives import differences
+from codegen.oracle.derivatives import many_differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,13 +31,12 @@ def is_configuration(name: str) -> bool:
     return name in QUANTITIES and QUANTITIES[name].shape == ("nq",)
 
 
-def moved(model: Model, state: State, directions: State, step: float) -> dict[str, Array]:
-    """Arguments so far along their directions."""
+def moved(model: Model, state: State, directions: State, steps: Array) -> list[dict[str, Array]]:
+    """Arguments so far along their directions, for each of the steps (k)."""
     integrate = loops.integrate if model.loops else manifold.integrate
-    return {
-        name: integrate(model, x, step * directions[name]) if is_configuration(name) else x + step * directions[name]
-        for name, x in state.items()
-    }
+    ways = {name: np.multiply.outer(steps, directions[name]) for name in state}
+    ends = {n: integrate(model, x, ways[n]) if is_configuration(n) else x + ways[n] for n, x in state.items()}
+    return [{name: end[k] for name, end in ends.items()} for k in range(len(steps))]
 
 
 def along(model: Model, evaluate: Evaluate, state: State, directions: State, beside: float = 0.0) -> dict[str, Array]:
@@ -45,15 +44,17 @@ def along(model: Model, evaluate: Evaluate, state: State, directions: State, bes
     difference = loops.difference if model.loops else manifold.difference
     still = evaluate(state)
 
-    def changes(step: Array) -> Array:
-        results = evaluate(moved(model, state, directions, float(step[0])))
+    def change(results: State) -> Array:
         parts = (
             difference(model, still[name], y) if is_configuration(name) else y - still[name]
             for name, y in results.items()
         )
         return np.concatenate([np.ravel(part) for part in parts])
 
-    flat, found, at = differences(changes, 1, beside)[:, 0], {}, 0
+    def changes(steps: Array) -> Array:
+        return np.stack([change(evaluate(at)) for at in moved(model, state, directions, steps[:, 0])])
+
+    flat, found, at = many_differences(changes, 1, beside)[:, 0], {}, 0
     for name, y in still.items():
         shape = (model.nv,) if is_configuration(name) else np.shape(y)
         size = int(np.prod(shape, dtype=int))
@@ -64,9 +65,11 @@ def along(model: Model, evaluate: Evaluate, state: State, directions: State, bes
 def curvature(model: Model, evaluate: Evaluate, state: State, weights: State, directions: Sequence[State]) -> float:
     """The second derivative of results' weighted sum along the first direction, then along the second."""
 
-    def slope(step: Array) -> Array:
-        at = moved(model, state, directions[1], float(step[0]))
+    def slope(at: State) -> float:
         changes = along(model, evaluate, at, directions[0])
-        return np.array([sum(float(np.sum(w * changes[name])) for name, w in weights.items())])
+        return sum(float(np.sum(w * changes[name])) for name, w in weights.items())
 
-    return float(differences(slope, 1)[0, 0])
+    def slopes(steps: Array) -> Array:
+        return np.array([[slope(at)] for at in moved(model, state, directions[1], steps[:, 0])])
+
+    return float(many_differences(slopes, 1)[0, 0])

@@ -3,7 +3,7 @@
 Forward dynamics are the linear equations M qddot + K' f = forces, K qddot = k in the coordinates of all joints;
 inverse dynamics go through G, which solves K qdot = 0 for given independent velocities. tau acts on the
 independent joints alone. A tree has no constraints, and all this reduces to its own equations. Shapes are those of
-one state; inputs with leading batch dimensions put these in front (of all but steps and projection).
+one state; inputs with leading batch dimensions put these in front.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from codegen.errors import RobotError
 from codegen.model import Node
 from codegen.oracle import dynamics, kinematics, manifold, stated
-from codegen.oracle.batches import apply, below, joined, solved, transposed
+from codegen.oracle.batches import apply, below, end_to_end, joined, solved, transposed
 from codegen.oracle.constraints import Tie, spanning_positions, ties
 
 if TYPE_CHECKING:
@@ -209,10 +209,10 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> Array:
     All joints go on at the rates that they start with; joints that implicit loops give then close these.
     """
     robot, q = closed(model, q), np.asarray(q, float)
-    rates = robot.G @ np.asarray(dv, float)
+    rates = apply(robot.G, np.asarray(dv, float))
     places = zip(model.bodies, model.q_slices, robot.tree.v_slices, strict=True)
-    steps = [(body.joint.type, q[i], rates[j]) for body, i, j in places if i.stop > i.start]
-    reached = np.concatenate([manifold.moved(kind, model.convention, start, rate) for kind, start, rate in steps])
+    steps = [(body.joint.type, q[..., i], rates[..., j]) for body, i, j in places if i.stop > i.start]
+    reached = end_to_end(*(manifold.moved(kind, model.convention, start, rate) for kind, start, rate in steps))
     return reached if all(loop.explicit for loop in model.loops) else project(model, reached)[0]
 
 
@@ -220,24 +220,25 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
     """The shortest dv (nv) that takes the independent joints from q0 to q1 in unit time."""
     q0, q1 = np.asarray(q0, float), np.asarray(q1, float)
     places = zip(model.bodies, model.q_slices, model.v_slices, strict=True)
-    steps = [(body.joint.type, q0[i], q1[i]) for body, i, j in places if j.stop > j.start]
+    steps = [(body.joint.type, q0[..., i], q1[..., i]) for body, i, j in places if j.stop > j.start]
     turns = [manifold.between(kind, model.convention, start, end) for kind, start, end in steps]
-    return np.asarray(np.concatenate(turns) / scales(model))
+    return np.asarray(end_to_end(*turns) / scales(model))
 
 
 def _newton_step(tied: Sequence[Tie], at: Mapping[int, Array], moving: Sequence[int]) -> list[Array]:
     """How far the joints of these bodies, one by one, go to close all loops; least squares, the shortest."""
     blocks = [tie.jacobian(at) for tie in tied]
-    widths = {b: part.shape[1] for block in blocks for b, part in block.items()}
-    K = np.vstack([_columns(block, {b: widths[b] for b in moving}) for block in blocks])
-    gaps = np.concatenate([tie.residual(at).real for tie in tied])
-    return np.split(np.linalg.lstsq(K, -gaps, rcond=1e-10)[0], np.cumsum([widths[b] for b in moving])[:-1])
+    widths = {b: part.shape[-1] for block in blocks for b, part in block.items()}
+    K = below(*(_columns(block, {b: widths[b] for b in moving}) for block in blocks))
+    gaps = end_to_end(*(tie.residual(at).real for tie in tied))
+    step = apply(np.linalg.pinv(K, rcond=1e-10), -gaps)
+    return np.split(step, np.cumsum([widths[b] for b in moving])[:-1], axis=-1)
 
 
 def _columns(block: Mapping[int, Array], widths: Mapping[int, int]) -> Array:
     """The Jacobian of one loop with respect to bodies' joints of these widths: zeros for those that it does not tie."""
-    rows = len(next(iter(block.values())))
-    return np.hstack([block.get(b, np.zeros((rows, width))) for b, width in widths.items()])
+    shape = next(iter(block.values())).shape[:-1]
+    return np.concatenate([block.get(b, np.zeros((*shape, width))) for b, width in widths.items()], axis=-1)
 
 
 def project(model: Model, guess: ArrayLike, steps: int = 50) -> tuple[Array, Array]:
@@ -253,9 +254,9 @@ def project(model: Model, guess: ArrayLike, steps: int = 50) -> tuple[Array, Arr
             b: manifold.moved(kinds[b].joint.type, model.convention, at[b], part)
             for b, part in zip(moving, step, strict=True)
         }
-        last, size = size, np.abs(np.concatenate(step)).max()
+        last, size = size, max(float(np.abs(part).max()) for part in step)
         if size < 1e-15 or last / 2 < size < 1e-12:  # rounding: steps get no shorter
             break
-    left = np.concatenate([np.zeros(0), *(tie.residual(at).real for tie in tied)])
-    q = np.concatenate([at[b] for b, place in enumerate(own) if place.stop > place.start])
-    return q, np.asarray(np.linalg.norm(left))
+    q = end_to_end(*(at[b] for b, place in enumerate(own) if place.stop > place.start))
+    left = joined([tie.residual(at).real for tie in tied], q.shape[:-1])
+    return q, np.asarray(np.linalg.norm(left, axis=-1))

@@ -1,7 +1,7 @@
 """What controllers ask for, for the oracle: body by body, from velocities and Jacobians of centres of mass.
 
 Everything is in world axes, [linear; angular]. Robots with loops are their spanning tree, a tree its own. Shapes are
-those of one state.
+those of one state; inputs with leading batch dimensions put these in front (of all but derivatives and `coriolis`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 
 from codegen.geometry import Pose
 from codegen.oracle import dynamics, kinematics, loops
-from codegen.oracle.derivatives import differences, of_quadratic
+from codegen.oracle.batches import apply, below, end_to_end, transposed
+from codegen.oracle.derivatives import many_differences, of_quadratic
 from codegen.oracle.rotations import cross, cross_matrix
 
 if TYPE_CHECKING:
@@ -54,13 +55,13 @@ class Moving:
 def bodies(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> list[Moving]:
     """All bodies at positions q and velocities v (rest)."""
     robot = loops.closed(model, q)
-    rates = robot.G @ (np.zeros(model.nv) if v is None else np.asarray(v, float))
+    rates = apply(robot.G, np.zeros(model.nv) if v is None else np.asarray(v, float))
     g, found = robot.g(rates), []
     for body, frame in zip(model.bodies, kinematics.motions(robot.tree, robot.q, rates), strict=True):
         at = frame.at(Pose(translation=body.inertia.com))
-        rotational = at.R @ np.array(body.inertia.moment) @ at.R.T
+        rotational = at.R @ np.array(body.inertia.moment) @ transposed(at.R)
         linear, angular = at.linear @ robot.G, at.angular @ robot.G
-        bend = at.acceleration + at.linear @ g, at.angular_acceleration + at.angular @ g
+        bend = at.acceleration + apply(at.linear, g), at.angular_acceleration + apply(at.angular, g)
         found.append(Moving(body.inertia.mass, rotational, at, linear, angular, *bend))
     return found
 
@@ -88,10 +89,9 @@ def centroidal(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     moving, A, h = bodies(model, q, v), np.zeros((6, model.nv)), np.zeros(6)
     centre, _ = _centre(moving)
     for b in moving:
-        arm = cross_matrix(b.at.p - centre)
-        A += np.vstack([b.mass * b.linear, b.rotational @ b.angular + b.mass * arm @ b.linear])
-        p = b.mass * b.at.velocity
-        h += np.concatenate([p, b.rotational @ b.at.angular_velocity + arm @ p])
+        arm, p = cross_matrix(b.at.p - centre), b.mass * b.at.velocity
+        A = A + below(b.mass * b.linear, b.rotational @ b.angular + b.mass * arm @ b.linear)
+        h = h + end_to_end(p, apply(b.rotational, b.at.angular_velocity) + apply(arm, p))
     return h, A
 
 
@@ -101,19 +101,19 @@ def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     centre, _ = _centre(moving)
     for b in moving:
         w, force = b.at.angular_velocity, b.mass * b.acceleration
-        moment = b.rotational @ b.angular_acceleration + cross(w, b.rotational @ w)
-        rate += np.concatenate([force, moment + cross(b.at.p - centre, force)])
+        moment = apply(b.rotational, b.angular_acceleration) + cross(w, apply(b.rotational, w))
+        rate = rate + end_to_end(force, moment + cross(b.at.p - centre, force))
     return rate
 
 
 def energy(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """Kinetic energy, armatures included, and potential energy."""
     robot, moving = loops.closed(model, q), bodies(model, q, v)
-    rates = robot.G @ np.asarray(v, float)
-    twice = rates @ (dynamics.armature(robot.tree) * rates)
+    rates = apply(robot.G, np.asarray(v, float))
+    twice = (rates * dynamics.armature(robot.tree) * rates).sum(axis=-1)
     for b in moving:
         w, speed = b.at.angular_velocity, b.at.velocity
-        twice += b.mass * speed @ speed + w @ b.rotational @ w
+        twice = twice + b.mass * (speed * speed).sum(axis=-1) + (w * apply(b.rotational, w)).sum(axis=-1)
     return np.asarray(twice / 2), np.asarray(-sum(b.mass * b.at.p for b in moving) @ np.array(model.gravity))
 
 
@@ -137,25 +137,28 @@ def jdot_v(model: Model, q: ArrayLike, v: ArrayLike, *, frames: Sequence[str]) -
 def frame_accelerations(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, frames: Sequence[str]) -> Array:
     """Classical accelerations (k, 6) of frames."""
     robot = loops.closed(model, q)
-    rates = robot.G @ np.asarray(v, float)
-    a_s, moving = robot.G @ np.asarray(a, float) + robot.g(rates), kinematics.motions(robot.tree, robot.q, rates)
+    rates = apply(robot.G, np.asarray(v, float))
+    a_s = apply(robot.G, np.asarray(a, float)) + robot.g(rates)
+    moving = kinematics.motions(robot.tree, robot.q, rates)
     at = [kinematics.frame_motion(robot.tree, moving, model.frame(name)) for name in frames]
-    return np.array([[*(m.acceleration + m.linear @ a_s), *(m.angular_acceleration + m.angular @ a_s)] for m in at])
+    linear = [m.acceleration + apply(m.linear, a_s) for m in at]
+    angular = [m.angular_acceleration + apply(m.angular, a_s) for m in at]
+    return np.concatenate([np.stack(linear, axis=-2), np.stack(angular, axis=-2)], axis=-1)
 
 
 def regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
     """Joint forces (nv) by [m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] of every body, in its frame and about its origin."""
     robot, Y = loops.closed(model, q), []
-    rates = robot.G @ np.asarray(v, float)
-    a_s = robot.G @ np.asarray(a, float) + robot.g(rates)
+    rates, Gt = apply(robot.G, np.asarray(v, float)), transposed(robot.G)
+    a_s = apply(robot.G, np.asarray(a, float)) + robot.g(rates)
     for at in kinematics.motions(robot.tree, robot.q, rates):
-        w, wdot = at.angular_velocity, at.angular_acceleration + at.angular @ a_s
-        lifted = at.acceleration + at.linear @ a_s - np.array(model.gravity)
+        w, wdot = at.angular_velocity, at.angular_acceleration + apply(at.angular, a_s)
+        lifted = at.acceleration + apply(at.linear, a_s) - np.array(model.gravity)
         for m, h, moment in _unit_inertias():
-            arm, inertia = at.R @ h, at.R @ moment @ at.R.T
+            arm, inertia = apply(at.R, h), at.R @ moment @ transposed(at.R)
             force = m * lifted + cross(wdot, arm) + cross(w, cross(w, arm))
-            turning = cross(arm, lifted) + inertia @ wdot + cross(w, inertia @ w)
-            Y.append(robot.G.T @ (at.linear.T @ force + at.angular.T @ turning))
+            turning = cross(arm, lifted) + apply(inertia, wdot) + cross(w, apply(inertia, w))
+            Y.append(apply(Gt, apply(transposed(at.linear), force) + apply(transposed(at.angular), turning)))
     return np.stack(Y, axis=-1)
 
 
@@ -174,11 +177,11 @@ def coriolis(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     v, C, robot = np.asarray(v, float), np.zeros((model.nv, model.nv)), loops.closed(model, q)
 
     def jacobians(dt: Array) -> Array:
-        after = loops.integrate(model, q, dt[0] * v)
+        after = loops.integrate(model, q, dt * v)
         moving = bodies(model, after)
-        return np.vstack([*(b.linear for b in moving), *(b.angular for b in moving), loops.closed(model, after).G])
+        return below(*(b.linear for b in moving), *(b.angular for b in moving), loops.closed(model, after).G)
 
-    rates, n = differences(jacobians, 1)[..., 0], len(model.bodies)
+    rates, n = many_differences(jacobians, 1)[..., 0], len(model.bodies)
     linear, angular, rotors = np.split(rates, [3 * n, 6 * n])
     for b, Jdot, turned in zip(bodies(model, q, v), np.split(linear, n), np.split(angular, n), strict=True):
         second = np.trace(b.rotational) / 2 * np.eye(3) - b.rotational
@@ -204,7 +207,7 @@ def centroidal_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLik
 
     def both(q: Array, v: Array, a: Array) -> Array:
         h, A = centroidal(model, q, v)
-        return np.concatenate([h, A @ a + centroidal_bias(model, q, v)])
+        return end_to_end(h, apply(A, a) + centroidal_bias(model, q, v))
 
     (dh_dq, dhdot_dq), (_, dhdot_dv), (_, A) = (np.split(x, 2) for x in _changes(both, model, q, v, a))
     return both(*(np.asarray(x, float) for x in (q, v, a)))[6:], dh_dq, dhdot_dq, dhdot_dv, A
@@ -214,7 +217,7 @@ def _changes(function: Callable[..., Array], model: Model, *state: ArrayLike) ->
     """Derivatives of a function of q, v (and a) by each: by q along the tangents of the configuration manifold."""
     q, *rest = (np.asarray(x, float) for x in state)
     steps = np.eye(len(rest))
-    return differences(lambda d: function(loops.integrate(model, q, d), *rest), model.nv), *(
+    return many_differences(lambda d: function(loops.integrate(model, q, d), *rest), model.nv), *(
         of_quadratic(lambda d, own=own: function(q, *(x + n * d for x, n in zip(rest, own, strict=True))), model.nv)  # type: ignore[misc]
         for own in steps
     )

@@ -1,6 +1,6 @@
 """Rotations for the oracle: quaternions, rotation vectors, and their exponential, by dense matrices.
 
-Products, matrices and rotations about axes take leading batch dimensions.
+All take leading batch dimensions.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.oracle.batches import apply
+from codegen.oracle.batches import apply, norms
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -63,25 +63,26 @@ def matrix(quaternion: Array) -> Array:
 
 def from_vector(turn: Array) -> Array:
     """The quaternion, scalar last, of a rotation vector (rad); exact at zero."""
-    half = np.sqrt((turn * turn).sum()) / 2.0
-    return np.append(turn * np.sinc(half / np.pi) / 2.0, np.cos(half))
+    half = norms(turn) / 2.0
+    return np.concatenate([turn * np.sinc(half / np.pi) / 2.0, np.cos(half)], axis=-1)
 
 
 def to_vector(quaternion: Array) -> Array:
     """The rotation vector of a quaternion, scalar last, by the short way round (at most pi long; pi/2 if complex)."""
-    sign = -1.0 if quaternion[3].real < 0.0 else 1.0
-    sine = np.sqrt((quaternion[:3] * quaternion[:3]).sum())
-    if sine == 0.0:
-        return np.asarray(2.0 * sign * quaternion[:3])
-    half = np.arcsin(sine) if np.iscomplexobj(sine) else np.arctan2(sine, abs(quaternion[3]))
-    return np.asarray(quaternion[:3] * (2.0 * sign * half / sine))
+    part, cosine = quaternion[..., :3], quaternion[..., 3:]
+    sine = norms(part)
+    half = np.arcsin(sine) if np.iscomplexobj(sine) else np.arctan2(sine, np.abs(cosine))
+    still = sine == 0.0
+    stretch = np.where(still, 1.0, half / np.where(still, 1.0, sine))
+    return np.asarray(part * (np.where(cosine.real < 0.0, -2.0, 2.0) * stretch))
 
 
 def exponential(A: Array) -> Array:
     """The matrix exponential, by scaling, Taylor series and squaring (for norms of a few units)."""
-    squarings = max(0, math.ceil(math.log2(max(float(np.linalg.norm(A)), 1e-300))) + 2)
+    size = float(np.linalg.norm(A, axis=(-2, -1)).max(initial=1e-300))
+    squarings = max(0, math.ceil(math.log2(size)) + 2)
     scaled = A / 2.0**squarings
-    term = total = np.eye(len(A))
+    term = total = np.eye(A.shape[-1])
     for order in range(1, 19):
         term = term @ scaled / order
         total = total + term
@@ -94,5 +95,7 @@ def mean_rotation(W: Array) -> Array:
     A body that moves with constant twist (u, w) in its own axes for unit time is displaced by
     mean_rotation([w]x) u, in its starting axes. W may be 2 x 2 (motion in a plane) or 3 x 3.
     """
-    n = len(W)
-    return exponential(np.block([[W, np.eye(n)], [np.zeros((n, 2 * n))]]))[:n, n:]
+    n = W.shape[-1]
+    corner = np.zeros((*W.shape[:-2], 2 * n, 2 * n), W.dtype)
+    corner[..., :n, :n], corner[..., :n, n:] = W, np.eye(n)
+    return exponential(corner)[..., :n, n:]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from codegen.oracle import loops, manifold
-from codegen.oracle.batches import numbers
+from codegen.oracle.batches import end_to_end, numbers, solved
 from codegen.oracle.derivatives import analytic, complex_steps, many_differences
 from codegen.oracle.rotations import cross_matrix, exponential, mean_rotation
 
@@ -32,25 +32,25 @@ SETTLED, MOST = 1e-15, 200  # of the fixed-point iteration of the implicit midpo
 
 def adjoint(joint: str, convention: str, dv: Array) -> Array:
     """ad of a joint's velocity (n x n), in its coordinates."""
-    ad = np.zeros((len(dv), len(dv)), dv.dtype)
+    ad = np.zeros((*dv.shape, dv.shape[-1]), dv.dtype)
     if joint in ("spherical", "floating"):
-        ad[-3:, -3:] = cross_matrix(dv[-3:])
+        ad[..., -3:, -3:] = cross_matrix(dv[..., -3:])
     if joint == "floating" and convention == "pinocchio":
-        ad[:3, :3], ad[:3, 3:] = cross_matrix(dv[3:]), cross_matrix(dv[:3])
+        ad[..., :3, :3], ad[..., :3, 3:] = cross_matrix(dv[..., 3:]), cross_matrix(dv[..., :3])
     if joint == "planar" and convention == "pinocchio":
         quarter = np.array([[0.0, -1.0], [1.0, 0.0]])
-        ad[:2, :2], ad[:2, 2] = dv[2] * quarter, -quarter @ dv[:2]
+        ad[..., :2, :2], ad[..., :2, 2] = np.multiply.outer(dv[..., 2], quarter), -dv[..., :2] @ quarter.T
     return ad
 
 
 def by_joints(function: Callable[[Array], Array], model: Model, dv: ArrayLike) -> Array:
     """A matrix function, one of zero, of the adjoints of all joints that move by themselves (nv x nv)."""
     rates = numbers(dv) * loops.scales(model)
-    found = np.zeros((model.nv, model.nv), rates.dtype)
+    found = np.zeros((*rates.shape, model.nv), rates.dtype)
     for body, own in zip(model.bodies, model.v_slices, strict=True):
         if own.stop > own.start:
-            ad = adjoint(body.joint.type, model.convention, rates[own])
-            found[own, own] = function(ad) if ad.any() else np.eye(len(ad))
+            ad = adjoint(body.joint.type, model.convention, rates[..., own])
+            found[..., own, own] = function(ad) if ad.any() else np.eye(ad.shape[-1])
     return found
 
 
@@ -75,20 +75,13 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> tuple[
 def integrate(model: Model, q: Array, dv: Array) -> Array:
     """The configurations (..., nq) that steps (..., nv) lead to."""
     room: Any = loops if model.loops else manifold
-    return one_by_one(lambda q, dv: room.integrate(model, q, dv), q, dv)
+    return np.asarray(room.integrate(model, q, dv))
 
 
 def difference(model: Model, q0: Array, q1: Array) -> Array:
-    """The step (nv) that leads from one configuration to another."""
+    """The steps (..., nv) that lead from some configurations to others."""
     room: Any = loops if model.loops else manifold
     return np.asarray(room.difference(model, q0, q1))
-
-
-def one_by_one(function: Callable[..., Array], *arrays: Array) -> Array:
-    """A function of vectors, of many of them (leading dimension) or of single ones."""
-    if arrays[0].ndim == 1:
-        return function(*arrays)
-    return np.stack([function(*each) for each in zip(*arrays, strict=True)])
 
 
 def semi_implicit_euler(model: Model, dynamics: Dynamics, q: Array, v: Array, dt: float) -> tuple[Array, Array]:
@@ -101,15 +94,12 @@ def rk4(model: Model, dynamics: Dynamics, q: Array, v: Array, dt: float) -> tupl
     """The states after dt by the classical Runge-Kutta method on [step from q; velocity], vectors."""
     n = model.nv
 
-    def rate(step: Array, velocity: Array) -> Array:
-        return np.asarray(np.linalg.solve(integrate_derivatives(model, q, step)[1], velocity))
-
     def rates(x: Array) -> Array:
         step, velocity = x[..., :n], x[..., n:]
-        a = dynamics(integrate(model, q, step), velocity)
-        return np.concatenate([one_by_one(rate, step, velocity), a], axis=-1)
+        rate = solved(integrate_derivatives(model, q, step)[1], velocity)
+        return end_to_end(rate, dynamics(integrate(model, q, step), velocity))
 
-    x = np.concatenate([0.0 * v, v], axis=-1)
+    x = end_to_end(0.0 * v, v)
     k1 = rates(x)
     k2 = rates(x + dt / 2 * k1)
     k3 = rates(x + dt / 2 * k2)
@@ -151,10 +141,8 @@ def derivatives(
     n, (end, _) = model.nv, step(q, v, tau)
 
     def moved(d: Array) -> Array:
-        starts = integrate(model, np.broadcast_to(q, (len(d), len(q))), d[:, :n])
-        q_next, v_next = step(starts, v + d[:, n : 2 * n], tau + d[:, 2 * n :])
-        ends = [difference(model, end, own) for own in q_next]
-        return np.concatenate([np.stack(ends), v_next], axis=-1)
+        q_next, v_next = step(integrate(model, q, d[:, :n]), v + d[:, n : 2 * n], tau + d[:, 2 * n :])
+        return end_to_end(difference(model, end, q_next), v_next)
 
     slopes = many_differences if by_differences or not analytic(model) else complex_steps
     found = slopes(moved, 3 * n)

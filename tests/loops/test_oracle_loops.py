@@ -97,11 +97,30 @@ def test_energy_changes_by_the_power_of_the_independent_joints(name: str) -> Non
 def test_many_states_at_once_are_the_same_one_by_one(name: str) -> None:
     model = model_of(name)
     q, v, tau = (np.stack(column) for column in zip(*(model.random(seed) for seed in range(3)), strict=True))
-    for algorithm, inputs in (("rnea", (q, v, tau)), ("aba", (q, v, tau)), ("crba", (q,)), ("efpa", (q,))):
-        together = ORACLE[algorithm](model, *inputs)
-        assert isinstance(together, np.ndarray)
+    others = np.stack([model.random(seed)[0] for seed in range(3, 6)])
+    for algorithm, inputs in (
+        ("rnea", (q, v, tau)),
+        ("aba", (q, v, tau)),
+        ("crba", (q,)),
+        ("efpa", (q,)),
+        ("integrate", (q, 0.01 * v)),
+        ("difference", (q, others)),
+        ("energy", (q, v)),
+        ("centroidal", (q, v)),
+        ("centroidal_bias", (q, v)),
+        ("frame_accelerations", (q, v, tau)),
+        ("regressor", (q, v, tau)),
+        ("pv_soft", (q, v, tau)),
+    ):
+        parameters = {"R": np.ones(6 * len(model.tips))} if algorithm == "pv_soft" else {}
+        together = arrays(ORACLE[algorithm](model, *inputs, parameters=parameters))
         for n in range(3):
-            assert error(together[n], ORACLE[algorithm](model, *(x[n] for x in inputs))) < 1e-11
+            alone = arrays(ORACLE[algorithm](model, *(x[n] for x in inputs), parameters=parameters))
+            assert [error(x[n], y) < 1e-11 for x, y in zip(together, alone, strict=True)] == [True] * len(alone)
+
+
+def arrays(outputs: object) -> tuple[Array, ...]:
+    return outputs if isinstance(outputs, tuple) else (np.asarray(outputs),)
 
 
 @pytest.mark.parametrize("name", besides(["planar_leg_linkage"], ["planar_leg_linkage", "six_bar", "cassie"]))

@@ -65,21 +65,29 @@ rows = jax.ShapeDtypeStruct((5, 2), np.float64)
 print(*np.array(jax.ffi.ffi_call("my_aba_value", rows)(q, v, tau)).ravel())
 one = np.ones((5, 2))
 print(*np.array(jax.ffi.ffi_call("my_aba_forward", rows)(q, v, tau, one, one, one)).ravel())
+none = jax.ShapeDtypeStruct((0, 2), np.float64)
+assert jax.ffi.ffi_call("my_aba_value", none)(q[:0], v[:0], tau[:0]).shape == (0, 2)
+for given in ((q, v), (q, v, tau.astype(np.float32)), (q, v, tau[:4]), (q, v, tau.ravel()[:9])):
+    try:
+        jax.block_until_ready(jax.ffi.ffi_call("my_aba_value", rows)(*given))
+    except RuntimeError as error:
+        assert "my_aba_jax_value: arguments: 3, results: 1, of float64 and for as many states" in str(error), error
+    else:
+        raise AssertionError(given)
 """
 
 
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="the extra [jax] is not installed")
-def test_jax_calls_its_handlers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_jax_calls_its_handlers(tmp_path: Path, compiler: str) -> None:
     model = codegen.load(ARM)
     folder(tmp_path, "jax")
     place = subprocess.run(
         [sys.executable, "-c", "import jax; print(jax.ffi.include_dir())"], capture_output=True, text=True, check=True
     ).stdout.strip()
     sources = [path.name for path in sorted(tmp_path.glob("my_*.c"))]
-    compiled("gcc", tmp_path, "-O2", "-fPIC", "-c", *sources)
-    objects = [f"{name.removesuffix('.c')}.o" for name in sources]
-    flags = ["-std=c++17", "-O1", "-fPIC", "-shared", f"-isystem{place}"]
-    compiled("g++", tmp_path, *flags, "my_aba_jax.cpp", *objects, "-lm", "-o", "my.so")
+    flags = ["-std=c99", "-O2", *WARNINGS, "-fPIC", "-shared", f"-isystem{place}"]
+    compiled(compiler, tmp_path, *flags, *sources, "-lm", "-o", "my.so")
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path / "my.so")], capture_output=True, text=True, check=False
     )
@@ -95,7 +103,7 @@ def test_jax_calls_its_handlers(tmp_path: Path) -> None:
 def test_without_derivatives_there_is_the_value_alone(tmp_path: Path, name: str) -> None:
     folder(tmp_path, name, derivative_order=0)
     made = {path.name for path in tmp_path.glob("my_aba_*")}
-    assert {"my_aba_value.c", f"my_aba_{name}.{'cpp' if name == 'jax' else 'c'}"} <= made
+    assert {"my_aba_value.c", f"my_aba_{name}.c"} <= made
     assert not any("adjoint" in path or "forward" in path for path in made)
 
 

@@ -27,20 +27,21 @@ def compile_library(
     files: Mapping[str, str],
     folder: Path,
     tools: Toolchain,
-    headers: Sequence[str] = (),
+    cplusplus: Sequence[str] = (),
     needed: Sequence[str] = (),
+    c: Sequence[str] = (),
 ) -> str:
     """Write texts into a folder and make `name`.so of all C and C++ among them; the library's file name.
 
-    `headers` are flags for C++ alone, and `needed` the paths of shared libraries that it calls.
+    `c` and `cplusplus` are further flags for sources in either, `needed` the paths of shared libraries that these call.
 
     BuildError, with the first error and the path of the full log, if the compiler fails.
     """
     for path, text in files.items():
         (folder / path).write_text(text, encoding="utf-8")
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
-    kinds: dict[str, tuple[str, ...]] = {path: () for path in files if path.endswith(".c")}
-    kinds |= {path: (*CPLUSPLUS, *headers) for path in files if path.endswith(".cpp")}
+    kinds = {path: tuple(c) for path in files if path.endswith(".c")}
+    kinds |= {path: (*CPLUSPLUS, *cplusplus) for path in files if path.endswith(".cpp")}
 
     def run(command: list[str]) -> None:
         done = subprocess.run(command, cwd=folder, check=False, **pipes)
@@ -55,6 +56,9 @@ def compile_library(
         ]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(run, steps))
-        libraries, objects = [*needed, *["-lstdc++"] * any(kinds.values())], [f"{path}.o" for path in kinds]
+        libraries, objects = (
+            [*needed, *["-lstdc++"] * any(path.endswith(".cpp") for path in kinds)],
+            [f"{path}.o" for path in kinds],
+        )
         run([*tools.command, *tools.linking, *objects, *libraries, "-lm", "-o", f"{name}.so"])
     return f"{name}.so"

@@ -43,7 +43,7 @@ def library_of(
         write = partial(interface, facts=facts)
         files = pipeline.files_of(robot, (chosen,), robot.name, style, BACKENDS["c"], [write], plain=False)
         sources = {path: text for path, text in files.items() if path.startswith(identifier(robot.name))}
-        return Build(compile_library(facts["symbol"], sources, work, tools, flags), tuple(sources), facts)
+        return Build(compile_library(facts["symbol"], sources, work, tools, c=flags), tuple(sources), facts)
 
     with doing(f"{task.algorithm} of {robot.name} for {peer}"):
         place, made, _ = kept(f"{peer} {task.request} {style}", build, tools)

@@ -74,7 +74,7 @@ def to_jax(
 
 
 def interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
-    """Kernels of the value and the adjoint, and the C++ of their handlers; `facts` learn what Python has to know."""
+    """Kernels of the value and the adjoint, and the C of their handlers; `facts` learn what Python has to know."""
     if task.iterations is None:
         raise RobotError(f"{task.algorithm}: for JAX the number of iterations is fixed; leave it out, or give a number")
     return _written(top, task, value_and_adjoint(task, "JAX"), facts)
@@ -90,7 +90,7 @@ def folder(top: Header, task: Task, *, derivatives: int) -> Wrapped:
 
 
 def forward_interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
-    """The kernel of the directional product, and the C++ of its handler."""
+    """The kernel of the directional product, and the C of its handler."""
     return _written(top, task, (forward(task, "JAX"),), facts)
 
 
@@ -98,27 +98,31 @@ def _written(top: Header, task: Task, kernels: tuple[Kernel, ...], facts: dict[s
     name = f"{top.c_prefix}_{identifier(task.algorithm)}_jax"
     facts |= facts_of(task, name)
     text = render(
-        "jax.cpp.jinja",
+        "jax.c.jinja",
         **top.names,
         algorithm=identifier(task.algorithm),
         about=comment(task.entry.title),
         functions=[_slots(kernel, name, top.c_prefix) for kernel in kernels],
     )
-    return kernels, {f"{name}.cpp": text}
+    return kernels, {f"{name}.c": text}
 
 
 def _slots(kernel: Kernel, name: str, prefix: str) -> dict[str, Any]:
     """What the template says of a handler."""
     outputs = [port for port in kernel.outputs if port != STATUS]
-    passed = [f"in[{k}], {port.size}" for k, port in enumerate(kernel.inputs)]
-    passed += [f"out[{k}], {port.size}" for k, port in enumerate(outputs)]
+    sizes, symbol = [port.size for port in (*kernel.inputs, *outputs)], f"{prefix}_{identifier(kernel.name)}"
     return {
         "name": f"{name}_{kernel.name.rpartition('_')[2]}",
         "about": comment(kernel.about),
-        "kernel": f"{prefix}_{identifier(kernel.name)}",
-        "inputs": [port.size for port in kernel.inputs],
-        "outputs": [port.size for port in outputs],
-        "passed": [*passed, *["status.data(), 1"] * kernel.can_fail],
+        "kernel": symbol,
+        "inputs": len(kernel.inputs),
+        "outputs": len(outputs),
+        "sizes": sizes,
+        "passed": [
+            *(f"at[{k}], {size}" for k, size in enumerate(sizes)),
+            *[f"work + {symbol.upper()}_WORK, 1"] * kernel.can_fail,
+        ],
+        "wanted": f"arguments: {len(kernel.inputs)}, results: {len(outputs)}, of float64 and for as many states",
     }
 
 

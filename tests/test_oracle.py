@@ -14,11 +14,11 @@ from mechanisms_cases import ALL_TYPES, aligned, error, inertia, mechanism, pose
 import codegen
 from codegen.errors import RobotError, UntoldError
 from codegen.geometry import Inertia
-from codegen.model.contacts import whole_tips
-from codegen.oracle import ORACLE, steps, with_parameters
+from codegen.model.contacts import contact_of, whole_tips
+from codegen.oracle import ORACLE, constrained, steps, with_parameters
 from codegen.oracle.derivatives import analytic, complex_steps, differences, many_differences, of_quadratic
 from codegen.oracle.kinematics import motions
-from codegen.oracle.rotations import from_vector, to_vector
+from codegen.oracle.rotations import from_vector, matrix, to_vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -322,8 +322,40 @@ def test_complex_steps_are_what_differences_come_near_to(base, convention):
         def step(q: Array, v: Array, tau: Array, integrator: steps.Step = integrator) -> tuple[Array, Array]:
             return integrator(small, lambda q, v: ORACLE["aba"](small, q, v, tau), q, v, 1e-3)
 
-        exact, near = (steps.derivatives(step, small, q, v, tau, by_differences=rough) for rough in (False, True))
+        exact, near = (steps.derivatives(step, small, q, v, tau, fine) for fine in (True, False))
         assert [error(mine, theirs) < 1e-10 for mine, theirs in zip(exact, near, strict=True)] == [True, True], name
+
+
+@pytest.mark.parametrize(("base", "convention"), CASES[1:3])
+@pytest.mark.parametrize("of", ["pv", "pv_soft"])
+def test_so_they_are_with_contacts(base, convention, of, monkeypatch):
+    """On a hinge and a point that are led to targets, and on two welds of one body that give way."""
+    model = mechanism(TYPES, 16, base=base, convention=convention)
+    (q, v, _, tau), rng = state(model, 17), np.random.default_rng(18)
+    texts = ("tool4:6", "tool4:6") if of == "pv_soft" else ("tool2:x,y,z:kp=20:kd=5", "tool5:3:kp=10")
+    contacts = tuple(contact_of(model, text) for text in texts)
+    targets = {
+        "target_position": rng.standard_normal((2, 3)),
+        "target_rotation": np.stack([matrix(x / np.linalg.norm(x)) for x in rng.standard_normal((2, 4))]),
+        "target_velocity": rng.standard_normal((2, 6)),
+        "R": np.full(12, 0.1),
+    }
+    parameters = {name: x for name, x in targets.items() if (name == "R") == (of == "pv_soft")}
+    assert constrained.smooth(of, model, q, contacts)
+    found = ORACLE[f"{of}_derivatives"](model, q, v, tau, contacts=contacts, parameters=parameters)
+    monkeypatch.setattr(constrained, "smooth", lambda *_: False)
+    near = ORACLE[f"{of}_derivatives"](model, q, v, tau, contacts=contacts, parameters=parameters)
+    for mine, theirs in zip(found, near, strict=True):
+        assert error(mine, theirs) < 1e-9
+
+
+def test_rows_that_depend_on_each_other_take_differences() -> None:
+    model = mechanism(("revolute", "spherical", "revolute"), 3, base="floating")
+    q, tip = state(model, 4)[0], contact_of(model, f"{model.tips[0]}:6")
+    assert constrained.smooth("pv", model, q, (tip,))
+    assert not constrained.smooth("pv", model, q, (tip, tip))
+    assert constrained.smooth("pv_soft", model, q, (tip, tip))
+    assert not constrained.smooth("pv", codegen.load("four_bar"), codegen.load("four_bar").neutral(), ())
 
 
 def test_complex_steps_do_without_differences() -> None:
@@ -347,4 +379,4 @@ def test_derivatives_of_steps_near_singular_states() -> None:
         return q, v + np.sqrt(np.abs(q - 1e-4)) + tau
 
     with pytest.raises(UntoldError, match="too close to a singular"):
-        steps.derivatives(step, model, q, v, tau, by_differences=True)
+        steps.derivatives(step, model, q, v, tau, exact=False)

@@ -85,8 +85,9 @@ def _derivatives(of: str) -> Callable[..., Outputs]:
         step: Any = ORACLE["integrate"]
         if of in constrained.DYNAMICS:
             solution: Any = partial(ORACLE[of], model, **options)
-            return derivatives.constrained_dynamics(lambda *at: solution(*at, *rest), step, model, q, v, x)
-        moved, external = with_parameters(model, options.get("parameters") or {}), options.get("external", ())
+            exact = constrained.smooth(of, _numbered(model, options), q, options.get("contacts"))
+            return derivatives.constrained_dynamics(lambda *at: solution(*at, *rest), step, model, exact, q, v, x)
+        moved, external = _numbered(model, options), options.get("external", ())
 
         def dynamics_of(name: str) -> Callable[..., Any]:
             return lambda *state: ORACLE[name](moved, *state, *rest, external=external)
@@ -99,10 +100,16 @@ def _derivatives(of: str) -> Callable[..., Outputs]:
     return evaluate
 
 
+def _numbered(model: Model, options: Mapping[str, Any]) -> Model:
+    """A model with the parameters among options that are numbers of it."""
+    parameters = options.get("parameters") or {}
+    return with_parameters(model, {name: x for name, x in parameters.items() if name not in {*OPTIONAL, *BEHIND}})
+
+
 def _with_factors(model: Model, *inputs: ArrayLike, **options: Any) -> Outputs:
     """The derivatives of inverse dynamics by q and v, and the factors of M."""
     Q, V, _ = _derivatives("rnea")(model, *inputs, **options)
-    moved = with_parameters(model, options.get("parameters") or {})
+    moved = _numbered(model, options)
     return Q, V, *dynamics.factors(np.asarray(ORACLE["crba"](moved, inputs[0])))
 
 
@@ -111,10 +118,8 @@ def _step(of: str, integrator: str, derived: bool) -> Callable[..., Outputs]:
 
     def evaluate(model: Model, *inputs: ArrayLike, **options: Any) -> Outputs:
         q, v, tau, dt, *rest = (np.asarray(part, float) for part in inputs)
-        parameters = options.pop("parameters", None) or {}
-        numbers = {name: x for name, x in parameters.items() if name not in {*OPTIONAL, *BEHIND}}
-        own = {name: x for name, x in parameters.items() if name not in numbers}
-        moved = with_parameters(model, numbers)
+        moved, parameters = _numbered(model, options), options.pop("parameters", None) or {}
+        own = {name: x for name, x in parameters.items() if name in {*OPTIONAL, *BEHIND}}
 
         def step(q: Any, v: Any, tau: Any) -> Any:
             def dynamics(q: Any, v: Any) -> Any:
@@ -127,7 +132,8 @@ def _step(of: str, integrator: str, derived: bool) -> Callable[..., Outputs]:
             return steps.STEPS[integrator](moved, dynamics, q, v, float(dt))
 
         if derived:
-            return steps.derivatives(step, moved, q, v, tau, by_differences=of in constrained.DYNAMICS)
+            exact = constrained.smooth(of, moved, q, options.get("contacts"))
+            return steps.derivatives(step, moved, q, v, tau, exact)
         after: Outputs = step(q, v, tau)
         return after
 

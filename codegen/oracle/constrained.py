@@ -20,7 +20,8 @@ from codegen.algorithms import BEHIND, OPTIONAL
 from codegen.errors import UnsuitedError
 from codegen.model.contacts import whole_tips
 from codegen.oracle import dynamics, kinematics, loops, stated
-from codegen.oracle.batches import apply, solved, transposed
+from codegen.oracle.batches import apply, numbers, solved, transposed
+from codegen.oracle.derivatives import analytic
 from codegen.oracle.parameters import with_parameters
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def equations(
 ) -> Equations:
     """The equations of motion, and the accelerations of the contacts' rows."""
     robot = loops.closed(model, q)
-    rates = apply(robot.G, np.asarray(v, float))
+    rates = apply(robot.G, numbers(v))
     M, bias = dynamics.equations(robot.tree, robot.q, rates, f_ext, external)
     moving = kinematics.motions(robot.tree, robot.q, rates)
     J, drift = (seen(robot.tree, moving, contacts) for seen in (stated.jacobian, stated.drift))
@@ -66,12 +67,18 @@ def equations(
 
 
 def solution(at: Equations, tau: Array, k: Array, lam0: Array) -> tuple[Array, Array]:
-    """Accelerations (nv) and multipliers (m) with the rows held as well as they can be."""
+    """Accelerations (nv) and multipliers (m) with the rows held as well as they can be.
+
+    Where numbers are complex the rows are independent (`smooth`).
+    """
+    free, Jt = solved(at.M, tau - at.bias), transposed(at.J)
+    lacking = k - at.drift - apply(at.J, free + solved(at.M, apply(Jt, lam0)))
+    if np.iscomplexobj(lacking):
+        lam = lam0 + solved(delassus(at), lacking)
+        return free + solved(at.M, apply(Jt, lam)), lam
     L = np.linalg.cholesky(at.M)
-    A = np.linalg.solve(L, transposed(at.J))  # W = A' A, and pinv(W) = pinv(A) pinv(A)'
-    free = solved(at.M, tau - at.bias)
+    A = np.linalg.solve(L, Jt)  # W = A' A, and pinv(W) = pinv(A) pinv(A)'
     pseudo = np.linalg.pinv(A, rcond=RANK)
-    lacking = k - at.drift - apply(at.J, free + solved(at.M, apply(transposed(at.J), lam0)))
     lam = lam0 + apply(pseudo, apply(transposed(pseudo), lacking))
     return free + solved(transposed(L), apply(A, lam)), lam
 
@@ -92,6 +99,17 @@ def softened(at: Equations, tau: Array, k: Array, R: Array) -> tuple[Array, Arra
     free = solved(at.M, tau - at.bias)
     lam = solved(delassus(at) + np.diag(R), k - at.drift - apply(at.J, free))
     return free + solved(at.M, apply(transposed(at.J), lam)), lam
+
+
+def smooth(of: str, model: Model, q: ArrayLike, contacts: Sequence[Contact] | None = None) -> bool:
+    """Whether dynamics by this name take complex steps at a configuration: those of trees, with independent rows.
+
+    Soft rows may depend on each other.
+    """
+    if not analytic(model) or of not in DYNAMICS:
+        return analytic(model)
+    at = equations(model, q, np.zeros(model.nv), contacts=whole_tips(model) if contacts is None else contacts)
+    return DYNAMICS[of] is SOFT or rank(at) == (len(at.J), True)
 
 
 def rank(at: Equations) -> tuple[int, bool]:
@@ -136,8 +154,8 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
         parameters: Mapping[str, ArrayLike] | None = None,
     ) -> Array | tuple[Array, ...]:
         given = {**OPTIONAL, "weight": 1.0, **(parameters or {})}
-        numbers = {name: values for name, values in given.items() if name not in {*OPTIONAL, *BEHIND}}
-        model = with_parameters(model, numbers)
+        own = {name: values for name, values in given.items() if name not in {*OPTIONAL, *BEHIND}}
+        model = with_parameters(model, own)
         held = whole_tips(model) if contacts is None else tuple(contacts)
         names = ("k", "lam0", "R", "weight")
         m = sum(len(contact.rows) for contact in held)
@@ -152,12 +170,12 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
         v, tau, *wrenches = state or (np.zeros(model.nv), np.zeros(model.nv))
         at = equations(model, q, v, *wrenches, contacts=held, external=tuple(external) if wrenches else ())
         robot = loops.closed(model, q)
-        moving = kinematics.motions(robot.tree, robot.q, apply(robot.G, np.asarray(v, float)))
+        moving = kinematics.motions(robot.tree, robot.q, apply(robot.G, numbers(v)))
         k = k + stated.pull(robot.tree, moving, held, given)
         if kind == "held":
-            return weighed(at, np.asarray(tau, float), k, lam0, weight)
+            return weighed(at, numbers(tau), k, lam0, weight)
         if kind == "soft":
-            return softened(at, np.asarray(tau, float), k, R)
+            return softened(at, numbers(tau), k, R)
         if kind == "W":
             return delassus(at)
         inverse = damped(at, mu)
@@ -167,6 +185,7 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
     return evaluate
 
 
+SOFT = entry("soft")
 DYNAMICS: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
     **dict.fromkeys(
         (
@@ -175,7 +194,7 @@ DYNAMICS: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
         ),
         entry("held"),
     ),
-    "pv_soft": entry("soft"),
+    "pv_soft": SOFT,
 }
 ENTRIES: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
     **DYNAMICS,

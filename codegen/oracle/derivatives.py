@@ -1,9 +1,9 @@
 """Derivatives for the oracle along the tangents of the configuration manifold: complex steps, or central differences.
 
 Complex steps, f(x + i h) = f(x) + i h f'(x) for a tiny h, take no difference and so round as little as f itself;
-formulas of trees are analytic. Elsewhere there are differences of eighth order, whose error is about 1e-13 of the
-largest derivative where functions are smooth over the step. Near singular states they are not: the differences of sixth
-order, of the same values, tell.
+formulas of trees are analytic, with contacts too if these do not depend on each other. Elsewhere there are differences
+of eighth order, whose error is about 1e-13 of the largest derivative where functions are smooth over the step. Near
+singular states they are not: the differences of sixth order, of the same values, tell.
 """
 
 from __future__ import annotations
@@ -79,12 +79,16 @@ def of_quadratic(function: Callable[[Array], Array], size: int) -> Array:
     return np.moveaxis((ahead - back) / 2.0, 0, -1)
 
 
+def slopes(exact: bool) -> tuple[Callable[..., Array], Callable[..., Array]]:
+    """How derivatives by q are taken, and those by what functions are quadratic in."""
+    return (complex_steps, complex_steps) if exact else (many_differences, of_quadratic)
+
+
 def inverse_dynamics(
     rnea: Callable[..., Array], step: Callable[..., Array], model: Model, q: Array, v: Array, a: Array
 ) -> tuple[Array, Array, Array]:
     """Derivatives of rnea(q, v, a) by q (along the tangents that `step` goes), by v and by a."""
-    by_q: Any = complex_steps if analytic(model) else many_differences
-    by_rates = complex_steps if analytic(model) else of_quadratic
+    by_q, by_rates = slopes(analytic(model))
     return (
         by_q(lambda d: rnea(step(model, q, d), v, a), model.nv),
         by_rates(lambda d: rnea(q, v + d, a), model.nv),
@@ -103,17 +107,20 @@ def forward_dynamics(
 
 
 def constrained_dynamics(
-    solution: Callable[..., Any], step: Callable[..., Array], model: Model, q: Array, v: Array, tau: Array
+    solution: Callable[..., Any], step: Callable[..., Array], model: Model, exact: bool, q: Array, v: Array, tau: Array
 ) -> tuple[Array, ...]:
-    """Derivatives of the accelerations and multipliers of solution(q, v, tau) by q, v and tau: a's, then lam's."""
+    """Derivatives of the accelerations and multipliers of solution(q, v, tau) by q, v and tau: a's, then lam's.
+
+    They are by complex steps (`exact`) if the solution takes these.
+    """
 
     def both(*state: Array) -> Array:
         return end_to_end(*solution(*state))
 
-    n = model.nv
+    n, by_q, by_rates = model.nv, *slopes(exact)
     by_state = (
-        many_differences(lambda d: both(step(model, q, d), v, tau), n),
-        of_quadratic(lambda d: both(q, v + d, tau), n),
-        of_quadratic(lambda d: both(q, v, tau + d), n),
+        by_q(lambda d: both(step(model, q, d), v, tau), n),
+        by_rates(lambda d: both(q, v + d, tau), n),
+        by_rates(lambda d: both(q, v, tau + d), n),
     )
     return (*(x[:n] for x in by_state), *(x[n:] for x in by_state))

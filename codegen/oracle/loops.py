@@ -16,7 +16,7 @@ import numpy as np
 from codegen.errors import RobotError
 from codegen.model import Node
 from codegen.oracle import dynamics, kinematics, manifold, stated
-from codegen.oracle.batches import apply, below, end_to_end, joined, solved, transposed
+from codegen.oracle.batches import apply, below, end_to_end, joined, numbers, solved, transposed
 from codegen.oracle.constraints import Tie, spanning_positions, ties
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def closed(model: Model, q: ArrayLike) -> Closed:
     """The spanning tree at configuration q (nq), with its constraints."""
     nodes = tuple(Node((b,), body.parent) for b, body in enumerate(model.bodies))
     tree, tied = replace(model, nodes=nodes, loops=()), ties(model)
-    q = np.asarray(q, float)
+    q = numbers(q)
     at, batch = spanning_positions(model, tied, q), q.shape[:-1]
     places = tree.v_slices
     blocks = [tie.jacobian(at) for tie in tied]
@@ -185,7 +185,7 @@ def minverse(model: Model, q: ArrayLike) -> Array:
 def fk(model: Model, q: ArrayLike, v: ArrayLike, *, frames: Sequence[str]) -> tuple[Array, Array, Array]:
     """Positions (k, 3), rotations (k, 3, 3), velocities (k, 6) of `frames`."""
     robot = closed(model, q)
-    return kinematics.fk(robot.tree, robot.q, apply(robot.G, np.asarray(v, float)), frames=frames)
+    return kinematics.fk(robot.tree, robot.q, apply(robot.G, numbers(v)), frames=frames)
 
 
 def jacobian(model: Model, q: ArrayLike, *, frames: Sequence[str]) -> Array:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.geometry import Pose
-from codegen.oracle import dynamics, kinematics, loops
-from codegen.oracle.batches import apply, below, end_to_end, transposed
-from codegen.oracle.derivatives import many_differences, of_quadratic
+from codegen.oracle import dynamics, kinematics, loops, manifold
+from codegen.oracle.batches import apply, below, end_to_end, numbers, transposed
+from codegen.oracle.derivatives import analytic, many_differences, slopes
 from codegen.oracle.rotations import cross, cross_matrix
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Moving:
 def bodies(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> list[Moving]:
     """All bodies at positions q and velocities v (rest)."""
     robot = loops.closed(model, q)
-    rates = apply(robot.G, np.zeros(model.nv) if v is None else np.asarray(v, float))
+    rates = apply(robot.G, np.zeros(model.nv) if v is None else numbers(v))
     g, found = robot.g(rates), []
     for body, frame in zip(model.bodies, kinematics.motions(robot.tree, robot.q, rates), strict=True):
         at = frame.at(Pose(translation=body.inertia.com))
@@ -109,7 +109,7 @@ def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
 def energy(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """Kinetic energy, armatures included, and potential energy."""
     robot, moving = loops.closed(model, q), bodies(model, q, v)
-    rates = apply(robot.G, np.asarray(v, float))
+    rates = apply(robot.G, numbers(v))
     twice = (rates * dynamics.armature(robot.tree) * rates).sum(axis=-1)
     for b in moving:
         w, speed = b.at.angular_velocity, b.at.velocity
@@ -137,8 +137,8 @@ def jdot_v(model: Model, q: ArrayLike, v: ArrayLike, *, frames: Sequence[str]) -
 def frame_accelerations(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, frames: Sequence[str]) -> Array:
     """Classical accelerations (k, 6) of frames."""
     robot = loops.closed(model, q)
-    rates = apply(robot.G, np.asarray(v, float))
-    a_s = apply(robot.G, np.asarray(a, float)) + robot.g(rates)
+    rates = apply(robot.G, numbers(v))
+    a_s = apply(robot.G, numbers(a)) + robot.g(rates)
     moving = kinematics.motions(robot.tree, robot.q, rates)
     at = [kinematics.frame_motion(robot.tree, moving, model.frame(name)) for name in frames]
     linear = [m.acceleration + apply(m.linear, a_s) for m in at]
@@ -149,8 +149,8 @@ def frame_accelerations(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, 
 def regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
     """Joint forces (nv) by [m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] of every body, in its frame and about its origin."""
     robot, Y = loops.closed(model, q), []
-    rates, Gt = apply(robot.G, np.asarray(v, float)), transposed(robot.G)
-    a_s = apply(robot.G, np.asarray(a, float)) + robot.g(rates)
+    rates, Gt = apply(robot.G, numbers(v)), transposed(robot.G)
+    a_s = apply(robot.G, numbers(a)) + robot.g(rates)
     for at in kinematics.motions(robot.tree, robot.q, rates):
         w, wdot = at.angular_velocity, at.angular_acceleration + apply(at.angular, a_s)
         lifted = at.acceleration + apply(at.linear, a_s) - np.array(model.gravity)
@@ -174,7 +174,7 @@ def _unit_inertias() -> list[tuple[float, Array, Array]]:
 
 def coriolis(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """C (nv, nv): the sum of m J' Jdot over all points of the robot; Jdot by differences along the motion."""
-    v, C, robot = np.asarray(v, float), np.zeros((model.nv, model.nv)), loops.closed(model, q)
+    v, C, robot = numbers(v), np.zeros((model.nv, model.nv)), loops.closed(model, q)
 
     def jacobians(dt: Array) -> Array:
         after = loops.integrate(model, q, dt * v)
@@ -216,8 +216,9 @@ def centroidal_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLik
 def _changes(function: Callable[..., Array], model: Model, *state: ArrayLike) -> tuple[Array, ...]:
     """Derivatives of a function of q, v (and a) by each: by q along the tangents of the configuration manifold."""
     q, *rest = (np.asarray(x, float) for x in state)
-    steps = np.eye(len(rest))
-    return many_differences(lambda d: function(loops.integrate(model, q, d), *rest), model.nv), *(
-        of_quadratic(lambda d, own=own: function(q, *(x + n * d for x, n in zip(rest, own, strict=True))), model.nv)  # type: ignore[misc]
+    steps, (by_q, by_rates) = np.eye(len(rest)), slopes(analytic(model))
+    integrate = loops.integrate if model.loops else manifold.integrate
+    return by_q(lambda d: function(integrate(model, q, d), *rest), model.nv), *(
+        by_rates(lambda d, own=own: function(q, *(x + n * d for x, n in zip(rest, own, strict=True))), model.nv)
         for own in steps
     )

@@ -37,6 +37,12 @@ def about(axis: ArrayLike, angle: ArrayLike) -> Array:
     return np.asarray(np.eye(3) + np.sin(turn) * W + (1.0 - np.cos(turn)) * (W @ W))
 
 
+def turned(sine: Array, cosine: Array) -> Array:
+    """The angles (rad) of these sines and cosines, of complex ones along their imaginary parts."""
+    slope = (cosine.real * sine.imag - sine.real * cosine.imag) / (cosine.real**2 + sine.real**2)
+    return np.asarray(np.arctan2(sine.real, cosine.real) + 1j * slope)
+
+
 def scalar_last(quaternion: Array, convention: str) -> Array:
     """A stored quaternion as (x, y, z, w): `mujoco` stores (w, x, y, z), `pinocchio` (x, y, z, w)."""
     return np.roll(quaternion, -1, axis=-1) if convention == "mujoco" else quaternion

@@ -12,8 +12,8 @@ import numpy as np
 
 from codegen.geometry import IDENTITY, Pose
 from codegen.oracle import kinematics
-from codegen.oracle.batches import apply, transposed
-from codegen.oracle.rotations import cross
+from codegen.oracle.batches import apply, norms, transposed
+from codegen.oracle.rotations import cross, turned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -89,7 +89,8 @@ def pull(
         arm = apply(R, np.array(point_of(contact, row.place)))
         p = target["target_position"][..., row.contact, :] + arm if "target_position" in target else at.p
         V = target["target_velocity"][..., row.contact, :] if "target_velocity" in target else np.zeros(6)
-        error = row.seen(logarithm(at.R @ transposed(R)), at.p - p)
+        turn = logarithm(at.R @ transposed(R)) if "target_rotation" in target else np.zeros(3)
+        error = row.seen(turn, at.p - p)
         rate = row.seen(at.angular_velocity - V[..., 3:], at.velocity - V[..., :3] - cross(V[..., 3:], arm))
         centripetal = cross(at.angular_velocity, at.velocity) if contact.spatial else np.zeros(3)
         found.append(row.seen(np.zeros(3), centripetal) - kp * error - kd * rate)
@@ -97,8 +98,15 @@ def pull(
 
 
 def logarithm(R: Array) -> Array:
-    """The rotation vector of a rotation matrix: its axis is the eigenvector of eigenvalue one."""
+    """The rotation vector of a rotation matrix: its axis is the eigenvector of eigenvalue one.
+
+    Complex matrices, of complex steps, are those of turns that are neither short nor half ones.
+    """
     twice = np.stack([R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]], axis=-1)
+    cosine = (np.trace(R, axis1=-2, axis2=-1) - 1.0) / 2.0
+    if np.iscomplexobj(R):
+        size = norms(twice)
+        return np.asarray(twice * (turned(size / 2.0, cosine[..., None]) / size))
     axis = np.linalg.svd(R - np.eye(3))[2][..., 2, :]
-    sine, cosine = (axis * twice).sum(axis=-1) / 2.0, (np.trace(R, axis1=-2, axis2=-1) - 1.0) / 2.0
+    sine = (axis * twice).sum(axis=-1) / 2.0
     return np.asarray(axis * np.arctan2(sine, cosine)[..., None])

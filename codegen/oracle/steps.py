@@ -15,7 +15,7 @@ import numpy as np
 
 from codegen.oracle import loops, manifold
 from codegen.oracle.batches import end_to_end, numbers, solved
-from codegen.oracle.derivatives import analytic, complex_steps, many_differences
+from codegen.oracle.derivatives import complex_steps, many_differences
 from codegen.oracle.rotations import cross_matrix, exponential, mean_rotation
 
 if TYPE_CHECKING:
@@ -132,11 +132,11 @@ def derivatives(
     q: Array,
     v: Array,
     tau: Array,
-    by_differences: bool = False,
+    exact: bool,
 ) -> tuple[Array, Array]:
     """A and B of step(q, v, tau), which takes many states, along the tangents of q at both ends.
 
-    `by_differences`: the step's dynamics do not take complex numbers.
+    They are by complex steps (`exact`) if the step takes these.
     """
     n, (end, _) = model.nv, step(q, v, tau)
 
@@ -144,6 +144,5 @@ def derivatives(
         q_next, v_next = step(integrate(model, q, d[:, :n]), v + d[:, n : 2 * n], tau + d[:, 2 * n :])
         return end_to_end(difference(model, end, q_next), v_next)
 
-    slopes = many_differences if by_differences or not analytic(model) else complex_steps
-    found = slopes(moved, 3 * n)
+    found = (complex_steps if exact else many_differences)(moved, 3 * n)
     return found[:, : 2 * n], found[:, 2 * n :]

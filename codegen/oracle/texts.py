@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.errors import RobotError
+from codegen.oracle.rotations import turned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,9 +65,7 @@ def _call(name: str, words: list[str], variables: Mapping[str, Value]) -> Value:
     while words.pop() == ",":
         arguments.append(_climb(words, variables, 0))
     if name == "atan2":
-        y, x = arguments
-        slope = (x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2)
-        return np.arctan2(y.real, x.real) + 1j * slope
+        return np.asarray(turned(*map(np.asarray, arguments)), np.complex128)
     functions = {"sin": np.sin, "cos": np.cos, "tan": np.tan, "sqrt": np.sqrt, "exp": np.exp, "log": np.log}
     return functions[name](arguments[0])
 

@@ -13,7 +13,9 @@ from codegen.compilation.cache import Build, kept
 from codegen.compilation.identity import checked
 from codegen.compilation.shared_library import compile_library
 from codegen.emission.spec import Kernel
-from codegen.ir.names import identifier
+from codegen.emission.text import render
+from codegen.ir.graph import STATUS
+from codegen.ir.names import comment, identifier
 from codegen.progress import doing
 from codegen.task.auto_select import resolved
 from codegen.task.header_notes import folded
@@ -21,11 +23,12 @@ from codegen.tracing.differentiated import column, differentiated
 from codegen.tracing.sparse_graph import pattern_of, sparse_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from codegen.compilation.compiler import Toolchain
-    from codegen.emission.spec import Style
+    from codegen.emission.spec import Header, Style
+    from codegen.ir.graph import Port
     from codegen.pipeline import Wrapped
     from codegen.tracing.task import Task
 
@@ -79,7 +82,38 @@ def forward(task: Task, peer: str) -> Kernel:
     return _kernel(task, FORWARD, {**own.inputs, **changes}, products, peer)
 
 
-def facts_of(task: Task, symbol: str) -> dict[str, Any]:
+def written(
+    peer: str,
+    top: Header,
+    task: Task,
+    kernels: tuple[Kernel, ...],
+    slots: Callable[[Sequence[Port], Sequence[Port]], dict[str, Any]],
+    facts: dict[str, Any],
+) -> Wrapped:
+    """Kernels, and the C by which a peer calls them: its template, of whose functions `slots` say what is its own.
+
+    `facts` learn what Python has to know.
+    """
+    name = f"{top.c_prefix}_{identifier(task.algorithm)}_{peer}"
+    facts |= _facts_of(task, name)
+
+    def function(kernel: Kernel) -> dict[str, Any]:
+        symbol = f"{top.c_prefix}_{identifier(kernel.name)}"
+        own = slots(kernel.inputs, [port for port in kernel.outputs if port != STATUS])
+        return {
+            **own,
+            "name": f"{name}_{kernel.name.rpartition('_')[2]}",
+            "about": comment(kernel.about),
+            "kernel": symbol,
+            "passed": [*own["passed"], *[f"work + {symbol.upper()}_WORK, 1"] * kernel.can_fail],
+        }
+
+    texts = {"algorithm": identifier(task.algorithm), "about": comment(task.entry.title)}
+    text = render(f"{peer}.c.jinja", **top.names, **texts, functions=[function(kernel) for kernel in kernels])
+    return kernels, {f"{name}.c": text}
+
+
+def _facts_of(task: Task, symbol: str) -> dict[str, Any]:
     """What Python has to know of a library with such functions, for JSON: names and shapes."""
     inputs, outputs = task.signature
     return {

@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from codegen.compilation.compiler import toolchain
 from codegen.compilation.pickling import named_results
-from codegen.emission.text import render
 from codegen.errors import RobotError
-from codegen.interfaces.adjoint import ADJOINT, FORWARD, VALUE, facts_of, forward, library_of, value_and_adjoint
+from codegen.interfaces.adjoint import ADJOINT, FORWARD, VALUE, forward, library_of, value_and_adjoint, written
 from codegen.interfaces.jax_product import product_of
-from codegen.ir.graph import STATUS
-from codegen.ir.names import comment, identifier
 from codegen.task.options import style_of, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from codegen.emission.spec import Header, Kernel
+    from codegen.emission.spec import Header
+    from codegen.ir.graph import Port
     from codegen.model import Contact, Model
     from codegen.pipeline import Wrapped
     from codegen.tracing.task import Task
@@ -77,7 +75,7 @@ def interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
     """Kernels of the value and the adjoint, and the C of their handlers; `facts` learn what Python has to know."""
     if task.iterations is None:
         raise RobotError(f"{task.algorithm}: for JAX the number of iterations is fixed; leave it out, or give a number")
-    return _written(top, task, value_and_adjoint(task, "JAX"), facts)
+    return written("jax", top, task, value_and_adjoint(task, "JAX"), _slots, facts)
 
 
 def folder(top: Header, task: Task, *, derivatives: int) -> Wrapped:
@@ -86,43 +84,23 @@ def folder(top: Header, task: Task, *, derivatives: int) -> Wrapped:
         raise RobotError(f"{task.algorithm}: for JAX the number of iterations is fixed; leave it out, or give a number")
     value, adjoint = value_and_adjoint(task, "JAX")
     products = (adjoint, forward(task, "JAX")) if derivatives else ()
-    return _written(top, task, (value, *products), {})
+    return written("jax", top, task, (value, *products), _slots, {})
 
 
 def forward_interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
     """The kernel of the directional product, and the C of its handler."""
-    return _written(top, task, (forward(task, "JAX"),), facts)
+    return written("jax", top, task, (forward(task, "JAX"),), _slots, facts)
 
 
-def _written(top: Header, task: Task, kernels: tuple[Kernel, ...], facts: dict[str, Any]) -> Wrapped:
-    name = f"{top.c_prefix}_{identifier(task.algorithm)}_jax"
-    facts |= facts_of(task, name)
-    text = render(
-        "jax.c.jinja",
-        **top.names,
-        algorithm=identifier(task.algorithm),
-        about=comment(task.entry.title),
-        functions=[_slots(kernel, name, top.c_prefix) for kernel in kernels],
-    )
-    return kernels, {f"{name}.c": text}
-
-
-def _slots(kernel: Kernel, name: str, prefix: str) -> dict[str, Any]:
+def _slots(inputs: Sequence[Port], outputs: Sequence[Port]) -> dict[str, Any]:
     """What the template says of a handler."""
-    outputs = [port for port in kernel.outputs if port != STATUS]
-    sizes, symbol = [port.size for port in (*kernel.inputs, *outputs)], f"{prefix}_{identifier(kernel.name)}"
+    sizes = [port.size for port in (*inputs, *outputs)]
     return {
-        "name": f"{name}_{kernel.name.rpartition('_')[2]}",
-        "about": comment(kernel.about),
-        "kernel": symbol,
-        "inputs": len(kernel.inputs),
+        "inputs": len(inputs),
         "outputs": len(outputs),
         "sizes": sizes,
-        "passed": [
-            *(f"at[{k}], {size}" for k, size in enumerate(sizes)),
-            *[f"work + {symbol.upper()}_WORK, 1"] * kernel.can_fail,
-        ],
-        "wanted": f"arguments: {len(kernel.inputs)}, results: {len(outputs)}, of float64 and for as many states",
+        "passed": [f"at[{k}], {size}" for k, size in enumerate(sizes)],
+        "wanted": f"arguments: {len(inputs)}, results: {len(outputs)}, of float64 and for as many states",
     }
 
 

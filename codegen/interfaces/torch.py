@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from codegen.compilation.compiler import toolchain
 from codegen.compilation.pickling import named_results
-from codegen.emission.text import render
 from codegen.errors import RobotError
-from codegen.interfaces.adjoint import ADJOINT, VALUE, facts_of, library_of, value_and_adjoint
-from codegen.ir.graph import STATUS
-from codegen.ir.names import comment, identifier
+from codegen.interfaces.adjoint import ADJOINT, VALUE, library_of, value_and_adjoint, written
 from codegen.task.options import style_of, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from codegen.emission.spec import Header, Kernel
+    from codegen.emission.spec import Header
+    from codegen.ir.graph import Port
     from codegen.model import Contact, Model
     from codegen.pipeline import Wrapped
     from codegen.tracing.task import Task
@@ -67,7 +65,7 @@ def interface(top: Header, task: Task, *, facts: dict[str, Any]) -> Wrapped:
     """Kernels of the value and the adjoint, and the C that PyTorch calls; `facts` learn what Python has to know."""
     if task.iterations is None:
         raise RobotError(f"{task.algorithm}: for PyTorch the number of iterations is fixed; give a number of them")
-    return _written(top, task, value_and_adjoint(task, "PyTorch"), facts)
+    return written("torch", top, task, value_and_adjoint(task, "PyTorch"), _slots, facts)
 
 
 def folder(top: Header, task: Task, *, derivatives: int) -> Wrapped:
@@ -75,35 +73,13 @@ def folder(top: Header, task: Task, *, derivatives: int) -> Wrapped:
     if task.iterations is None:
         raise RobotError(f"{task.algorithm}: for PyTorch the number of iterations is fixed; give a number of them")
     value, adjoint = value_and_adjoint(task, "PyTorch")
-    return _written(top, task, (value, adjoint) if derivatives else (value,), {})
+    return written("torch", top, task, (value, adjoint) if derivatives else (value,), _slots, {})
 
 
-def _written(top: Header, task: Task, kernels: tuple[Kernel, ...], facts: dict[str, Any]) -> Wrapped:
-    name = f"{top.c_prefix}_{identifier(task.algorithm)}_torch"
-    facts |= facts_of(task, name)
-    text = render(
-        "torch.c.jinja",
-        **top.names,
-        algorithm=identifier(task.algorithm),
-        about=comment(task.entry.title),
-        functions=[_slots(kernel, name, top.c_prefix) for kernel in kernels],
-    )
-    return kernels, {f"{name}.c": text}
-
-
-def _slots(kernel: Kernel, name: str, prefix: str) -> dict[str, Any]:
+def _slots(inputs: Sequence[Port], outputs: Sequence[Port]) -> dict[str, Any]:
     """What the template says of a function."""
-    outputs = [port for port in kernel.outputs if port != STATUS]
-    symbol = f"{prefix}_{identifier(kernel.name)}"
-    passed = [f"in[{k}], steps[{k}]" for k in range(len(kernel.inputs))]
-    passed += [f"out[{k}], {port.size}" for k, port in enumerate(outputs)]
-    passed += [f"work + {symbol.upper()}_WORK, 1"] * kernel.can_fail
-    return {
-        "name": f"{name}_{kernel.name.rpartition('_')[2]}",
-        "about": comment(kernel.about),
-        "kernel": symbol,
-        "passed": passed,
-    }
+    given = [f"in[{k}], steps[{k}]" for k in range(len(inputs))]
+    return {"passed": [*given, *(f"out[{k}], {port.size}" for k, port in enumerate(outputs))]}
 
 
 def _function(torch: Any, facts: Mapping[str, Any], operator: Callable[..., Any]) -> Callable[..., Any]:

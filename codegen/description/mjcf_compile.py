@@ -94,12 +94,21 @@ def _strip(mujoco: Any, spec: Any) -> list[str]:
     if flags & off.mjDSBL_GRAVITY:
         spec.option.gravity = [0.0, 0.0, 0.0]
     loose = bool(flags & (off.mjDSBL_EQUALITY | off.mjDSBL_CONSTRAINT))
+    led = {body.name for body in spec.bodies if body.mocap}
     for equality in list(spec.equalities):
-        if equality.type not in kept or loose or not equality.active:
+        if equality.type not in kept or loose or not equality.active or led & _bodies(mujoco, spec, equality):
             left_out.append(_called(mujoco, equality))
             spec.delete(equality)
     lightened(mujoco, spec, frozenset())
     return left_out
+
+
+def _bodies(mujoco: Any, spec: Any, equality: Any) -> set[str]:
+    """The bodies that a connect or weld holds together, by name; no bodies for equalities of joints."""
+    names = [name for name in (equality.name1, equality.name2) if name]
+    if equality.objtype == mujoco.mjtObj.mjOBJ_SITE:
+        return {site.parent.name for site in map(spec.site, names) if site is not None}
+    return set(names) if equality.objtype == mujoco.mjtObj.mjOBJ_BODY else set()
 
 
 def _called(mujoco: Any, equality: Any) -> str:

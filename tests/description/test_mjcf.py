@@ -262,6 +262,23 @@ def test_an_equality_without_a_name_is_called_by_what_it_ties(tmp_path: Path, eq
     assert [loop.name for loop in kept.loops] == [name, f"{name}_2"]
 
 
+@pytest.mark.parametrize(
+    ("equality", "called"),
+    [
+        ('<weld body1="hand" body2="b"/>', "weld of bodies 'hand' and 'b'"),
+        ('<connect body1="b" body2="hand" anchor="0 0 0"/>', "connect of bodies 'b' and 'hand'"),
+        ('<weld site1="grip" site2="held"/>', "weld of sites 'grip' and 'held'"),
+    ],
+)
+def test_what_a_mocap_body_leads_is_free(tmp_path: Path, equality: str, called: str) -> None:
+    """Its user moves it: the robot is none that is held where the file begins."""
+    bodies = LOOPED.replace("<geom", '<site name="held"/><geom').replace('"held"', '"free"', 1)
+    bodies += '<body name="hand" mocap="true"><site name="grip"/><geom size="1"/></body>'
+    model = load(_write(tmp_path / "r.xml", bodies, f"<equality>{equality}</equality>"))
+    assert (model.nv, model.loops) == (2, ())
+    assert f"Not part of the model: the {called}." in model.notes
+
+
 def test_a_tendon_that_is_left_out_is_called_by_its_name(tmp_path: Path) -> None:
     tendon = '<tendon><fixed name="t"><joint joint="ja" coef="1"/></fixed></tendon>'
     model = load(_write(tmp_path / "r.xml", LOOPED, f'{tendon}<equality><tendon tendon1="t"/></equality>'))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from codegen.cli.options import add_algorithms, add_build, add_formats, add_robot, at_least, seconds
 from codegen.cli.requests import algorithms, build_options, load, resolved, unless_unsuited
-from codegen.cli.table import Table
+from codegen.cli.table import Cell, Table, shown_if_ended
 from codegen.progress import doing, each
 
 if TYPE_CHECKING:
@@ -72,14 +72,15 @@ def run(args: argparse.Namespace) -> int:
     names = algorithms(args)
     models = {robot: load(args, robot) for robot in args.robots}
     work = [(robot, name) for robot in args.robots for name in resolved(args, names, models[robot])]
-    rows = []
-    for robot, name in each(work, lambda pair: f"{pair[1]} of {models[pair[0]].name}"):
-        options = {**build_options(args, name), "target": args.target}
-        measure = partial(times, models[robot], name, args.states, args.seconds, options, args.threads)
-        timed = unless_unsuited(args, name, measure)
-        if timed is not None:
-            figures = [round(getattr(spread, f), 1) for spread in timed for f in FIGURES]
-            rows.append((models[robot].name, name, *figures))
+    rows: list[tuple[Cell, ...]] = []
+    with shown_if_ended(HEADER, rows, args.form):
+        for robot, name in each(work, lambda pair: f"{pair[1]} of {models[pair[0]].name}"):
+            options = {**build_options(args, name), "target": args.target}
+            measure = partial(times, models[robot], name, args.states, args.seconds, options, args.threads)
+            timed = unless_unsuited(args, name, measure)
+            if timed is not None:
+                figures = [round(getattr(spread, f), 1) for spread in timed for f in FIGURES]
+                rows.append((models[robot].name, name, *figures))
     table = Table(HEADER, tuple(rows))
     sys.stdout.write(getattr(table, args.form or "text")())
     if args.form is None:

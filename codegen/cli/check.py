@@ -29,7 +29,7 @@ from codegen.cli.answers import arrays, expected_at
 from codegen.cli.check_products import NEAR, Product, argument_error, dense, near, product_error, untold
 from codegen.cli.options import add_algorithms, add_build, add_derivatives, add_formats, add_robot, add_wrt, at_least
 from codegen.cli.requests import algorithms, build_options, load, resolved, unless_unsuited
-from codegen.cli.table import Table
+from codegen.cli.table import Cell, Table, shown_if_ended
 from codegen.errors import RobotError, UnsuitedError, UntoldError
 from codegen.model.contacts import whole_tips
 from codegen.progress import doing, each
@@ -68,6 +68,7 @@ STIFF = (
     "ones by the argument R (--parameter R)"
 )
 CONDITION = 1e6  # of M, with which rounding errors of what is solved with it grow
+SOLVED = {"a", "Minv", "da_dtau", "v_next", "A"}  # results that algorithms solve for with M
 NEGLIGIBLE = 1e-12  # an output whose entries all stay below this is held to the tolerance absolutely
 
 
@@ -96,17 +97,18 @@ def run(args: argparse.Namespace) -> int:
     chosen = {key: resolved(args, algorithms(args, model), model, iterations=steps) for key, model in models.items()}
     by = {name: wrt_of(name, names, args.wrt) for names in chosen.values() for name in names}
     work = [(robot, *one) for robot in args.robots for one in _kinds(chosen[robot], args.derivatives, by)]
-    rows = []
-    for robot, name, kind in each(work, lambda one: f"{one[1]} {one[2]} of {models[one[0]].name}".replace("  ", " ")):
-        allowed = max(ALGORITHMS[name].tolerance.of(args.dtype), _told(name, kind))
-        options = {**build_options(args, name), "iterations": steps, "sparse": args.sparse}
-        if kind == BY:
-            options["wrt"] = by[name]
-        measure = partial(_measured, models[robot], name, kind, args.states, args.seed, options)
-        error = unless_unsuited(args, name, measure, beside=bool(kind))
-        if error is not None:
-            title = " ".join((name, *(("by", ", ".join(by[name])) if kind == BY else (kind,)))).strip()
-            rows.append((models[robot].name, title, args.states, error, allowed, error <= allowed))
+    rows: list[tuple[Cell, ...]] = []
+    with shown_if_ended(HEADER, rows, args.form):
+        for robot, name, kind in each(work, lambda one: f"{' '.join(one[1:]).strip()} of {models[one[0]].name}"):
+            allowed = max(ALGORITHMS[name].tolerance.of(args.dtype), _told(name, kind))
+            options = {**build_options(args, name), "iterations": steps, "sparse": args.sparse}
+            if kind == BY:
+                options["wrt"] = by[name]
+            measure = partial(_measured, models[robot], name, kind, args.states, args.seed, options)
+            error = unless_unsuited(args, name, measure, beside=bool(kind))
+            if error is not None:
+                title = " ".join((name, *(("by", ", ".join(by[name])) if kind == BY else (kind,)))).strip()
+                rows.append((models[robot].name, title, args.states, error, allowed, error <= allowed))
     table = Table(HEADER, tuple(rows))
     sys.stdout.write(table.json() if args.form else table.text())
     return 0 if all(passed for *_, passed in rows) else 1
@@ -314,7 +316,7 @@ def _excess(robot: Robot, name: str, state: dict[str, Any], parameters: dict[str
     from codegen.algorithms import ALGORITHMS
     from codegen.oracle import ORACLE
 
-    if not {"a", "Minv"} & {*ALGORITHMS[name].outputs} or "a" in ALGORITHMS[name].inputs:
+    if not SOLVED & {*ALGORITHMS[name].outputs} or "a" in ALGORITHMS[name].inputs:
         return 1.0
     M = ORACLE["crba"](robot, state["q"], parameters=_numbers(parameters))
     return max(1.0, float(np.linalg.cond(M)) / CONDITION)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from codegen.cli.options import add_algorithms, add_derivatives, add_formats, add_robot, add_task, add_wrt
 from codegen.cli.requests import algorithms, load, resolved, task_options, unless_unsuited
-from codegen.cli.table import Cell, Table
+from codegen.cli.table import Cell, Table, shown_if_ended
 from codegen.ir.operations import KINDS
 from codegen.progress import each
 from codegen.task.breakdown import Breakdown, breakdown
@@ -66,11 +66,12 @@ def run(args: argparse.Namespace) -> int:
     models = {robot: load(args, robot) for robot in args.robots}
     chosen = [(robot, name) for robot in args.robots for name in resolved(args, names, models[robot])]
     work = [(*pair, kind) for pair in chosen for kind in ("", *args.derivatives)]
-    rows = []
-    for robot, name, kind in each(work, lambda item: f"{_called(*item[1:])} of {models[item[0]].name}"):
-        make = partial(counted, args, models[robot], name, kind)
-        for tier, found in unless_unsuited(args, name, make) or ():
-            rows += rows_of(models[robot].name, _called(name, kind), tier, found, args.by)
+    rows: list[tuple[Cell, ...]] = []
+    with shown_if_ended(header(args.by), rows, args.form):
+        for robot, name, kind in each(work, lambda item: f"{_called(*item[1:])} of {models[item[0]].name}"):
+            make = partial(counted, args, models[robot], name, kind)
+            for tier, found in unless_unsuited(args, name, make) or ():
+                rows += rows_of(models[robot].name, _called(name, kind), tier, found, args.by)
     sys.stdout.write(getattr(Table(header(args.by), tuple(rows)), args.form or "text")())
     return 0
 

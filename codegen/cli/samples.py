@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from codegen.oracle import ORACLE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -49,8 +51,8 @@ def samples(
 
     Configurations respect joint limits; velocities, accelerations, forces and the `external` wrenches are of order one
     in SI units, and so are wanted accelerations and multipliers of the `rows` of contacts, and the targets of the
-    `held` frames; steps of time are some milliseconds. Steps are short where implicit loops must stay closed. Equal
-    arguments give equal samples.
+    `held` frames; steps of time are some milliseconds, with forces that make accelerations of order one, as others
+    throw light links far. Steps are short where implicit loops must stay closed. Equal arguments give equal samples.
     """
     rng = np.random.default_rng(seed)
     draws = [
@@ -60,7 +62,11 @@ def samples(
         ]
         for _ in range(number)
     ]
-    return tuple(np.stack(column) for column in zip(*draws, strict=True))
+    columns = [np.stack(column) for column in zip(*draws, strict=True)]
+    if "dt" in inputs and "tau" in inputs:
+        q, v, tau = (inputs.index(name) for name in ("q", "v", "tau"))
+        columns[tau] = np.asarray(ORACLE["rnea"](robot, columns[q], columns[v], columns[tau]))
+    return tuple(columns)
 
 
 def _quantity(robot: Robot, name: str, external: int, rows: int, held: int, rng: np.random.Generator) -> Array:

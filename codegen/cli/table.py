@@ -6,15 +6,30 @@ import csv
 import io
 import json
 import math
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codegen.errors import RobotError
+from codegen.progress import note
 from codegen.progress import plain as plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 Cell = str | int | float | bool | None
+
+
+@contextmanager
+def shown_if_ended(header: tuple[str, ...], rows: Sequence[tuple[Cell, ...]], form: str | None) -> Iterator[None]:
+    """When an error or the user ends the work, show on stderr what rows there are; stdout has all or nothing."""
+    try:
+        yield
+    except (RobotError, KeyboardInterrupt):
+        if rows and not form:
+            note(f"rigidc: found so far:\n{Table(header, tuple(rows)).text().rstrip()}")
+        raise
+
 
 MARKDOWN = str.maketrans({"|": r"\|"})
 LATEX = str.maketrans(

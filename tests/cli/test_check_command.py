@@ -199,4 +199,13 @@ def test_check_refuses_for_what_was_named_and_leaves_out_what_a_group_brings(
     out, err = capsys.readouterr()
     assert {"efpa", "aba", "prox_pv"} <= {row["algorithm"] for row in json.loads(out)}
     assert err.startswith("rigidc: pv is left out: four_bar: rows of the contacts depend on each other")
-    assert "the status of pv says" in rigidc(*argv, "-a", "efpa,pv", code=2)
+    assert "the status of pv says" in rigidc(*argv, "-a", "efpa,pv", "--json", code=2)
+
+
+def test_what_was_found_before_an_error_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "four_bar", "--contact", "ee-0:3", "-n", "2", "-a", "efpa,pv"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("rigidc: found so far:\nrobot ")
+    assert "\nfour_bar  efpa " in err
+    assert err.splitlines()[-1].startswith("rigidc: four_bar: rows of the contacts depend on each other")

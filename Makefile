@@ -14,7 +14,7 @@ REPORT ?=
 GOLDENS := iiwa solo12
 GOLDEN_ALGORITHMS := -a rnea -a crba -a aba
 
-.PHONY: help demo test test-thorough mutants fuzz soak lint counts counts-write studies figures claims report bench bench-mpc docs goldens clean
+.PHONY: help demo test quick test-thorough mutants fuzz soak lint counts counts-write studies figures claims report bench bench-mpc docs goldens clean
 
 help:
 	@echo "make demo          install, generate and compile ABA and RNEA of $(DEMO_ROBOT), check, count, time"
@@ -43,7 +43,9 @@ demo: $(VENV)/.installed
 	@echo; echo "== time"
 	@$(BIN)/rigidc bench $(DEMO_ROBOT) -a rnea -a aba
 
-test: lint
+test: lint quick
+
+quick: $(VENV)/.testing
 	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not thorough"
 
 test-thorough: lint

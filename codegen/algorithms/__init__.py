@@ -56,6 +56,7 @@ from codegen.algorithms.energy import energy
 from codegen.algorithms.entry import BEHIND as BEHIND
 from codegen.algorithms.entry import EARLY, LIMBS, WHOLE, WITH_CONTACTS, WITH_MU
 from codegen.algorithms.entry import MASSES as MASSES
+from codegen.algorithms.entry import MOST_MASSES as MOST_MASSES
 from codegen.algorithms.entry import OPTIONAL as OPTIONAL
 from codegen.algorithms.entry import Algorithm as Algorithm
 from codegen.algorithms.entry import Tolerance as Tolerance

@@ -96,22 +96,25 @@ OPTIONAL: dict[str, float] = {"k": 0.0, "mu": 1e5, "lam0": 0.0, "R": 1e-5}
 """Inputs that are these numbers unless they are asked for as arguments.
 
 A stiffer mu loses what it wins: link inertias with mu added to them round off at 1e-16 mu. Single precision, which
-rounds off at 6e-8 of it, takes others (`optional`).
+rounds off at 6e-8 of it, takes others, and so do robots of less than 100 g and more than a tonne (`optional`).
 """
 
-MASSES = 100.0
-"""In single precision mu is so many times a robot's mass (kg).
+MASSES, MOST_MASSES = 100.0, 1e6
+"""mu is at least so many times a robot's mass (kg), in single precision as many, and at most so many.
 
 The compliance W of contacts is about one over the mass that they have to hold, or more: each proximal step then shrinks
-errors by an order of magnitude, and three steps end where stiffened inertias round off.
+errors by an order of magnitude, and three steps end where stiffened inertias round off in single precision.
 """
 
 
 def optional(model: Model, dtype: str = "float64") -> dict[str, float]:
-    """`OPTIONAL` for a robot and a type of numbers: in float32 mu follows from the mass, and R from mu."""
-    if dtype != "float32":
+    """`OPTIONAL` for a robot and a type of numbers: mu follows from the mass where it has to, and R from mu."""
+    mass = sum(body.inertia.mass for body in model.bodies) or 1.0
+    usual = OPTIONAL["mu"] if dtype == "float64" else 0.0
+    mu = min(max(usual, MASSES * mass), MOST_MASSES * mass)
+    if mu == OPTIONAL["mu"]:
         return OPTIONAL
-    mu = float(f"{MASSES * (sum(body.inertia.mass for body in model.bodies) or 1.0):.1g}")
+    mu = float(f"{mu:.1g}")
     return {**OPTIONAL, "mu": mu, "R": 1.0 / mu}
 
 

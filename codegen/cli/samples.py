@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from codegen.algorithms import BEHIND, OPTIONAL, optional
 from codegen.oracle import ORACLE
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ def arguments(
     robot: Robot, function: Function, options: Mapping[str, Any], number: int, seed: int
 ) -> tuple[tuple[str, ...], tuple[Array, ...]]:
     """The names of a function's inputs, parameters in the words of `options`, and `samples` of them."""
-    from codegen.algorithms import BEHIND, OPTIONAL
-
     numbers = tuple(spec for spec in options["parameters"] if spec not in {*OPTIONAL, *BEHIND})
     own = tuple(port.name for port in function.inputs)[: len(function.inputs) - len(numbers)]
     sizes = {port.name: port.shape[0] for port in function.inputs if port.shape}
@@ -79,11 +78,11 @@ def _quantity(robot: Robot, name: str, external: int, rows: int, held: int, rng:
     if name in ("k", "lam0", "b"):
         return rng.standard_normal(rows)
     if name == "mu":
-        return np.asarray(10.0 ** rng.uniform(4.0, 6.0))
+        return np.asarray(optional(robot)["mu"] * 10.0 ** rng.uniform(-1.0, 1.0))
     if name == "dt":
         return np.asarray(rng.uniform(1e-3, 1e-2))
     if name == "R":
-        return 10.0 ** rng.uniform(-3.0, 0.0, rows)
+        return optional(robot)["R"] * 10.0 ** rng.uniform(2.0, 5.0, rows)
     if name in ("kp", "kd", "weight"):
         return rng.uniform(0.5, 2.0, rows)
     if name == "target_rotation":

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.algorithms import BEHIND, OPTIONAL
+from codegen.algorithms import BEHIND, OPTIONAL, optional
 from codegen.errors import UnsuitedError
 from codegen.model.contacts import whole_tips
 from codegen.oracle import dynamics, kinematics, loops, stated
@@ -34,17 +34,21 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 RANK = 1e-8
-REGULAR = 1e-3  # the smallest eigenvalue of W (other than zeros) from which five proximal steps reach 1e-10
+REGULAR = 100  # times 1/mu is the smallest eigenvalue of W (but for zeros) from which five proximal steps reach 1e-10
 
 
 @dataclass(frozen=True, slots=True)
 class Equations:
-    """M (nv, nv), bias (nv), J (m, nv) and drift (m) at one state, in the robot's own velocities."""
+    """M (nv, nv), bias (nv), J (m, nv) and drift (m) at one state, in the robot's own velocities.
+
+    mu is what proximal algorithms take for the robot.
+    """
 
     M: Array
     bias: Array
     J: Array
     drift: Array
+    mu: float
 
 
 def equations(
@@ -63,7 +67,8 @@ def equations(
     moving = kinematics.motions(robot.tree, robot.q, rates)
     J, drift = (seen(robot.tree, moving, contacts) for seen in (stated.jacobian, stated.drift))
     g, Gt = robot.g(rates), transposed(robot.G)
-    return Equations(Gt @ M @ robot.G, apply(Gt, apply(M, g) + bias), J @ robot.G, drift + apply(J, g))
+    bias, drift = apply(Gt, apply(M, g) + bias), drift + apply(J, g)
+    return Equations(Gt @ M @ robot.G, bias, J @ robot.G, drift, optional(model)["mu"])
 
 
 def solution(at: Equations, tau: Array, k: Array, lam0: Array) -> tuple[Array, Array]:
@@ -86,7 +91,7 @@ def solution(at: Equations, tau: Array, k: Array, lam0: Array) -> tuple[Array, A
 def weighed(at: Equations, tau: Array, k: Array, lam0: Array, weight: Array) -> tuple[Array, Array]:
     """The same with rows that contradict one another weighed: the solution of rows scaled by the roots of weights."""
     root = np.sqrt(weight)
-    scaled = Equations(at.M, at.bias, root[:, None] * at.J, root * at.drift)
+    scaled = Equations(at.M, at.bias, root[:, None] * at.J, root * at.drift, at.mu)
     a, lam = solution(scaled, tau, root * k, lam0 / root)
     return a, root * lam
 
@@ -116,7 +121,7 @@ def rank(at: Equations) -> tuple[int, bool]:
     """How many rows are independent, and whether they are so with a margin: a regular state."""
     sizes = np.linalg.svd(np.linalg.solve(np.linalg.cholesky(at.M), at.J.T), compute_uv=False)
     held = sizes[sizes > RANK * sizes.max(initial=0.0)]
-    return len(held), bool(np.square(held).min(initial=1.0) >= REGULAR)
+    return len(held), bool((np.square(held) * at.mu >= REGULAR).all())
 
 
 def delassus(at: Equations) -> Array:
@@ -153,7 +158,7 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
         contacts: Sequence[Contact] | None = None,
         parameters: Mapping[str, ArrayLike] | None = None,
     ) -> Array | tuple[Array, ...]:
-        given = {**OPTIONAL, "weight": 1.0, **(parameters or {})}
+        given = {**optional(model), "weight": 1.0, **(parameters or {})}
         own = {name: values for name, values in given.items() if name not in {*OPTIONAL, *BEHIND}}
         model = with_parameters(model, own)
         held = whole_tips(model) if contacts is None else tuple(contacts)

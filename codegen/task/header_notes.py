@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.algorithms import MASSES, OPTIONAL
+from codegen.algorithms import MASSES, MOST_MASSES, OPTIONAL, optional
 from codegen.ir.names import wrapped
 from codegen.kinematic_loops.closed_forms import NEWTON, solutions
 from codegen.model.contacts import gain_of, number, placed, rows_of
@@ -103,18 +103,24 @@ def about(task: Task) -> str:
     return ABOUT[task.form.derivative].format(task.entry.title, name=task.algorithm)
 
 
+def _suited(task: Task, name: str) -> str:
+    """Why a number is not the one that others have."""
+    mass = f"{'one over ' * (name == 'R')}{{}} times the robot's mass"
+    if task.dtype == "float32":
+        taken = optional(task.model)[name]
+        mass = mass.format(number(MASSES))
+        return f"{name} suits single precision: {mass}, where double precision takes {number(taken)}."
+    times = MASSES if task.optional["mu"] > OPTIONAL["mu"] else MOST_MASSES
+    return f"{name} suits the robot: {mass.format(number(times))}, where others take {number(OPTIONAL[name])}."
+
+
 def folded(task: Task) -> str:
     """The numbers that a function has in place of arguments; nothing if there are none."""
     inputs = task.entry.inputs
     names = [name for name in inputs if name in {*OPTIONAL} - {*task.parameters}]
     found = [f"{name} = {number(task.optional[name])}" for name in names]
     said = [f"Not arguments: {', '.join(found)}."] * bool(found)
-    said += [
-        f"{name} suits single precision: {'one over ' * (name == 'R')}{number(MASSES)} times the robot's mass, "
-        f"where double precision takes {number(OPTIONAL[name])}."
-        for name in names
-        if task.optional[name] != OPTIONAL[name]
-    ]
+    said += [_suited(task, name) for name in names if task.optional[name] != OPTIONAL[name]]
     if "lam0" in inputs:
         steps = task.iterations or "until the residual is at most tol, max_iter at most"
         said.append(f"Proximal steps: {steps}.")

@@ -230,13 +230,13 @@ def _held(run: Run, at: constrained.Equations, given: Mapping[str, Array]) -> tu
     in derivatives, are unique.
     """
     entry = ALGORITHMS[run.algorithm]
-    mu = float(given.get("mu", OPTIONAL["mu"])) * np.asarray(given.get("weight", np.ones(len(at.J))))
+    mu = float(given.get("mu", at.mu)) * np.asarray(given.get("weight", np.ones(len(at.J))))
     rows, regular = constrained.rank(at)
     W = constrained.delassus(at)
     eigenvalues = np.linalg.eigvalsh(np.sqrt(mu)[:, None] * W * np.sqrt(mu))
     held = eigenvalues[len(at.J) - rows :]
     condition = float(held.max(initial=1.0) / held.min(initial=held.max(initial=1.0))) if rows else 1.0
-    stiff = np.asarray(given.get("R", np.full(len(at.J), OPTIONAL["R"]))) if "R" in entry.inputs else 1.0 / mu
+    stiff = np.asarray(given.get("R", np.full(len(at.J), 1.0 / at.mu))) if "R" in entry.inputs else 1.0 / mu
     if entry.name in PRIMAL:
         condition = max(condition, float(np.linalg.cond(at.M + at.J.T @ (at.J / stiff[:, None]))))
     single = run.compiled is not None and run.compiled.dtype == "float32"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.algorithms import QUANTITIES
-from codegen.oracle import loops, manifold
 from codegen.oracle.derivatives import many_differences
+from codegen.oracle.steps import difference, integrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,6 @@ def is_configuration(name: str) -> bool:
 
 def moved(model: Model, state: State, directions: State, steps: Array) -> list[dict[str, Array]]:
     """Arguments so far along their directions, for each of the steps (k)."""
-    integrate = loops.integrate if model.loops else manifold.integrate
     ways = {name: np.multiply.outer(steps, directions[name]) for name in state}
     ends = {n: integrate(model, x, ways[n]) if is_configuration(n) else x + ways[n] for n, x in state.items()}
     return [{name: end[k] for name, end in ends.items()} for k in range(len(steps))]
@@ -41,7 +40,6 @@ def moved(model: Model, state: State, directions: State, steps: Array) -> list[d
 
 def along(model: Model, evaluate: Evaluate, state: State, directions: State, beside: float = 0.0) -> dict[str, Array]:
     """The derivatives of results along directions. RobotError and `beside` as in `differences`."""
-    difference = loops.difference if model.loops else manifold.difference
     still = evaluate(state)
 
     def change(results: State) -> Array:

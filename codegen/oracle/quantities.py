@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codegen.geometry import Pose
-from codegen.oracle import dynamics, kinematics, loops, manifold
+from codegen.oracle import dynamics, kinematics, loops
 from codegen.oracle.batches import apply, below, end_to_end, numbers, transposed
 from codegen.oracle.derivatives import analytic, many_differences, slopes
 from codegen.oracle.rotations import cross, cross_matrix
+from codegen.oracle.steps import integrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -216,9 +217,8 @@ def centroidal_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLik
 def _changes(function: Callable[..., Array], model: Model, *state: ArrayLike) -> tuple[Array, ...]:
     """Derivatives of a function of q, v (and a) by each: by q along the tangents of the configuration manifold."""
     q, *rest = (np.asarray(x, float) for x in state)
-    steps, (by_q, by_rates) = np.eye(len(rest)), slopes(analytic(model))
-    integrate = loops.integrate if model.loops else manifold.integrate
+    chosen, (by_q, by_rates) = np.eye(len(rest)), slopes(analytic(model))
     return by_q(lambda d: function(integrate(model, q, d), *rest), model.nv), *(
         by_rates(lambda d, own=own: function(q, *(x + n * d for x, n in zip(rest, own, strict=True))), model.nv)
-        for own in steps
+        for own in chosen
     )

@@ -14,6 +14,7 @@ from codegen.__main__ import main
 from codegen.cli.answers import _answers
 from codegen.cli.check import relative_error
 from codegen.cli.samples import samples
+from codegen.oracle import ORACLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,6 +201,15 @@ def test_check_refuses_for_what_was_named_and_leaves_out_what_a_group_brings(
     assert {"efpa", "aba", "prox_pv"} <= {row["algorithm"] for row in json.loads(out)}
     assert err.startswith("rigidc: pv is left out: four_bar: rows of the contacts depend on each other")
     assert "the status of pv says" in rigidc(*argv, "-a", "efpa,pv", "--json", code=2)
+
+
+def test_steps_of_light_robots_begin_with_moderate_accelerations() -> None:
+    """Forces of order one throw feet of seven grams: 1e4 rad/s^2."""
+    robot = codegen.load("solo12")
+    q, v, tau, _ = samples(robot, ("q", "v", "tau", "dt"), 0, (), 8, 0)
+    assert np.abs(ORACLE["aba"](robot, q, v, tau)).max() < 10
+    q, v, tau = samples(robot, ("q", "v", "tau"), 0, (), 8, 0)
+    assert np.abs(ORACLE["aba"](robot, q, v, tau)).max() > 100
 
 
 def test_what_was_found_before_an_error_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from interpreted import build
+from interpreted import build as interpreted
 
 import codegen
 from codegen.algorithms import ALGORITHMS, OPTIONAL, optional
@@ -19,6 +19,8 @@ from codegen.task.header_notes import folded
 from codegen.tracing.task import Task
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from codegen.robot import Robot
 
 FEET = ("FL_FOOT:3", "HR_FOOT:3")
@@ -49,7 +51,7 @@ def test_the_penalty_follows_the_mass() -> None:
 
 @pytest.mark.parametrize("factor", [1e4, 1e-4])
 @pytest.mark.parametrize("algorithm", ["prox_pv", "constrained_aba", "prox_ltls", "pv_soft", "caba_osim"])
-def test_three_steps_settle(factor: float, algorithm: str) -> None:
+def test_three_steps_settle(build: Callable[..., Any], factor: float, algorithm: str) -> None:
     model = scaled(factor)
     contacts = tuple(contact_of(model, text) for text in FEET)
     function = build(model, algorithm, contacts=contacts, iterations=3)
@@ -69,6 +71,6 @@ def test_three_steps_settle(factor: float, algorithm: str) -> None:
 
 def test_check_takes_heavy_robots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which states are regular depends on the penalty: no state was for a robot of 25 tonnes."""
-    monkeypatch.setattr("codegen.api.build", build)
+    monkeypatch.setattr("codegen.api.build", interpreted)
     options = {"frames": (), "external": (), "parameters": (), "contacts": FEET, "dtype": "float64", "iterations": 5}
     assert worst_error(scaled(1e4), "prox_pv", 3, 0, options) < 1e-8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import time
 from dataclasses import replace
@@ -16,7 +17,7 @@ from graph_cases import header, kernel, pendulum, pendulum_by_hand
 from thorough import besides, diagonal
 
 import codegen
-from codegen.compilation.compiler import compile_extension, module_name, toolchain
+from codegen.compilation.compiler import compile_extension, machine_flags, module_name, toolchain
 from codegen.compilation.runtime import load
 from codegen.emission.emit import Style, emit_artifact
 from codegen.errors import BuildError
@@ -69,6 +70,18 @@ def test_identities_differ_where_machine_code_may() -> None:
 def test_lanes_fill_a_register_of_the_target() -> None:
     assert [toolchain("portable").lanes(size) for size in (8, 4)] == [2, 4]
     assert toolchain("native").lanes(8) in (2, 4, 8)
+
+
+def test_amds_processors_take_vectors_of_512_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the compiler knows of them."""
+    x86 = platform.machine().lower() in ("x86_64", "amd64")
+    for processor, told in {
+        "AuthenticAMD avx2 avx512f avx512dq": x86,
+        "AuthenticAMD avx2": False,
+        "GenuineIntel avx2 avx512f avx512dq": False,
+    }.items():
+        monkeypatch.setattr("codegen.compilation.compiler._processor", lambda own=processor: own)
+        assert ("-DRIGIDC_512" in machine_flags("native")) is told
 
 
 def test_gcc_looks_for_less(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from graph_cases import header
 import codegen
 from codegen import pipeline
 from codegen.backends import BACKENDS
-from codegen.emission import row_sums
+from codegen.emission import row_sums, tiles
 from codegen.emission.emit import Style, emit_folder
 from codegen.emission.kernels import emit_drafts
 from codegen.emission.spec import Kernel, ProductKernel
@@ -117,6 +117,25 @@ def test_tiles_take_rows_that_meet_a_number() -> None:
     assert [tile[:2] for tile in first.tiles] == [(row, column) for column in (0, 1) for row in (0, 4)]
     assert all(first.rows[start:end] == (0, 1, 2) for *_, start, end in first.tiles)
     assert second.inner == (ROWS,)
+
+
+def test_wide_tiles_are_twice_as_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they read is there, though narrow ones would do without."""
+    monkeypatch.setattr(row_sums, "MOST", {4: 0, 1: 0})
+    assert tiled(paired())[0].wide is None  # too small to be worth it
+    monkeypatch.setattr(tiles, "LONG", 0)
+    (loops,) = tiled(paired())
+    assert loops.wide
+    assert (loops.many, loops.width, loops.wide.many, loops.wide.width) == (4, 4, 8, 8)
+    assert [*loops.wide.reads(), *replace(loops, wide=None).reads()] == [*loops.reads()]
+    y = Port("y", (ROWS, 7))
+    few = replace(
+        example().graph,
+        outputs=(Port("a", (ROWS, INNER)), Port("b", (INNER, 7))),
+        results=((0,) * ROWS * INNER, (0,) * INNER * 7),
+    )
+    (others,) = tiled(WithProducts(few, (MatrixProduct(y, "a", "b"),), (y,)))
+    assert others.wide is None
 
 
 def test_tiles_leave_out_rows_without_numbers() -> None:
@@ -357,7 +376,7 @@ def test_straight_line_code_computes_it(
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("flags", [(), ("-DARM_PLAIN",)])
+@pytest.mark.parametrize("flags", [(), ("-DARM_PLAIN",), ("-march=native", "-DRIGIDC_512")], ids=["", "plain", "512"])
 @pytest.mark.parametrize(
     "function", [example(), paired(), summed(), squares()], ids=["whole", "paired", "summed", "squares"]
 )
@@ -366,6 +385,7 @@ def test_loops_compute_it(
 ) -> None:
     """As they do of larger matrices."""
     monkeypatch.setattr(row_sums, "MOST", {4: 0, 1: 0})
+    monkeypatch.setattr(tiles, "LONG", 0)
     files = emit_folder(header(), (ProductKernel(function),), Style())
     assert "const int *const own = tiles[tile];" in files["arm_multiply.c"]
     check(files, ["arm_multiply.c"], tmp_path, compiler, flags, function)

@@ -76,6 +76,9 @@ MOST_STACK = 2**22
 JOINED = {"float64": {"suffix": "pd", "vector": "d"}, "float32": {"suffix": "ps", "vector": ""}}
 """What Intel's intrinsics for registers of 512 bits end in, and their types."""
 
+EIGHTS = {"float64": "{}_512", "float32": "defined(__AVX2__)"}
+"""Where a register holds eight reals."""
+
 SHORT = 16
 """Bytes of the shortest SIMD registers, of which longer ones are rows."""
 
@@ -98,6 +101,7 @@ def emit_real(header: Header, style: Style) -> str:
         **names,
         real=backend.real,
         lanes=style.lanes,
+        eights=EIGHTS[style.dtype].format(header.names["PREFIX"]),
         options=[f'"{option}"' for option in OPTIONS],
         includes=("math.h", "stddef.h", *(ANGLE_INCLUDES if own else ())),
         angles=angles.splitlines(),

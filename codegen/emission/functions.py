@@ -18,6 +18,8 @@ COLUMNS = 104
 
 _DECLARATION = re.compile(r"(const \w+) (\w+ = .*);")
 
+_SUM = re.compile(r" ([+-]) (?![+-])")
+
 _COMMENT = "/*"
 
 
@@ -47,7 +49,7 @@ class Function:
     """One C function: all before its brace, and its statements.
 
     If it is one of `many` statements, declarations share lines. If of `very_many`, the text is short: all statements
-    share lines, variables are not declared constant, and there are no spaces around = and after commas.
+    share lines, variables are not declared constant, and there are no spaces around =, + and -, and after commas.
     """
 
     head: str
@@ -86,7 +88,7 @@ def _short(lines: tuple[str, ...]) -> Iterator[str]:
             shared = ""
             continue
         own = line.removeprefix("const ") if _DECLARATION.match(line) else line
-        own = own.replace(" = ", "=").replace(", ", ",")
+        own = _SUM.sub(r"\1", own.replace(" = ", "=").replace(", ", ","))
         if len(shared) + len(own) < COLUMNS:
             shared = f"{shared} {own}".lstrip()
             continue

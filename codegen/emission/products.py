@@ -38,20 +38,16 @@ SMALL = Spelling("P4", "(P4){0}", "P4_OF({})", "P4_AT({})")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How C spells the sums of a tile: their type of `width` numbers, how these are set to zero, read and written.
-
-    So many of one row are made `together`.
-    """
+    """How C spells the sums of a tile: their type of `width` numbers, how these are set to zero, read and written."""
 
     type: str
-    width: int
-    together: int
+    width: str
     zero: str
     read: str
     write: str
 
     def __str__(self) -> str:
-        return f"{self.together} sums of {self.type} in a row"
+        return f"sums of {self.type}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,13 +216,17 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
     if isinstance(loops, Segments):
         wide = f"{header.c_prefix.upper()}_WIDE" if all(own.port.name in apart for own in loops.products) else ""
         return _along(loops, "T", zero, packs, mirror, wide, lanes)
-    vectors = Words("P4", VECTOR, loops.width // VECTOR, "{0}", "*(const P4_ANY *)&", "*(P4_ANY *)&")
-    small, single = _tile(loops, "T", vectors), _singly(loops, "T", zero)
+    macro = header.c_prefix.upper()
+    columns = Words("COLUMNS", f"{macro}_ACROSS", "(COLUMNS){0}", f"{macro}_READ({{}})", f"{macro}_WRITE({{}})")
+    others = _lines(loops, "T", _tile(loops, "T", columns), mirror)
+    if loops.wide:
+        eights = Words("P8", "8", "(P8){0}", "P8_OF({})", "P8_AT({})")
+        first = _lines(loops.wide, "T", _tile(loops.wide, "T", eights), mirror)
+        return f"#if {macro}_EIGHTS", *first, "#else", *others, "#endif"
     if not loops.vectors:
-        return _lines(loops, "T", f"#if {packs}\n{small}\n#else\n{single}\n#endif", mirror)
+        return others
     copied = [line for line in [_mirrored(loops, mirror)] if line]
     straight = sums_in_rows(loops.vectors, loops.products, loops.inner, SMALL)
-    others = _lines(loops, "T", single, mirror)
     if loops.numbers:
         others = *sums_in_rows(loops.numbers, loops.products, loops.inner, Spelling("T", zero, "{}", "{}")), *copied
     return f"#if {packs}", *straight, *copied, "#else", *others, "#endif"
@@ -242,7 +242,7 @@ def scalar(loops: Loops, real: str) -> tuple[str, ...]:
         return loops.lines(scalar_words(real))
     if isinstance(loops, Segments):
         return _along(loops, real, "0")
-    return _lines(loops, real, _singly(loops, real, "0"))
+    return _lines(loops, real, _tile(loops, real, Words(real, "1", "0", "{}", "{}")))
 
 
 def _lines(tiles: Tiles, real: str, body: str, mirror: str = "") -> tuple[str, ...]:
@@ -295,35 +295,35 @@ def _along(
     return tuple(line for line in text.splitlines() if line)
 
 
-def _singly(tiles: Tiles, real: str, zero: str) -> str:
-    """The sums of a tile one number at a time, two together: columns, or one of each product."""
-    together = 2 // len(tiles.products)
-    body = _tile(tiles, real, Words(real, 1, together, zero, "", ""), " + j")
-    step = "++j" if together == 1 else f"j += {together}"
-    return f"for (int j = 0; j < {tiles.width}; {step}) {{\n{body}\n}}"
-
-
-def _tile(tiles: Tiles, real: str, words: Words, column: str = "") -> str:
-    """The sums of a tile, from a `column` on."""
+def _tile(tiles: Tiles, real: str, words: Words) -> str:
+    """The sums of a tile, as many columns at a time as words say."""
+    together = tiles.width // tiles.many
     across = [
-        (f"{p}_{v}", p, f"{column} + {words.width * v}")
+        (f"{p}_{v}", p, f" + {v}*{words.width}" if v else "")
         for p in range(len(tiles.products))
-        for v in range(words.together)
+        for v in range(together)
     ]
     added = [bool(product.plus) for product in tiles.products]
     sums = [
-        (f"s{k}_{x}", p, f"[at + {k * tiles.size[1]}{place}]") for k in range(tiles.block) for x, p, place in across
+        (f"s{k}_{x}", p, f"[at + j{f' + {k * tiles.size[1]}' if k else ''}{place}]")
+        for k in range(tiles.block)
+        for x, p, place in across
     ]
     return render(
         "product_tile.jinja",
         tiles=tiles,
         real=real,
         type=words.type,
+        step=words.width if together == 1 else f"{together}*{words.width}",
         sums=[
-            (name, f"{words.read}plus{p}{place}" if added[p] else words.zero, f"{words.write}to{p}{place}")
+            (
+                name,
+                words.read.format(f"plus{p}{place}") if added[p] else words.zero,
+                words.write.format(f"to{p}{place}"),
+            )
             for name, p, place in sums
         ],
-        loads=[(f"x{x}", f"{words.read}d{p}[{place.removeprefix(' + ')}]") for x, p, place in across],
+        loads=[(f"x{x}", words.read.format(f"d{p}[j{place}]")) for x, p, place in across],
         terms=[
             [(f"s{k}_{x}", k * down, f"x{x}") for k in range(tiles.block) for x, *_ in across]
             for down, _ in tiles.steps

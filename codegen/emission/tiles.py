@@ -49,13 +49,17 @@ UNITS, LOADS, INSTRUCTIONS = 2, 2, 5
 On an AMD EPYC (Zen 4) the sums of these cycles came within a tenth of measured times.
 """
 
+LONG = 2000
+"""Cycles from which loops of wide tiles are worth their text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
     """The loops of one product, or of two with the same left factor, over tiles of `block` rows and `width` columns.
 
     `tiles` are first row, first column, and where their own rows of the right factors begin and end among `rows`, for
-    each term; right factors have `inner` rows. If there are `vectors` or `numbers`, straight-line code computes these
+    each term; right factors have `inner` rows. They are made of vectors of so `many` numbers. `wide` are those of twice
+    as many, for registers of twice the size. If there are `vectors` or `numbers`, straight-line code computes these
     instead, with small vectors or without.
     """
 
@@ -65,11 +69,14 @@ class Tiles:
     rows: tuple[int, ...]
     width: int
     block: int
+    many: int = VECTOR
+    wide: Tiles | None = None
     vectors: tuple[RowSum, ...] = ()
     numbers: tuple[RowSum, ...] = ()
 
     def __str__(self) -> str:
-        return f"{', '.join(map(str, self.products))} in {len(self.tiles)} tiles of {self.block} x {self.width}"
+        wide = f", or {len(self.wide.tiles)} of {self.wide.block} x {self.wide.width}" if self.wide else ""
+        return f"{', '.join(map(str, self.products))} in {len(self.tiles)} tiles of {self.block} x {self.width}{wide}"
 
     @property
     def size(self) -> tuple[int, ...]:
@@ -95,7 +102,7 @@ class Tiles:
     @property
     def cycles(self) -> float:
         """An estimate of the time that they take."""
-        across = len(self.products) * self.width // VECTOR
+        across = len(self.products) * self.width // self.many
         sums = self.block * across
         step = max(sums / UNITS, (self.block + across) / LOADS, (sums + across + INSTRUCTIONS) / INSTRUCTIONS)
         return sum(step * _rows(own) + sums + INSTRUCTIONS * len(self.inner) for own in self.tiles)
@@ -119,10 +126,12 @@ class Tiles:
             tuple(x for x in sums if x.inner or stays(self.products[x.product], x.row, x.column, 1, width))
             for sums, width in ((self.vectors, VECTOR), (self.numbers, 1))
         )
-        return replace(self, tiles=tiles or self.tiles[:1], vectors=vectors, numbers=numbers)
+        wide = self.wide and self.wide.without(idle)
+        return replace(self, tiles=tiles or self.tiles[:1], wide=wide, vectors=vectors, numbers=numbers)
 
     def reads(self) -> Iterator[Read]:
-        """What they read of matrices."""
+        """What they read of matrices, the wide ones too."""
+        yield from self.wide.reads() if self.wide else ()
         for row, column, *ends in self.tiles:
             down, across = range(row, row + self.block), range(column, column + self.width)
             met = [self.rows[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
@@ -204,12 +213,15 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
     for terms in zip(*(product.terms for product in plain), strict=True):
         both = [term.factors(known) for term in terms]
         factors.append((both[0][0], np.any([right for _, right in both], axis=0)))
-    height = plain[0].port.shape[0]
-    ways = (_tiles(plain, factors, block) for block in BLOCKS if block <= height or block == BLOCKS[-1])
-    tiles = min(ways, key=lambda tiles: tiles.cycles)
-    if long:
-        return tiles
-    return replace(tiles, vectors=row_sums(plain, known, VECTOR), numbers=row_sums(plain, known, 1))
+    height, width = plain[0].port.shape
+    blocks = [block for block in BLOCKS if block <= height or block == BLOCKS[-1]]
+
+    def best(many: int) -> Tiles:
+        return min((_tiles(plain, factors, block, many) for block in blocks), key=lambda tiles: tiles.cycles)
+
+    tiles, vectors = best(VECTOR), () if long else row_sums(plain, known, VECTOR)
+    wide = None if vectors or width < 2 * VECTOR or tiles.cycles < LONG else best(2 * VECTOR)
+    return replace(tiles, wide=wide, vectors=vectors, numbers=() if long else row_sums(plain, known, 1))
 
 
 def _together(function: WithProducts) -> Iterator[tuple[AnyProduct, ...]]:
@@ -242,10 +254,15 @@ def _alike(first: AnyProduct, second: AnyProduct) -> bool:
     return not apart and way(first) == way(second) and not (first.symmetric or second.symmetric)
 
 
-def _tiles(products: tuple[MatrixProduct, ...], factors: Sequence[tuple[Pattern, Pattern]], block: int) -> Tiles:
-    """The loops of products of matrices that may differ from zero there, term by term, by blocks of so many rows."""
+def _tiles(
+    products: tuple[MatrixProduct, ...], factors: Sequence[tuple[Pattern, Pattern]], block: int, many: int
+) -> Tiles:
+    """The loops of products of matrices that may differ from zero there, term by term.
+
+    Blocks have so many rows, and vectors so `many` numbers.
+    """
     height, width = products[0].port.shape
-    across = min(TILE // len(products), width // VECTOR * VECTOR)
+    across = min(TILE // VECTOR * many // len(products), width // many * many)
     block = min(block, height)
     tiles, rows, known = [], list[int](), dict[tuple[int, ...], int]()
     for column in _starts(width, across):
@@ -262,7 +279,7 @@ def _tiles(products: tuple[MatrixProduct, ...], factors: Sequence[tuple[Pattern,
                 tile += [known[own], known[own] + len(own)]
             tiles.append(tuple(tile))
     inner = tuple(len(right) for _, right in factors)
-    return Tiles(products, inner, tuple(tiles), tuple(rows) or (0,), across, block)
+    return Tiles(products, inner, tuple(tiles), tuple(rows) or (0,), across, block, many)
 
 
 def _starts(size: int, step: int) -> Sequence[int]:

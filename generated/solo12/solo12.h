@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 08f107ebc60fd78f3a855a632b923fdc47e9062add047483bf45ecbb6aa23319 (SHA-256 of the sources)
+ * Content: 27ef914a0366b031fc06c84cde12bc8f0a4edbaa1bf579ca31660894b315cb28 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -41,7 +41,7 @@ extern "C" {
 #define SOLO12_NV 18
 #define SOLO12_ABI 1
 #define SOLO12_MODEL "21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc"
-#define SOLO12_CONTENT "08f107ebc60fd78f3a855a632b923fdc47e9062add047483bf45ecbb6aa23319"
+#define SOLO12_CONTENT "27ef914a0366b031fc06c84cde12bc8f0a4edbaa1bf579ca31660894b315cb28"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int solo12_abi(void);

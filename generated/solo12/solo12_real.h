@@ -62,6 +62,24 @@ typedef long long P4_BITS __attribute__((vector_size(4*sizeof(R))));
 #define SOLO12_PACKS 0
 #endif
 
+/* Vectors of eight reals, P8, where a register holds them. Those of 512 bits are for whom says RIGIDC_512, and for AMD's
+ * processors: those of others hold up the single numbers that follow.
+ */
+#if defined(__AVX512F__) && (defined(RIGIDC_512) || defined(__znver3__) || defined(__znver4__) || defined(__znver5__))
+#define SOLO12_512 1
+#else
+#define SOLO12_512 0
+#endif
+#if SOLO12_PACKS && SOLO12_512
+#define SOLO12_EIGHTS 1
+typedef R P8 __attribute__((vector_size(8*sizeof(R))));
+typedef R P8_ANY __attribute__((vector_size(8*sizeof(R)), aligned(sizeof(R)), may_alias));
+#define P8_AT(x) (*(P8_ANY *)&(x))
+#define P8_OF(x) (*(const P8_ANY *)&(x))
+#else
+#define SOLO12_EIGHTS 0
+#endif
+
 /* Where an array is read or written by this pointer only. */
 #if defined(__GNUC__)
 #define SOLO12_RESTRICT __restrict
@@ -245,14 +263,12 @@ union solo12_lanes {
 #define SOLO12_OWN_ANGLES 1
 #endif
 
-/* Angles are taken in blocks: the lanes of one T, or for one state as many numbers as a register holds, but 256 bits on
- * Intel's processors with AVX-512: instructions of 512 bits hold up the single numbers that follow.
- */
+/* Angles are taken in blocks: the lanes of one T, or for one state as many numbers as a register holds. */
 #if SOLO12_WIDTH > 1
 #define SOLO12_BLOCK SOLO12_WIDTH
 #elif !defined(__GNUC__)
 #define SOLO12_BLOCK 1
-#elif defined(__AVX512F__) && (defined(__znver3__) || defined(__znver4__) || defined(__znver5__))
+#elif SOLO12_512
 #define SOLO12_BLOCK 8
 #elif defined(__AVX__)
 #define SOLO12_BLOCK 4

@@ -75,8 +75,8 @@ WHOLE = ("-mprefer-vector-width=512",)
 """clang cuts vectors of 512 bits in two where Intel's processors were once slow with them."""
 
 _ALIGNED = ("-falign-functions=64",)
-"""Functions begin where lines of the cache do. Where they begin at any multiple of 16 bytes, as compilers' defaults have
-it, some take twice as long on AMD's processors."""
+"""Functions begin where lines of the cache do. Beginning at any multiple of 16 bytes, which is compilers' default, some
+take twice as long on AMD's processors."""
 
 AMD = ("-DRIGIDC_512",)
 """Tells C that vectors of 512 bits are fast: compilers older than a processor do not know that it is one of AMD's."""

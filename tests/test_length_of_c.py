@@ -102,14 +102,19 @@ def test_redundant_rows_stay_below_it(robot: str, name: str) -> None:
 
 
 def test_statements_share_lines() -> None:
-    """Their order stays, comments have their own lines, and no line is longer than its one statement needs."""
+    """Their order stays, comments have their own lines, and no line is longer than its one statement needs.
+
+    Signs that follow each other stay apart.
+    """
+    (signs,) = Function("void f(T *y)", ("y[0] = -x[0] - -x[1] + x[2];",), very_many=True).lines
+    assert signs == "y[0]=-x[0] - -x[1]+x[2];"
     taken = (f"const P2 t{k} = P2_AT(w[{k}]);" for k in range(2, 9))
     first = ("/* One. */", "const T t0 = x[0], t1 = x[1];", "y[0] = t0*t1;")
     statements = (*first, "/* Two. */", *taken, f"y[1] = {'t0 + ' * 40}t1;")
     lines = Function("void f(T *y)", statements, many=True, very_many=True).lines
     assert lines[:3] == ("/* One. */", "T t0=x[0],t1=x[1]; y[0]=t0*t1;", "/* Two. */")
     assert lines[3].startswith("P2 t2=P2_AT(w[2]),t3=P2_AT(w[3]),")
-    assert lines[-1] == f"y[1]={'t0 + ' * 40}t1;"
+    assert lines[-1] == f"y[1]={'t0+' * 40}t1;"
     assert all(len(line) < COLUMNS for line in lines[:-1])
     whole, short = (" ".join(text).replace(" ", "") for text in (statements, lines))
     assert short.count("P2_AT") == whole.count("P2_AT") == 7

@@ -10,6 +10,7 @@ import pytest
 from casadi import SX, Function
 from compilers import COMPILERS, SANITIZED, WARNINGS, compiled, output, written
 from graph_cases import header
+from thorough import diagonal
 
 import codegen
 from codegen import pipeline
@@ -37,6 +38,7 @@ from codegen.tracing.products import with_products
 from codegen.tracing.task import Task
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 ROWS, INNER, COLUMNS = 9, 3, 9
@@ -359,42 +361,42 @@ def _only(product: MatrixProduct) -> WithProducts:
     return replace(paired(), products=(product,), outputs=(product.port,))
 
 
-EXAMPLES: dict[str, Any] = {
-    "argvalues": [example(), gathering(), paired(), narrow(), summed(), squares()],
-    "ids": ["whole", "gathered", "paired", "narrow", "summed", "squares"],
+EXAMPLES: dict[str, Callable[[], WithProducts]] = {
+    "whole": example,
+    "gathered": gathering,
+    "paired": paired,
+    "narrow": narrow,
+    "summed": summed,
+    "squares": squares,
 }
+PLAIN, WIDE = ("-DARM_PLAIN",), ("-march=native", "-DRIGIDC_512")
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("flags", [(), ("-DARM_PLAIN",)])
-@pytest.mark.parametrize("function", **EXAMPLES)
-def test_straight_line_code_computes_it(
-    tmp_path: Path, compiler: str, flags: tuple[str, ...], function: WithProducts
-) -> None:
+@pytest.mark.parametrize(("compiler", "flags", "name"), diagonal(COMPILERS, [(), PLAIN, WIDE], [*EXAMPLES]))
+def test_straight_line_code_computes_it(tmp_path: Path, compiler: str, flags: tuple[str, ...], name: str) -> None:
+    function = EXAMPLES[name]()
     files = emit_folder(header(), (ProductKernel(function),), Style())
     check(files, ["arm_multiply.c"], tmp_path, compiler, flags, function)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("flags", [(), ("-DARM_PLAIN",), ("-march=native", "-DRIGIDC_512")], ids=["", "plain", "512"])
 @pytest.mark.parametrize(
-    "function", [example(), paired(), summed(), squares()], ids=["whole", "paired", "summed", "squares"]
+    ("compiler", "flags", "name"), diagonal(COMPILERS, [WIDE, PLAIN, ()], ["paired", "summed", "squares", "whole"])
 )
 def test_loops_compute_it(
-    tmp_path: Path, compiler: str, flags: tuple[str, ...], function: WithProducts, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, compiler: str, flags: tuple[str, ...], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As they do of larger matrices."""
     monkeypatch.setattr(row_sums, "MOST", {4: 0, 1: 0})
     monkeypatch.setattr(tiles, "LONG", 0)
+    function = EXAMPLES[name]()
     files = emit_folder(header(), (ProductKernel(function),), Style())
     assert "const int *const own = tiles[tile];" in files["arm_multiply.c"]
     check(files, ["arm_multiply.c"], tmp_path, compiler, flags, function)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("function", **EXAMPLES)
-def test_so_do_those_of_plain_c(tmp_path: Path, compiler: str, function: WithProducts) -> None:
-    writer = BACKENDS["c_portable"]
+@pytest.mark.parametrize(("compiler", "name"), diagonal(COMPILERS, [*EXAMPLES]))
+def test_so_do_those_of_plain_c(tmp_path: Path, compiler: str, name: str) -> None:
+    function, writer = EXAMPLES[name](), BACKENDS["c_portable"]
     files = writer.folder(header(), (ProductKernel(function),), writer.style(Style()), {})
     check(files, ["arm.c"], tmp_path, compiler, ("-Wconversion",), function)
 

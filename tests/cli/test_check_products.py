@@ -30,7 +30,7 @@ def products(*kinds: str) -> list[str]:
         (["four_bar", "-a", "rnea", "-n", "2"], PRODUCTS),
         (["four_bar", "-a", "integrate", "-n", "2"], ("jvp", "vjp")),
         (["chain:2,alternate,3", "-a", "aba_derivatives", "--sparse", "-n", "2"], ("jvp",)),
-        (["solo12", "-a", "pv", "--contact=FL_FOOT:3", "--dtype", "float32", "-n", "2"], ("vjp",)),
+        (["chain:3", "-a", "pv", "--contact=link2:x,y", "--dtype", "float32", "-n", "2"], ("vjp",)),
     ],
     ids=lambda value: value[0],
 )

@@ -302,7 +302,7 @@ def test_times_against_size(uncounted):
         assert all(row["times as fast"] for row in own if row["rigidc"] and row["Pinocchio"])
 
 
-@pytest.mark.parametrize("name", ["delassus", "chains"])
+@pytest.mark.parametrize("name", besides(["delassus"], ["delassus", "chains"]))
 def test_the_same_table_is_drawn_to_the_same_files(uncounted, name, tmp_path):
     pytest.importorskip("matplotlib", reason="the extra [figures] is not installed")
     table, texts = STUDIES[name].table(True, None), []

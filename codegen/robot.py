@@ -58,6 +58,7 @@ class Robot(Model):
         kp: float | Sequence[float] = 0.0,
         kd: float | Sequence[float] = 0.0,
         spatial: bool = False,
+        friction: float | None = None,
     ) -> Contact:
         """A contact on a frame: 3 (its origin), 6 (all), `hinge-x`, `foot-0.2x0.1`, rows such as `x,y,rz`, or m x 6.
 
@@ -65,9 +66,13 @@ class Robot(Model):
         own axes, the world's (`axes="world"`) or those of another frame. So does `hinge`, which leaves turns about
         `axis` free. `points` (n x 3, in the frame's own axes) hold these rows each; a foot holds its four corners, of a
         length along x and a width along y. `kp` and `kd` are gains of all rows or of each: the rows' k becomes
-        k - kp error - kd (rate of it). RobotError if it does not fit.
+        k - kp error - kd (rate of it). With `friction`, a coefficient, points break, stick and slip, z being the
+        normal. RobotError if it does not fit.
         """
-        return contact_on(self, frame, rows, axis=axis, points=points, axes=axes, kp=kp, kd=kd, spatial=spatial)
+        gains = {"kp": kp, "kd": kd}
+        return contact_on(
+            self, frame, rows, axis=axis, points=points, axes=axes, spatial=spatial, friction=friction, **gains
+        )
 
     def with_frame(
         self, name: str, on: str, xyz: Sequence[float] = (0.0, 0.0, 0.0), rpy: Sequence[float] = (0.0, 0.0, 0.0)

@@ -30,12 +30,18 @@ if TYPE_CHECKING:
 FILE = Path(__file__).with_name("baseline.json")
 HEADER = ("robot", "algorithm", "tier", "baseline", "now", "change", "percent")
 
+SLIPPING = {
+    "solo12 friction": Held("solo12", tuple(f"{leg}_FOOT:3:in=world:friction=0.7" for leg in ("FL", "FR", "HL", "HR")))
+}
+"""Robots whose contacts break, stick and slip."""
+
 SCENARIOS = {
     **PAPER,
     "mini_cheetah F3^4": Held("mini_cheetah", tuple(f"{leg}_foot_contact:3" for leg in ("FL", "FR", "HL", "HR"))),
     "tello_humanoid F6^2": Held("tello_humanoid", ("left-foot:6", "right-foot:6")),
+    **SLIPPING,
 }
-"""Robots with contacts by names: the papers', and two that have loops as well."""
+"""Robots with contacts by names: the papers', two that have loops as well, and those that may slip."""
 
 DERIVED = {
     "quantities": (("iiwa", "go1"), ()),
@@ -54,7 +60,8 @@ def work() -> tuple[tuple[str, str], ...]:
     What serves loops alone is counted for robots that have them.
     """
     groups = {name: {"common", "loops"} if load(name).loops else {"common"} for name in bundled()}
-    groups |= {name: {"constrained", "delassus", "damped"} for name in SCENARIOS}
+    held = {"constrained", "delassus", "damped"}
+    groups |= {name: {"frictional"} if name in SLIPPING else held for name in SCENARIOS}
     derived = [entry for entry in ALGORITHMS.values() if entry.group in DERIVED]
     return tuple(
         (name, algorithm)

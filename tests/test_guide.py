@@ -115,7 +115,8 @@ def test_every_algorithm_is_in_the_guide() -> None:
     assert {*ALGORITHMS} <= mentioned
 
 
-HELD = {name: entry for name, entry in ALGORITHMS.items() if entry.group in ("constrained", "delassus", "damped")}
+ON_CONTACTS = ("constrained", "frictional", "delassus", "damped")
+HELD = {name: entry for name, entry in ALGORITHMS.items() if entry.group in ON_CONTACTS}
 
 
 def test_inputs_of_algorithms_with_contacts_are_those_of_the_registry() -> None:

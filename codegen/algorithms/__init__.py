@@ -77,6 +77,7 @@ from codegen.algorithms.lagrange_fd import lagrange_fd
 from codegen.algorithms.ltl import ltl
 from codegen.algorithms.ltl_osim import ltl_osim
 from codegen.algorithms.minverse import minverse
+from codegen.algorithms.nsgs import nsgs
 from codegen.algorithms.project import project
 from codegen.algorithms.projected_osim import projected_osim
 from codegen.algorithms.projected_rnea import projected_rnea
@@ -213,6 +214,17 @@ ALGORITHMS: dict[str, Algorithm] = {
             "aba_prox_stiff", aba_prox_stiff, PROXIMAL, SOLUTION, "proximal, stiffened factors", declares=STIFFENED
         ),
         proximal("tree_kkt", tree_kkt, PROXIMAL, SOLUTION, "proximal KKT factors by sweeps"),
+        Algorithm(
+            "nsgs",
+            nsgs,
+            (*HELD, "lam0"),
+            SOLUTION,
+            "contacts that break, stick and slip",
+            "frictional",
+            Needs(held="softly"),
+            WITH_CONTACTS,
+            breaks=True,
+        ),
         delassus("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", declares=replace(PAIRS, joint_space=True)),
         delassus("aba_osim", aba_osim, Q, ("W",), "Delassus matrix by ABA's factors", declares=PAIRS, competes=True),
         delassus("kjr", kjr, Q, ("W",), "Delassus matrix by links' inverse inertias", declares=JOINTS, competes=True),

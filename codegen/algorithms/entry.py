@@ -35,13 +35,14 @@ class Algorithm:
     """An algorithm's function, title, and the names of its inputs and outputs (keys of `QUANTITIES`).
 
     `group` is what the command line calls it by: `common`, `quantities`, `derivatives` and `steps` (every robot),
-    `constrained`, `delassus` and `damped` (robots with contacts), `loops` (the baselines for robots with loops).
+    `constrained`, `frictional`, `delassus` and `damped` (robots with contacts), `loops` (the baselines for robots with
+    loops).
     `declares` is what the lowering needs to know of it. Without `held` there, constrained dynamics is given the whole
     problem: no joint is eliminated. `auto` chooses among those of a group that compete. `independent` are the contacts'
     rows that must not depend on each other. `differentiates` are the results whose derivatives it gives, where other
     arguments than the state may be asked for: `run` then takes columns of symbols, `by`. `by_columns` is the same by
     loops over columns, for robots of many joints (`codegen.lowering.column_loops`). What `divides` takes `parts`, too:
-    how it is made of expressions and loops.
+    how it is made of expressions and loops. Of one that `breaks`, contacts may have friction; it is not differentiated.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Algorithm:
     differentiates: tuple[str, ...] = ()
     by_columns: Callable[..., Any] | None = None
     divides: bool = False
+    breaks: bool = False
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -68,7 +70,7 @@ class Algorithm:
     @property
     def iterates(self) -> bool:
         """Whether its steps may be left to a tolerance: proximal algorithms, and the implicit midpoint rule."""
-        proximal = "lam0" in self.inputs and self.group == "constrained"
+        proximal = "lam0" in self.inputs and self.group in ("constrained", "frictional")
         return proximal or (self.group == "steps" and "implicit" in self.name)
 
     def needs(self, parameters: Collection[str] = ()) -> Needs:

@@ -291,7 +291,8 @@ def _scales(
 
     entry = ALGORITHMS[name]
     if not name.endswith("_derivatives"):
-        free = _unheld(robot, state, given, parameters) if entry.group == "constrained" else 0.0
+        held = entry.group in ("constrained", "frictional")
+        free = _unheld(robot, state, given, parameters) if held else 0.0
         return [free, *[0.0] * (len(expected) - 1)]
     kinds = ["lam" if result.startswith("dlam") else "" for result in entry.outputs]
     peaks = dict.fromkeys(kinds, 0.0)

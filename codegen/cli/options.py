@@ -12,7 +12,7 @@ ROBOT = (
     "a bundled robot (`rigidc robots` lists them), a mechanism such as chain:20, or a .urdf, .xml (MJCF) or .json file"
 )
 
-GROUPS = ("common", "quantities", "derivatives", "steps", "constrained", "delassus", "damped", "loops")
+GROUPS = ("common", "quantities", "derivatives", "steps", "constrained", "frictional", "delassus", "damped", "loops")
 
 
 def add_robot(parser: argparse.ArgumentParser, several: bool = False) -> None:
@@ -159,14 +159,14 @@ def add_task(parser: argparse.ArgumentParser, endless: bool = False) -> argparse
     group.add_argument(
         "--contact",
         dest="contacts",
-        metavar="FRAME[:ROWS][:in=AXES][:kp=N][:kd=N][:spatial]",
+        metavar="FRAME[:ROWS][:in=AXES][:kp=N][:kd=N][:friction=N][:spatial]",
         action="append",
         default=[],
         help="a held frame: all of it (6, the default), its origin (3), all but turns about an axis (hinge-y, or "
         "hinge:axis=0,1,-1), the corners of a sole (foot-0.2x0.1, along x and y), or rows by name (x,y,rz); along the "
         "frame's own axes, the world's (in=world) or another frame's (in=FRAME); with gains on errors against target "
-        "poses; of the classical acceleration, or with spatial of the spatial one; repeatable (default: 6 at every "
-        "tip)",
+        "poses; points with friction break, stick and slip; of the classical acceleration, or with spatial of the "
+        "spatial one; repeatable (default: 6 at every tip)",
     )
     group.add_argument(
         "--iterations",

@@ -171,6 +171,7 @@ def holding(
                     on_body=ContactRows(K, origin, Transform(steps), force, square),
                     stated=StatedRows(number, constant(point), own, outside, contact.spatial),
                     scale=float(np.linalg.norm(numbers)),
+                    friction=contact.friction,
                 )
             )
     return tuple(held)

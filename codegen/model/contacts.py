@@ -1,7 +1,7 @@
 """Contacts as users state them, in Python and as a text.
 
-FRAME[:ROWS][:axis=X,Y,Z][:in=AXES][:kp=NUMBER][:kd=NUMBER][:spatial] (kp and kd: one number, or one per row, with
-commas between), where ROWS is one of
+FRAME[:ROWS][:axis=X,Y,Z][:in=AXES][:kp=NUMBER][:kd=NUMBER][:friction=NUMBER][:spatial] (kp and kd: one number, or one
+per row, with commas between), where ROWS is one of
   6            the whole frame (the default), 3 its origin
   hinge-x      all but turns about the x axis (or y, z), or `hinge` about any other, which axis=X,Y,Z gives
   foot-LxW     the four corners of a sole, L long (m, along x) and W wide (along y), about the frame's origin
@@ -9,6 +9,7 @@ commas between), where ROWS is one of
 and AXES those that the rows, and so the multipliers, are along: `world`, or another frame's; by default the
 frame's own.
 A foot may be held in part, x,y,z of its corners by default: foot-LxW,z holds them vertically.
+With friction the forces at every point (rows x,y,z) push along z and are within a cone about it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class Contact:
     `rows` is m x 6, acting on [angular; linear] acceleration along `axes`: the frame's own (""), "world", or those of
     another frame. `points` (m, in the frame's own axes) are where each row takes the linear part; none: all at the
     frame's origin. `kp` and `kd` are gains on errors of position and velocity (m each, or none). With `spatial`, the
-    linear part is that of the spatial acceleration, otherwise the classical one.
+    linear part is that of the spatial acceleration, otherwise the classical one. With `friction`, forces at a point
+    obey Coulomb's law, its coefficient times the force along the last row being the most across; without, rows hold.
     """
 
     frame: Frame
@@ -53,6 +55,7 @@ class Contact:
     kp: tuple[float, ...] = ()
     kd: tuple[float, ...] = ()
     spatial: bool = False
+    friction: float | None = None
 
     def __str__(self) -> str:
         return text_of(self)
@@ -82,6 +85,7 @@ def contact_on(
     kp: float | Sequence[float] = 0.0,
     kd: float | Sequence[float] = 0.0,
     spatial: bool = False,
+    friction: float | None = None,
 ) -> Contact:
     """See `Robot.contact`."""
     held, name = model.frame(frame), f"contact on {frame!r}"
@@ -93,6 +97,8 @@ def contact_on(
     at = _places(name, points) if corners is None else corners
     if axes and axes != "world":
         model.frame(axes)
+    if friction is not None:
+        _check_friction(name, friction, matrix)
     matrix = np.tile(matrix, (max(len(at), 1), 1))
     return Contact(
         held,
@@ -102,7 +108,17 @@ def contact_on(
         _gains(name, "kp", kp, len(matrix)),
         _gains(name, "kd", kd, len(matrix)),
         spatial,
+        None if friction is None else float(friction),
     )
+
+
+def _check_friction(name: str, friction: Any, rows: Array) -> None:
+    """RobotError unless forces on these rows of a point can be within a cone of this coefficient."""
+    if not np.array_equal(rows, np.eye(6)[3:]):
+        raise RobotError(f"{name}: friction needs the rows x,y,z of points; write 3, or a foot such as foot-0.2x0.1")
+    number = _numeric(friction)
+    if number is None or number.ndim or not 0 <= number < np.inf:
+        raise RobotError(f"{name}: friction must be a number of at least zero, not {friction!r}")
 
 
 def _places(name: str, points: Sequence[Sequence[float]]) -> Array:
@@ -133,7 +149,7 @@ def contact_of(model: Model, text: str) -> Contact:
         if not word or own.keys() & found.keys():
             raise RobotError(
                 f"contact {text!r}: {word!r} is one too many; "
-                "write FRAME:ROWS:axis=X,Y,Z:in=AXES:kp=NUMBER:kd=NUMBER:spatial"
+                "write FRAME:ROWS:axis=X,Y,Z:in=AXES:kp=NUMBER:kd=NUMBER:friction=NUMBER:spatial"
             )
         found |= own
     return contact_on(model, frame, found.pop("rows", 6), **found)
@@ -146,6 +162,8 @@ def _option(text: str, word: str) -> dict[str, Any]:
     if word[:3] in ("kp=", "kd="):
         gains = _numbers(text, word, "100")
         return {word[:2]: gains if len(gains) > 1 else gains[0]}
+    if word.startswith("friction="):
+        return {"friction": _numbers(text, word, "0.7")[0]}
     if word.startswith("axis="):
         return {"axis": _numbers(text, word, "0,1,-1")}
     return {"rows": word}
@@ -247,6 +265,7 @@ def text_of(contact: Contact) -> str:
     words = [contact.frame.name, _kind(contact)]
     words += [f"in={contact.axes}"] * bool(contact.axes)
     words += [f"{name}={gains}" for name in ("kp", "kd") if (gains := gain_of(contact, name))]
+    words += [f"friction={number(contact.friction)}"] if contact.friction is not None else []
     return ":".join(words + ["spatial"] * contact.spatial)
 
 

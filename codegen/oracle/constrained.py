@@ -19,7 +19,7 @@ import numpy as np
 from codegen.algorithms import BEHIND, OPTIONAL, optional
 from codegen.errors import UnsuitedError
 from codegen.model.contacts import whole_tips
-from codegen.oracle import dynamics, kinematics, loops, stated
+from codegen.oracle import coulomb, dynamics, kinematics, loops, stated
 from codegen.oracle.batches import apply, numbers, solved, transposed
 from codegen.oracle.derivatives import analytic
 from codegen.oracle.parameters import with_parameters
@@ -106,6 +106,16 @@ def softened(at: Equations, tau: Array, k: Array, R: Array) -> tuple[Array, Arra
     return free + solved(at.M, apply(transposed(at.J), lam)), lam
 
 
+def frictional(at: Equations, tau: Array, k: Array, contacts: Sequence[Contact]) -> tuple[Array, Array]:
+    """The same of contacts that break, stick and slip by Coulomb's law, state by state."""
+    free, W = solved(at.M, tau - at.bias), delassus(at)
+    c = apply(at.J, free) + at.drift - k
+    lam = np.empty_like(c)
+    for place in np.ndindex(c.shape[:-1]):
+        lam[place] = coulomb.multipliers(W[place], c[place], contacts)
+    return free + solved(at.M, apply(transposed(at.J), lam)), lam
+
+
 def smooth(of: str, model: Model, q: ArrayLike, contacts: Sequence[Contact] | None = None) -> bool:
     """Whether dynamics by this name take complex steps at a configuration: those of trees, with independent rows.
 
@@ -143,7 +153,7 @@ def _check_independent(model: Model, at: Equations) -> None:
 
 
 def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Array, ...]]:
-    """An entry of `codegen.oracle.ORACLE`: `held`, `soft`, `W`, `Winv`, or an inverse `applied` to a vector.
+    """An entry of `codegen.oracle.ORACLE`: `held`, `soft`, `frictional`, `W`, `Winv`, or an inverse `applied`.
 
     `consistent` is Winv and Winv J M^-1. Optional inputs (`codegen.algorithms.OPTIONAL`, `BEHIND`) are given by name
     among the `parameters`.
@@ -181,6 +191,8 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
             return weighed(at, numbers(tau), k, lam0, weight)
         if kind == "soft":
             return softened(at, numbers(tau), k, R)
+        if kind == "frictional":
+            return frictional(at, numbers(tau), k, held)
         if kind == "W":
             return delassus(at)
         inverse = damped(at, mu)
@@ -203,6 +215,7 @@ DYNAMICS: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
 }
 ENTRIES: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
     **DYNAMICS,
+    "nsgs": entry("frictional"),
     **dict.fromkeys(("aba_osim", "ltl_osim", "kjr", "pv_osim", "pv_osimr"), entry("W")),
     "caba_osim": entry("Winv"),
     "kkt_inverse": entry("consistent"),

@@ -113,7 +113,7 @@ class LoweredContact:
 
     `force` are unit forces of the rows on the node's bodies (6 k x m), `scale` the size of their numbers. `yields` is
     the compliance (its trace) along rows of the contact that are held already; `stiff` says that the inertias know the
-    weight of its rows.
+    weight of its rows. With `friction`, forces are within a cone about the last row.
     """
 
     body: int
@@ -125,6 +125,7 @@ class LoweredContact:
     scale: float
     yields: SX = field(default_factory=lambda: SX(1, 1))
     stiff: bool = False
+    friction: float | None = None
 
     @property
     def size(self) -> int:

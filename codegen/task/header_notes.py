@@ -86,6 +86,8 @@ def _motion(contact: Contact, task: Task) -> Iterator[str]:
     for name, unit in UNITS.items():
         if name not in task.parameters and (gains := gain_of(contact, name)):
             yield f"{name} {gains} {unit}"
+    if contact.friction is not None:
+        yield f"friction {number(contact.friction)} about the last of three rows"
 
 
 ABOUT = {

@@ -97,6 +97,10 @@ class Task:
     def signature(self) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         """The inputs and outputs of the algorithm."""
         entry = self.entry
+        if self.form.derivative and entry.breaks:
+            raise RobotError(
+                f"{self.algorithm} has no derivatives, as contacts may begin to slip; take prox_pv, which holds them"
+            )
         for name in self.parameters:
             if name in {*OPTIONAL, *BEHIND} and BEHIND.get(name, name) not in entry.inputs:
                 raise RobotError(f"parameter {name!r}: {self.algorithm} has no such input; leave it out")
@@ -140,6 +144,13 @@ class Task:
             raise RobotError(
                 f"{self.model.name}: {self.algorithm} works on contacts, and the list of them is empty; take aba, "
                 "which holds nothing, or leave contacts out, which holds every tip"
+            )
+        slippery = next((contact for contact in self.contacts if contact.friction is not None), None)
+        if slippery and not self.entry.breaks:
+            able = ", ".join(name for name, other in ALGORITHMS.items() if other.breaks)
+            raise RobotError(
+                f"{self.model.name}: {self.algorithm} holds the contact {slippery} whatever force that takes; "
+                f"take {able}, or leave out friction"
             )
         return self.contacts
 

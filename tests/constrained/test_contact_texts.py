@@ -114,7 +114,7 @@ def test_the_header_says_what_every_row_holds(tmp_path):
         ("lbr_iiwa_link_7:hinge-y:axis=0,1,0", "only rows 'hinge' take an axis"),
         ("lbr_iiwa_link_7:hinges", "'hinges' are not known"),
         ("lbr_iiwa_link_7:x,x", "row 'x' is named twice in 'x,x'; name it once"),
-        ("lbr_iiwa_link_7:3:6", "'6' is one too many; write FRAME:ROWS:.*:kd=NUMBER:spatial$"),
+        ("lbr_iiwa_link_7:3:6", "'6' is one too many; write FRAME:ROWS:.*:kd=NUMBER:friction=NUMBER:spatial$"),
         ("lbr_iiwa_link_7::3", "'' is one too many"),
         ("lbr_iiwa_link_7:3:in=sky", "no frame 'sky'"),
         ("lbr_iiwa_link_7:3:in=world:in=world", "'in=world' is one too many"),

@@ -1,0 +1,79 @@
+"""Coulomb's law at one point: forces within a cone, Signorini's condition along its axis, sliding against the force.
+
+A point whose rows x, y, z (z along the axis) move as c + W lam under its forces lam breaks away (lam = 0), sticks (c +
+W lam = 0 within the cone |lam_t| <= friction lam_z), or slides. Then lam is on the cone, z stays, and the tangential
+motion is opposed to the force, c_t + W lam = -alpha lam_t with alpha > 0. Without z, and along it,
+
+    (S + alpha) lam_t = -r,    lam_z = -(c_z + W_zt lam_t) / W_zz,    friction lam_z = |lam_t|,
+
+with the Schur complement S = W_tt - W_tz W_zt / W_zz and r = c_t - W_tz c_z / W_zz. That is one equation of alpha
+(Bonnefon and Daviet, Quartic formulation of Coulomb 3D frictional contact, 2011), friction lam_z / |lam_t| = 1, whose
+left side is below one at alpha = 0, grows without bound, and almost linearly: Newton's method settles in a few steps.
+"""
+
+from __future__ import annotations
+
+from casadi import SX, dot, fmax, if_else, logic_and, norm_2, trace, vertcat
+
+from codegen.spatial import divisor
+from codegen.spatial.solve import VANISHING
+
+NEWTON = 8  # steps, each of which squares the error: rounding is left where forces and motions are closely coupled, too
+TINY = 1e-300  # keeps forces of length zero from dividing by it
+
+
+def cone_force(W: SX, c: SX, friction: float) -> SX:
+    """The forces (3, z last) of a point that moves as c (3) + W (3 x 3) times these.
+
+    Directions in which nothing can move the point are left out, and the status tells.
+    """
+    W_zz, c_z = divisor(W[2, 2], W[2, 2], VANISHING * trace(W)), c[2]
+    if not friction:
+        return vertcat(0, 0, fmax(-c_z / W_zz, 0))
+    w = W[:2, 2] / W_zz
+    S, r = W[:2, :2] - w @ W[2, :2], c[:2] - w * c_z
+
+    # the forces for an alpha, and how they change with it
+    def forces(alpha: SX, regular: bool = True) -> tuple[SX, SX, SX, SX]:
+        a, b, d = S[0, 0] + alpha, S[0, 1], S[1, 1] + alpha
+        size = a * d - b * b
+        scale = 1 / (size if regular else divisor(size, size, VANISHING * trace(W) ** 2))
+        t = vertcat(b * r[1] - d * r[0], b * r[0] - a * r[1]) * scale
+        change = vertcat(b * t[1] - d * t[0], b * t[0] - a * t[1]) * scale
+        return t, -c_z / W_zz - dot(w, t), change, -dot(w, change)
+
+    # Newton's method, and halves of the interval that holds the root where it would leave this
+    t, z, dt, dz = forces(SX(0), regular=False)
+    stick, sticks = vertcat(t, z), norm_2(t) <= friction * z
+    low, high = SX(0), norm_2(r) * (1 + friction * norm_2(w)) / (TINY - friction * c_z / W_zz)
+    alpha = low
+    for _ in range(NEWTON):
+        length = norm_2(t) + TINY
+        ratio, slope = friction * z / length, friction * (dz - z * dot(t, dt) / length**2) / length
+        low, high = if_else(ratio < 1, alpha, low), if_else(ratio < 1, high, alpha)
+        near = alpha + (1 - ratio) / slope
+        alpha = if_else(logic_and(low <= near, near <= high), near, (low + high) / 2)
+        t, z, dt, dz = forces(alpha)
+    slide = vertcat(t * (friction * z / (norm_2(t) + TINY)), z)
+    return if_else(c_z < 0, if_else(sticks, stick, slide), 0)
+
+
+def on_cone(x: SX, friction: float) -> SX:
+    """The point of the cone that is nearest to x (3, z last)."""
+    t, z, length = x[:2], x[2], norm_2(x[:2])
+    along = (z + friction * length) / (1 + friction**2)
+    side = vertcat(t * (friction * along / (length + TINY)), along)
+    return if_else(length <= friction * z, x, if_else(friction * length <= -z, 0, side))
+
+
+def lack(W: SX, motion: SX, lam: SX, friction: float | None) -> SX:
+    """What forces (3) of a point with this motion (3) lack of the law, in units of motion; zero if they obey it.
+
+    lam is nearest on the cone to lam - motion', whose z is larger by friction times the speed (De Saxce's correction).
+    Rows of a contact without friction (None) lack what they move.
+    """
+    if friction is None:
+        return motion
+    size = trace(W) / 3
+    whole = vertcat(motion[:2], motion[2] + friction * norm_2(motion[:2]))
+    return size * (lam - on_cone(lam - whole / size, friction))

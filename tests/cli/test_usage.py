@@ -22,7 +22,7 @@ def test_every_command_explains_itself_with_examples(rigidc: Run, command: str) 
 
 
 def test_help_on_contacts_names_all_that_their_texts_say(rigidc: Run) -> None:
-    assert "FRAME[:ROWS][:in=AXES][:kp=N][:kd=N][:spatial]" in rigidc("generate", "--help")
+    assert "FRAME[:ROWS][:in=AXES][:kp=N][:kd=N][:friction=N][:spatial]" in rigidc("generate", "--help")
 
 
 def test_the_overview_names_every_command(rigidc: Run) -> None:

@@ -69,9 +69,17 @@ class Robot(Model):
         k - kp error - kd (rate of it). With `friction`, a coefficient, points break, stick and slip, z being the
         normal. RobotError if it does not fit.
         """
-        gains = {"kp": kp, "kd": kd}
         return contact_on(
-            self, frame, rows, axis=axis, points=points, axes=axes, spatial=spatial, friction=friction, **gains
+            self,
+            frame,
+            rows,
+            axis=axis,
+            points=points,
+            axes=axes,
+            kp=kp,
+            kd=kd,
+            spatial=spatial,
+            friction=friction,
         )
 
     def with_frame(

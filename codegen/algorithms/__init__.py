@@ -221,7 +221,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             SOLUTION,
             "contacts that break, stick and slip",
             "frictional",
-            Needs(held="softly"),
+            Needs(held="softly"),  # no joint follows from rows that may break
             WITH_CONTACTS,
             breaks=True,
         ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import interpreted
 import numpy as np
 import pytest
 from casadi import SX, Function
@@ -18,6 +17,7 @@ from codegen.oracle import ORACLE, constrained, coulomb
 from codegen.recursions.coulomb import cone_force
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 FEET = ("FL_FOOT:3:in=world:friction=0.7", "FR_FOOT:3:in=world:friction=0", "HL_FOOT:3:friction=1", "HR_FOOT:3")
@@ -53,19 +53,15 @@ def _point(friction: float) -> codegen.Contact:
 
 
 @pytest.mark.parametrize("name", besides(["solo12", "iiwa"], CASES))
-def test_the_oracle_finds_the_same(name: str) -> None:
-    robot, (f, contacts) = codegen.load(name), _built(name)
+def test_the_oracle_finds_the_same(build: Callable[..., Any], name: str) -> None:
+    robot = codegen.load(name)
+    contacts = tuple(contact_of(robot, text) for text in CASES[name])
+    f = build(robot, "nsgs", contacts=contacts, iterations=5)
     for seed in range(20):
         q, v, tau = robot.random(seed)
         found, expected = f(q, v, tau), ORACLE["nsgs"](robot, q, v, tau, contacts=contacts)
         for mine, theirs in zip(found, expected, strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * max(np.abs(theirs).max(), 1.0))
-
-
-def _built(name: str, **options: Any) -> tuple[Any, tuple[codegen.Contact, ...]]:
-    robot = codegen.load(name)
-    contacts = tuple(contact_of(robot, text) for text in CASES[name])
-    return interpreted.build(robot, "nsgs", contacts=contacts, iterations=5, **options), contacts
 
 
 @pytest.mark.thorough
@@ -89,15 +85,16 @@ def test_compiled_and_to_a_tolerance() -> None:
 
 @pytest.mark.parametrize(("degrees", "friction"), [(20, 0.5), (40, 0.5), (40, 0.0)])
 def test_a_block_on_a_slope(tmp_path: Path, degrees: float, friction: float) -> None:
-    """It rests where the slope is below the angle of friction, and else slides at g (sin - friction cos)."""
+    """Compiled C: at rest where the slope is below the angle of friction, else sliding at g (sin - friction cos)."""
     robot = codegen.load(_block(tmp_path)).with_frame("slope", "block", rpy=(0, math.radians(degrees), 0))
     held = robot.contact("slope", 3, friction=friction)
-    a, lam = interpreted.build(robot, "nsgs", contacts=[held])(robot.neutral(), np.zeros(3), np.zeros(3))
+    fd = codegen.build(robot, "nsgs", contacts=[held])
+    a, lam = fd(robot.neutral(), np.zeros(3), np.zeros(3))
     down = np.array([math.cos(math.radians(degrees)), 0, -math.sin(math.radians(degrees))])
     rate = 9.81 * max(0.0, math.sin(math.radians(degrees)) - friction * math.cos(math.radians(degrees)))
     np.testing.assert_allclose(a, rate * down, atol=1e-12)
     assert lam[2] == pytest.approx(2 * 9.81 * math.cos(math.radians(degrees)))
-    (a, lam) = interpreted.build(robot, "nsgs", contacts=[held])(robot.neutral(), np.zeros(3), [0, 0, 30])
+    a, lam = fd(robot.neutral(), np.zeros(3), [0, 0, 30])
     np.testing.assert_allclose(a, [0, 0, 15 - 9.81])  # lifted
     assert not lam.any()
 

@@ -27,6 +27,8 @@ from opcount.studies.measured import PAPER, Held
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from codegen.algorithms.entry import Algorithm
+
 FILE = Path(__file__).with_name("baseline.json")
 HEADER = ("robot", "algorithm", "tier", "baseline", "now", "change", "percent")
 
@@ -68,7 +70,12 @@ def work() -> tuple[tuple[str, str], ...]:
         for name, wanted in groups.items()
         for algorithm, entry in ALGORITHMS.items()
         if entry.group in wanted
-    ) + tuple((name, entry.name) for entry in derived for name in DERIVED[entry.group]["k" in entry.inputs])
+    ) + tuple((name, entry.name) for entry in derived for name in _small(entry))
+
+
+def _small(entry: Algorithm) -> Iterable[str]:
+    """Of which robots, or robots with contacts, derivatives, steps and quantities are counted."""
+    return SLIPPING if entry.breaks else DERIVED[entry.group]["k" in entry.inputs]
 
 
 def read(file: Path = FILE) -> Counts:

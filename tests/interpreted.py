@@ -24,6 +24,7 @@ from codegen.ir.interpreter import interpret
 from codegen.ir.staging import staged
 from codegen.task import options as asked
 from codegen.task.auto_select import resolved
+from codegen.tracing.directional import traced
 from codegen.tracing.task import Task
 from codegen.tracing.trace import trace, trace_iteration
 
@@ -72,6 +73,7 @@ def task_of(robot: codegen.Model, algorithm: str, **options: Any) -> Task:
     """The task of these options of `codegen.build`; what they say of the C does not matter."""
     given = {name: options.get(name, ()) for name in ("frames", "external", "parameters")}
     more = {"contacts": options.get("contacts"), "iterations": options.get("iterations", 3)}
+    more |= {"derivative": options.get("derivative", ""), "wrt": options.get("wrt", ())}
     return resolved(asked.task_of(robot, algorithm, **given, **more))
 
 
@@ -83,7 +85,7 @@ def operations(robot: codegen.Model, algorithm: str, **options: Any) -> int:
 @lru_cache(maxsize=40)
 def graph_of(task: Task) -> Graph:
     """The graph of a task as it is emitted, a large one as written."""
-    return passed(trace(task))
+    return passed(traced(task))
 
 
 def passed(written: Graph) -> Graph:

@@ -96,6 +96,7 @@ def test_compiled_graphs(backend):
     np.testing.assert_allclose(tau.grad, expected, rtol=1e-12, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # which PyTorch itself causes, and would hide
 @pytest.mark.thorough
 def test_pytorchs_own_checks_of_operators(monkeypatch):
     robot, operators = codegen.load("chain:2"), []

@@ -78,6 +78,7 @@ from codegen.algorithms.ltl import ltl
 from codegen.algorithms.ltl_osim import ltl_osim
 from codegen.algorithms.minverse import minverse
 from codegen.algorithms.nsgs import nsgs
+from codegen.algorithms.nsgs_derivatives import nsgs_derivatives, nsgs_linearised
 from codegen.algorithms.project import project
 from codegen.algorithms.projected_osim import projected_osim
 from codegen.algorithms.projected_rnea import projected_rnea
@@ -105,7 +106,8 @@ from codegen.lowering.problem import Needs
 
 Q, STATE_AND_MOTION, STATE_AND_FORCE = ("q",), ("q", "v", "a", "f_ext"), ("q", "v", "tau", "f_ext")
 STATE, MOTION, MOMENTUM = ("q", "v"), ("q", "v", "a"), ("h", "A_g")
-HELD, PROXIMAL, SOLUTION = (*STATE_AND_FORCE, "k"), (*STATE_AND_FORCE, "k", "mu", "lam0"), ("a", "lam")
+HELD, SOLUTION = (*STATE_AND_FORCE, "k"), ("a", "lam")
+PROXIMAL, FRICTIONAL = (*HELD, "mu", "lam0"), (*HELD, "lam0")
 
 BY_STATE = ("da_dq", "da_dv", "da_dtau", "dlam_dq", "dlam_dv", "dlam_dtau")
 FORCES, BOTH = Needs(swept="forces"), Needs(swept="both")
@@ -217,12 +219,13 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm(
             "nsgs",
             nsgs,
-            (*HELD, "lam0"),
+            FRICTIONAL,
             SOLUTION,
             "contacts that break, stick and slip",
             "frictional",
             Needs(held="softly"),  # no joint follows from rows that may break
             WITH_CONTACTS,
+            divides=True,
             breaks=True,
         ),
         delassus("ltl_osim", ltl_osim, Q, ("W",), "Delassus matrix by LTL", declares=replace(PAIRS, joint_space=True)),
@@ -338,6 +341,17 @@ ALGORITHMS: dict[str, Algorithm] = {
             divides=True,
         ),
         derivatives(
+            "nsgs_derivatives",
+            nsgs_derivatives,
+            FRICTIONAL,
+            BY_STATE,
+            "derivatives of nsgs",
+            differentiates=SOLUTION,
+            by_columns=held_looped(nsgs_derivatives),
+            divides=True,
+            breaks=True,
+        ),
+        derivatives(
             "integrate_derivatives", integrate_derivatives, ("q", "dv"), ("dq1_dq", "dq1_ddv"), "derivatives of steps"
         ),
         derivatives(
@@ -349,6 +363,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         ),
         *stepped("aba", STATE_AND_FORCE),
         *(entry for name, inputs in HELD_STEPS.items() for entry in stepped(name, inputs)),
+        *stepped("nsgs", FRICTIONAL, ["semi_implicit_euler"], breaks=True),
         loops("project", project, ("guess",), ("closed", "residual"), "closing of loops", declares=CLOSES),
         loops("projected_rnea", projected_rnea, STATE_AND_MOTION, ("tau",), "RNEA, projected"),
         loops("projection_fd", projection_fd, STATE_AND_FORCE, ("a",), "projection method"),
@@ -416,6 +431,7 @@ PARTS: dict[str, Algorithm] = {
                 declares=IN_JOINT_SPACE if name == "aba" else Needs(),
                 by_columns=(looped if name == "aba" else held_looped)(run),
                 divides=name != "aba",
+                breaks=name == "nsgs",
             )
             for name, run, inputs in (
                 ("aba", aba_linearised, STATE_AND_FORCE),
@@ -423,6 +439,7 @@ PARTS: dict[str, Algorithm] = {
                 ("prox_pv", proximal_linearised, PROXIMAL),
                 ("constrained_aba", proximal_linearised, PROXIMAL),
                 ("pv_soft", soft_linearised, (*HELD, "R")),
+                ("nsgs", nsgs_linearised, FRICTIONAL),
             )
         ),
     )

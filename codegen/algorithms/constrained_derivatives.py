@@ -191,18 +191,18 @@ def linearised(
     M = inverse_factors(tree)
     rows = (looped_rows if parts.many(tree.m) else written_rows)(tree, M, recursions, parts)
     response, dual = rows.response, solver(rows.W, parts)
-    a, changes = solution(tree, given, rows, dual, by, R)
+    a, negative, changes = solution(tree, given, rows, dual, by, R)
     # the inverse of the matrix of the equations above: da and -dlam by dtau and dc
-    negative = dual.negative()
     lam_tau = Product(negative, response)
+    felt = lam_tau if dual.symmetric else Product(transposed(negative), response)
     scaled = M.scaled(M.L)
     Minv = Product(M.L, scaled, transposed=True, symmetric=True)
-    a_tau = Product(response, lam_tau, Minv, transposed=True, symmetric=True)
+    a_tau = Product(response, lam_tau, Minv, transposed=True, symmetric=dual.symmetric)
     limbs, moved, lam = limbs_of(tree, scaled, parts.many(tree.m)), list[Result](), list[Result]()
     # limbs with the trunk held, then what is left
     for at in changes:
         own, force, met = limbs.first(at, rows.J)
-        moved.append(Product(a_tau, force, Product(lam_tau, met, own, transposed=True)))
+        moved.append(Product(a_tau, force, Product(felt, met, own, transposed=True)))
         lam.append(Product(lam_tau, force, Product(negative, met, at.idle)))
     others = [x for pair in zip(moved[2:], lam[2:], strict=True) for x in pair]
     return a, *moved[:2], a_tau, *lam[:2], lam_tau, *others
@@ -245,8 +245,8 @@ def looped_rows(tree: Tree, M: InverseFactors, recursions: Recursions, parts: Pa
 
 def solution(
     tree: Tree, given: Given, rows: Rows, dual: Dual, by: Sequence[SX] = (), R: SX | None = None
-) -> tuple[SX, list[Change]]:
-    """The solution's a, and how its equations change by q, by v, and by each column of symbols."""
+) -> tuple[SX, Result, list[Change]]:
+    """The solution's a, the negative of the dual there, and how equations change by q, by v, and by each of `by`."""
     v, tau, f_ext, k = given
     still, J, lam0 = zeros(tree.nv), rows.J, zeros(tree.m)
     free = rows.of_M(tau - rnea(tree, v, still, f_ext))
@@ -263,7 +263,7 @@ def solution(
     changes += by_symbols(tree, given, zeros(tree.m) if R is None else R, a, lam, by)
     if dual.redundant:
         changes = least_squares(tree, rows, dual, lack, lam - lam0, along, changes, by)
-    return a, changes
+    return a, dual.negative(lack, lam), changes
 
 
 def forces_by_state(

@@ -42,7 +42,8 @@ class Algorithm:
     rows that must not depend on each other. `differentiates` are the results whose derivatives it gives, where other
     arguments than the state may be asked for: `run` then takes columns of symbols, `by`. `by_columns` is the same by
     loops over columns, for robots of many joints (`codegen.lowering.column_loops`). What `divides` takes `parts`, too:
-    how it is made of expressions and loops. Of one that `breaks`, contacts may have friction; it is not differentiated.
+    how it is made of expressions and loops. Of one that `breaks`, contacts may have friction; it has no second
+    derivatives.
     """
 
     name: str

@@ -85,6 +85,8 @@ def exported(
     """
     if task.iterations is None:
         raise RobotError(f"{task.algorithm}: for CasADi the number of iterations is fixed; give a number of them")
+    if derivatives > 1:
+        task.check_second()
     with undisturbed(), doing(f"{task.algorithm} of {task.model.name} for CasADi"):
         (own, found), made = differentiated(task), list[Exported]()
         whole = {f"adj_{name}": pattern_of(x) for name, x in own.inputs.items()}

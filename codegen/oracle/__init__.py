@@ -86,7 +86,8 @@ def _derivatives(of: str) -> Callable[..., Outputs]:
         if of in constrained.DYNAMICS:
             solution: Any = partial(ORACLE[of], model, **options)
             exact = constrained.smooth(of, _numbered(model, options), q, options.get("contacts"))
-            return derivatives.constrained_dynamics(lambda *at: solution(*at, *rest), step, model, exact, q, v, x)
+            slopes = derivatives.slopes(exact, quadratic=not constrained.by_law(of))
+            return derivatives.constrained_dynamics(lambda *at: solution(*at, *rest), step, model, slopes, q, v, x)
         moved, external = _numbered(model, options), options.get("external", ())
 
         def dynamics_of(name: str) -> Callable[..., Any]:
@@ -180,4 +181,6 @@ ORACLE: dict[str, Callable[..., Outputs]] = {
         for integrator, ending in INTEGRATORS.items()
         for derived in (False, True)
     },
+    "nsgs_step": _step("nsgs", "semi_implicit_euler", False),
+    "nsgs_step_derivatives": _step("nsgs", "semi_implicit_euler", True),
 }

@@ -110,7 +110,7 @@ def frictional(at: Equations, tau: Array, k: Array, contacts: Sequence[Contact])
     """The same of contacts that break, stick and slip by Coulomb's law, state by state."""
     free, W = solved(at.M, tau - at.bias), delassus(at)
     c = apply(at.J, free) + at.drift - k
-    lam = np.empty_like(c)
+    W, lam = np.broadcast_to(W, (*c.shape[:-1], *W.shape[-2:])), np.empty_like(c)
     for place in np.ndindex(c.shape[:-1]):
         lam[place] = coulomb.multipliers(W[place], c[place], contacts)
     return free + solved(at.M, apply(transposed(at.J), lam)), lam
@@ -119,12 +119,18 @@ def frictional(at: Equations, tau: Array, k: Array, contacts: Sequence[Contact])
 def smooth(of: str, model: Model, q: ArrayLike, contacts: Sequence[Contact] | None = None) -> bool:
     """Whether dynamics by this name take complex steps at a configuration: those of trees, with independent rows.
 
-    Soft rows may depend on each other.
+    Soft rows may depend on each other, and a law needs no margin, as no step is damped.
     """
     if not analytic(model) or of not in DYNAMICS:
         return analytic(model)
     at = equations(model, q, np.zeros(model.nv), contacts=whole_tips(model) if contacts is None else contacts)
-    return DYNAMICS[of] is SOFT or rank(at) == (len(at.J), True)
+    found, regular = rank(at)
+    return DYNAMICS[of] is SOFT or (found == len(at.J) and (regular or by_law(of)))
+
+
+def by_law(of: str) -> bool:
+    """Whether forces of contacts obey a law, so that they are no quadratic functions of velocities."""
+    return DYNAMICS[of] is FRICTIONAL
 
 
 def rank(at: Equations) -> tuple[int, bool]:
@@ -202,7 +208,7 @@ def entry(kind: str, undamped: bool = False) -> Callable[..., Array | tuple[Arra
     return evaluate
 
 
-SOFT = entry("soft")
+SOFT, FRICTIONAL = entry("soft"), entry("frictional")
 DYNAMICS: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
     **dict.fromkeys(
         (
@@ -212,10 +218,10 @@ DYNAMICS: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
         entry("held"),
     ),
     "pv_soft": SOFT,
+    "nsgs": FRICTIONAL,
 }
 ENTRIES: dict[str, Callable[..., Array | tuple[Array, ...]]] = {
     **DYNAMICS,
-    "nsgs": entry("frictional"),
     **dict.fromkeys(("aba_osim", "ltl_osim", "kjr", "pv_osim", "pv_osimr"), entry("W")),
     "caba_osim": entry("Winv"),
     "kkt_inverse": entry("consistent"),

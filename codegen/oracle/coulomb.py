@@ -9,17 +9,16 @@ correction of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
+from numpy.typing import NDArray
 
 from codegen.errors import UnsuitedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from codegen.model import Contact
 
@@ -27,11 +26,17 @@ if TYPE_CHECKING:
     Point = tuple[slice, float | None]
 
 SWEEPS, SETTLED, CHECKED = 3000, 1e-13, 1e-10  # at most; what motions lack of the law beside the largest, and may lack
+NEWTON, STUCK = 3, 1e-9  # steps of complex numbers; part of a cone's radius by which forces that stick are within
 RANK = 1e-12  # of compliances beside the largest: rows that depend on each other
 
 
 def multipliers(W: Array, c: Array, contacts: Sequence[Contact]) -> Array:
-    """Forces (m) of contacts whose rows move as c (m) + W (m, m) times these; UnsuitedError if they do not settle."""
+    """Forces (m) of contacts whose rows move as c (m) + W (m, m) times these; UnsuitedError if they do not settle.
+
+    Of numbers with tiny imaginary parts (complex steps) points keep to the branch that real ones take.
+    """
+    if np.iscomplexobj(c):
+        return _along_branches(W, c, multipliers(W.real, c.real, contacts), contacts)
     points, y, scale = _points(contacts), np.zeros_like(c), float(np.abs(c).max(initial=0.0))
     for _ in range(SWEEPS):
         for rows, friction in points:
@@ -55,6 +60,45 @@ def lack(W: Array, c: Array, y: Array, contacts: Sequence[Contact]) -> float:
             z = size * (y[rows] - _nearest(y[rows] - z / size, friction))
         found = max(found, float(np.abs(z).max()))
     return found
+
+
+def _along_branches(W: Array, c: Array, real: Array, contacts: Sequence[Contact]) -> Array:
+    """Forces by Newton's method from real ones, with the equations of breaking, sticking and sliding as they are."""
+    points, y = [(rows, friction, _kind(real[rows], friction)) for rows, friction in _points(contacts)], real
+    for _ in range(NEWTON):
+        motion, parts = c + W @ y, list[tuple[NDArray[Any], NDArray[Any]]]()
+        for rows, friction, kind in points:
+            own = np.eye(len(y))[rows]
+            if kind == "breaks":
+                parts.append((y[rows], own))
+            elif kind == "sticks":
+                parts.append((motion[rows], W[rows]))
+            else:
+                assert friction is not None
+                parts.append(_sliding(motion[rows], y[rows], W[rows], own, friction))
+        lack, slope = (np.concatenate(own) for own in zip(*parts, strict=True))
+        y = y - np.linalg.solve(slope, lack)
+    return y
+
+
+def _kind(y: Array, friction: float | None) -> str:
+    """What a point with these forces does."""
+    if friction is None or np.hypot(y[0], y[1]) < friction * y[2] * (1 - STUCK):
+        return "sticks"
+    return "slides" if y.any() else "breaks"
+
+
+def _sliding(m: Array, f: Array, W: Array, own: Array, friction: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What a sliding point lacks (3), forces f on the cone against its motion m along the ground, and its derivative.
+
+    W and `own` (3, m) are derivatives of m and f by all forces.
+    """
+    if not friction:
+        return np.array([f[0], f[1], m[2]]), np.vstack([own[:2], W[2:]])
+    cone, across = f[0] ** 2 + f[1] ** 2 - (friction * f[2]) ** 2, m[0] * f[1] - m[1] * f[0]
+    by_cone = 2 * (f[0] * own[0] + f[1] * own[1] - friction**2 * f[2] * own[2])
+    by_across = f[1] * W[0] - f[0] * W[1] + m[0] * own[1] - m[1] * own[0]
+    return np.array([cone, across, m[2]]), np.vstack([by_cone, by_across, W[2]])
 
 
 def _points(contacts: Sequence[Contact]) -> list[Point]:

@@ -8,7 +8,8 @@ singular states they are not: the differences of sixth order, of the same values
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -43,11 +44,11 @@ def differences(function: Callable[[Array], Array], size: int, beside: float = 0
     return many_differences(lambda points: np.stack([function(d) for d in points]), size, beside)
 
 
-def many_differences(function: Callable[[Array], Array], size: int, beside: float = 0.0) -> Array:
+def many_differences(function: Callable[[Array], Array], size: int, beside: float = 0.0, rough: float = ROUGH) -> Array:
     """The same of a function of many vectors (k, size) at once."""
-    for step, rough in ((STEP, ROUGH), (SHORTER, CLOSE)):
+    for step, most in ((STEP, rough), (SHORTER, CLOSE)):
         found, rougher, peak = _orders(function, size, step)
-        allowed = rough * np.abs(found).max(initial=0.0) + ROUNDED * max(peak, beside)
+        allowed = most * np.abs(found).max(initial=0.0) + ROUNDED * max(peak, beside)
         if np.abs(found - rougher).max(initial=0.0) <= allowed:
             return found
     raise UntoldError("differences do not tell derivatives here: the state is too close to a singular one")
@@ -79,9 +80,17 @@ def of_quadratic(function: Callable[[Array], Array], size: int) -> Array:
     return np.moveaxis((ahead - back) / 2.0, 0, -1)
 
 
-def slopes(exact: bool) -> tuple[Callable[..., Array], Callable[..., Array]]:
-    """How derivatives by q are taken, and those by what functions are quadratic in."""
-    return (complex_steps, complex_steps) if exact else (many_differences, of_quadratic)
+Slopes: TypeAlias = "tuple[Callable[..., Array], Callable[..., Array]]"
+"""How derivatives are taken by q, and by v, a or tau."""
+
+
+def slopes(exact: bool, quadratic: bool = True) -> Slopes:
+    """Those of functions that take complex steps, or that are quadratic in v, a and tau."""
+    if exact:
+        return complex_steps, complex_steps
+    if quadratic:
+        return many_differences, of_quadratic
+    return (partial(many_differences, rough=ROUGH / 10),) * 2
 
 
 def inverse_dynamics(
@@ -107,17 +116,20 @@ def forward_dynamics(
 
 
 def constrained_dynamics(
-    solution: Callable[..., Any], step: Callable[..., Array], model: Model, exact: bool, q: Array, v: Array, tau: Array
+    solution: Callable[..., Any],
+    step: Callable[..., Array],
+    model: Model,
+    slopes: Slopes,
+    q: Array,
+    v: Array,
+    tau: Array,
 ) -> tuple[Array, ...]:
-    """Derivatives of the accelerations and multipliers of solution(q, v, tau) by q, v and tau: a's, then lam's.
-
-    They are by complex steps (`exact`) if the solution takes these.
-    """
+    """Derivatives of the accelerations and multipliers of solution(q, v, tau) by q, v and tau: a's, then lam's."""
 
     def both(*state: Array) -> Array:
         return end_to_end(*solution(*state))
 
-    n, by_q, by_rates = model.nv, *slopes(exact)
+    n, (by_q, by_rates) = model.nv, slopes
     by_state = (
         by_q(lambda d: both(step(model, q, d), v, tau), n),
         by_rates(lambda d: both(q, v + d, tau), n),

@@ -30,8 +30,8 @@ Divided = Callable[..., tuple[Any, ...]]
 class Parts(Protocol):
     """How a composition is made of parts: as one expression, or as C functions and loops."""
 
-    def once(self, function: Divided) -> OfColumns:
-        """The same function, of which C has one copy, however often it is called."""
+    def once(self, function: Divided, least: int | None = None) -> OfColumns:
+        """The same function, of which C has one copy, however often it is called; of fewer operations, copies."""
 
     def apart(self, symbols: Sequence[SX]) -> Parts:
         """Parts of a function of these symbols, whose results may then be wanted elsewhere."""
@@ -63,7 +63,7 @@ class Inline:
 
     opened: tuple[tuple[SX, Result], ...] = ()
 
-    def once(self, function: Divided) -> OfColumns:
+    def once(self, function: Divided, least: int | None = None) -> OfColumns:
         """The function itself."""
         return partial(function, self)
 

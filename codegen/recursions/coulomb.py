@@ -13,13 +13,13 @@ left side is below one at alpha = 0, grows without bound, and almost linearly: N
 
 from __future__ import annotations
 
-from casadi import SX, dot, fmax, if_else, logic_and, norm_2, trace, vertcat
+from casadi import SX, diag, dot, fmax, horzcat, if_else, logic_and, logic_not, norm_2, trace, vertcat
 
 from codegen.spatial import divisor
 from codegen.spatial.solve import VANISHING
 
 NEWTON = 8  # steps, each of which squares the error: rounding is left where forces and motions are closely coupled, too
-TINY = 1e-300  # keeps forces of length zero from dividing by it
+TINY = 1e-30  # keeps forces of length zero from dividing by it
 
 
 def cone_force(W: SX, c: SX, friction: float) -> SX:
@@ -66,14 +66,44 @@ def on_cone(x: SX, friction: float) -> SX:
     return if_else(length <= friction * z, x, if_else(friction * length <= -z, 0, side))
 
 
+def corrected(motion: SX, friction: float) -> SX:
+    """The motion of a point (3), its z larger by friction times the speed along the ground (De Saxce's correction)."""
+    return vertcat(motion[:2], motion[2] + friction * norm_2(motion[:2]))
+
+
 def lack(W: SX, motion: SX, lam: SX, friction: float | None) -> SX:
     """What forces (3) of a point with this motion (3) lack of the law, in units of motion; zero if they obey it.
 
-    lam is nearest on the cone to lam - motion', whose z is larger by friction times the speed (De Saxce's correction).
-    Rows of a contact without friction (None) lack what they move.
+    lam is nearest on the cone to lam - motion' (`corrected`). Rows of a contact without friction (None) lack what they
+    move.
     """
     if friction is None:
         return motion
     size = trace(W) / 3
-    whole = vertcat(motion[:2], motion[2] + friction * norm_2(motion[:2]))
-    return size * (lam - on_cone(lam - whole / size, friction))
+    return size * (lam - on_cone(lam - corrected(motion, friction) / size, friction))
+
+
+def branch(W: SX, motion: SX, lam: SX, friction: float | None) -> tuple[SX, SX, SX]:
+    """The law as a linear equation, E T motion + H T lam = 0 (3): T, E and H (3 x 3), which are also its derivative.
+
+    T turns x, y to the direction of sliding and across it. A point that breaks away has lam = 0, one that sticks motion
+    = 0. One that slides has lam_t = friction lam_z, motion_z = 0, and its motion against the force: across that
+
+        |lam_t| motion + |motion_t| lam = 0.
+
+    Between two of these, where the law has no derivative, it is that of one.
+    """
+    if friction is None:
+        return SX.eye(lam.size1()), SX.eye(lam.size1()), SX(lam.size1(), lam.size1())
+    size, speed = trace(W) / 3, norm_2(motion[:2])
+    x = lam - corrected(motion, friction) / size
+    length = norm_2(x[:2])
+    breaks = friction * length <= -x[2]
+    sticks = logic_and(length <= friction * x[2], logic_not(breaks)) if friction else SX(0)
+    slides, given = 1 - breaks - sticks, speed / (speed + size * norm_2(lam[:2]) + TINY)
+    along, across = (if_else(slides, x[n] / (length + TINY), not n) for n in range(2)) if friction else (SX(1), SX(0))
+    T = vertcat(horzcat(along, across, 0), horzcat(-across, along, 0), SX([[0, 0, 1]]))
+    E = diag(vertcat(sticks, sticks + slides * (1 - given), 1 - breaks))
+    H = diag(vertcat(1 - sticks, breaks + slides * given, breaks))
+    H[0, 2] = -friction * slides
+    return T, E, size * H

@@ -46,11 +46,16 @@ class LeastSquares:
 
 @dataclass(frozen=True, slots=True)
 class Dual:
-    """How to solve with W (m x m), and the negative of its inverse; of redundant rows W+, and what they are."""
+    """How to solve with W (m x m), and the negative of its inverse; of redundant rows W+, and what they are.
+
+    By a law that is not linear, multipliers solve for one column, what rows lack without them, and the negative is that
+    of how they change with it: at what rows lack, and multipliers there. It need not be symmetric.
+    """
 
     solve: Callable[[Any], Any]
-    negative: Callable[[], Result]
+    negative: Callable[[SX, SX], Result]
     redundant: LeastSquares | None = None
+    symmetric: bool = True
 
     def idle(self, x: Result) -> Result:
         """The part of multipliers (m x n) that exerts no force: of redundant rows."""
@@ -104,7 +109,7 @@ def redundant(tree: Tree, J: SX) -> int:
 
 def _solved(factors: Factors, parts: Parts) -> Dual:
     """A matrix by its factors."""
-    return Dual(lambda B: parts.numbers(factors.solve(B)), lambda: negative_inverse(factors))
+    return Dual(lambda B: parts.numbers(factors.solve(B)), lambda *_: negative_inverse(factors))
 
 
 def _settled(damped: Factors, D: SX, parts: Parts) -> Dual:
@@ -116,7 +121,7 @@ def _settled(damped: Factors, D: SX, parts: Parts) -> Dual:
             X = parts.numbers(damped.solve(B + D @ X))
         return X
 
-    def negative() -> Result:
+    def negative(*at: SX) -> Result:
         first = damped.inverse()
         undone, last = times_left(D, first), negated(first)
         X: Result = last
@@ -138,7 +143,7 @@ def _least_squares(damped: Factors, D: SX, rows: LeastSquares, parts: Parts) -> 
             X = going_on(damped.solve(_more(B, D, X)))
         return X
 
-    def negative() -> Result:
+    def negative(*at: SX) -> Result:
         first = damped.inverse()
         undone, last = times_left(D, first), negated(first)
         X: Result = Product(last, scaled((undone,), -(SQUARED - 1))[0], last)

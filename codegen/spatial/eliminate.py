@@ -7,16 +7,20 @@ matrices near to positive definite ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from casadi import SX, vertcat
 
 
-def eliminated(A: SX, B: SX) -> SX:
-    """A^-1 B for a matrix B of n rows."""
+def eliminated(A: SX, B: SX, pivot: Callable[[SX], SX] | None = None) -> SX:
+    """A^-1 B for a matrix B of n rows; what is divided by is made of each pivot, where these may vanish."""
     n = A.size1()
     H = [{c: A[r, c] for c in range(n) if not A[r, c].is_zero()} for r in range(n)]
     x = [B[r, :] for r in range(n)]
     # last row to first: eliminate its unknown from the rows above it
     for r in reversed(range(n)):
+        if pivot:
+            H[r][r] = pivot(H[r][r])
         for above in (c for c in range(r) if r in H[c]):
             factor = H[above].pop(r) / H[r][r]
             x[above] = x[above] - factor * x[r]

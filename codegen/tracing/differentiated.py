@@ -253,12 +253,14 @@ class Implicit:
 
     def hessian(self, w: SX) -> Blocks:
         """The second derivative of w' y (n x n), by that of the equations at constant multipliers."""
+        self.task.check_second()
         own = self.own
         found = split(self.of_chain(w)[1], own.inputs, own.inputs) if is_chain(self.task) else self.of_one(w)
         return self.within(found, w)
 
     def curved(self, w: SX) -> tuple[Blocks, Blocks]:
         """dy/dx and the second derivative."""
+        self.task.check_second()
         if not is_chain(self.task):
             return self.jacobian(), self.hessian(w)
         own, (J, H) = self.own, self.of_chain(w)

@@ -6,8 +6,9 @@ of contacts, and what the contacts' rows lack. It moves by -(dR/dy)^-1 dR, and w
 derivative results, 2008; Carpentier and Mansard, RSS 2018). dR/dy is symmetric, and y is linear in joint forces tau and
 wanted accelerations k: its derivative along these solves with dR/dy, by the factors that are there. A proximal
 iteration is taken for settled. Of steps of time the same holds for the dynamics at every stage, and for the equation
-that an implicit step solves. Second derivatives are those of weights' results less u' R: at solutions, and at the
-multipliers u that make its gradient by these vanish. All else is algorithmic differentiation.
+that an implicit step solves. Contacts that break and slip have the Jacobian that an algorithm of its own gives. Second
+derivatives are those of weights' results less u' R: at solutions, and at the multipliers u that make its gradient by
+these vanish. All else is algorithmic differentiation.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
-from casadi import SX, densify, dot, gradient, hessian, jtimes, substitute, vec, vertcat
+from casadi import SX, densify, dot, gradient, hessian, horzcat, jtimes, substitute, vec, vertcat
 
 from codegen.algorithms.constrained_derivatives import equations
 from codegen.algorithms.rnea import rnea
@@ -27,6 +28,9 @@ from codegen.recursions.dual import redundant
 from codegen.recursions.expansion import entries
 from codegen.recursions.iteration import Iteration
 from codegen.spatial import eliminated, zeros
+from codegen.tracing.form import Form
+from codegen.tracing.tangents import tangents
+from codegen.tracing.task import ALWAYS
 from codegen.tracing.trace import called, composed, part_of, results_of, stated, symbols_of
 
 if TYPE_CHECKING:
@@ -262,13 +266,47 @@ class Root:
         return Root(self.root, reached, lack, K, tuple(own.at(old, new) for own in self.solutions))
 
 
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A solution of which the derivative J is known, by arguments x: y less J x stands still; y, then J by columns.
+
+    Changes of J are left out, so that it has no second derivative.
+    """
+
+    unknown: SX
+    value: SX
+    residual: SX
+
+    def __str__(self) -> str:
+        return f"{self.residual.size1()} results with their derivatives"
+
+    @property
+    def inner(self) -> SX:
+        """y."""
+        return self.unknown[: self.residual.size1()]
+
+    def multipliers(self, w: SX) -> SX:
+        """w, of one column or more: dR/dy is the identity."""
+        return w
+
+    def forward(self, x: SX, dx: SX) -> SX:
+        """dy along dx, of one column or more."""
+        moved = -jtimes(self.residual, x, dx)
+        return vertcat(moved, SX(self.unknown.size1() - moved.size1(), dx.size2()))
+
+    def at(self, old: SX, new: SX) -> Linear:
+        """The same with expressions in the place of symbols."""
+        return Linear(self.unknown, *(substitute(x, old, new) for x in (self.value, self.residual)))
+
+
 def program_of(task: Task, symbols: list[SX]) -> Program:
     """An algorithm, of these symbols of its arguments, with what it solves left unknown."""
     x, run = vertcat(*symbols), task.entry.run
     if isinstance(run, Composition):
         return composition(task, symbols)
-    own = dynamics(task, symbols)
-    return Program(x, column(results_of(task, symbols))) if own is None else Program(x, own.unknown, (own,))
+    own = solution(task, symbols)
+    size = sum(port.size for port in task.signature[1])
+    return Program(x, column(results_of(task, symbols))) if own is None else Program(x, own.unknown[:size], (own,))
 
 
 def composition(task: Task, symbols: list[SX]) -> Program:
@@ -279,16 +317,16 @@ def composition(task: Task, symbols: list[SX]) -> Program:
         run, part = called(task, name, given), part_of(task, name.removesuffix(LINEARISED))
         ports = part.signature[0]
         own = symbols_of(ports)
-        solution = dynamics(part, own)
+        solved = solution(part, own)
 
         def call(parts: Parts = INLINE, **arguments: SX) -> tuple[Result, ...]:
             """The results, with unknowns in the place of accelerations and multipliers."""
             made = run(parts, **arguments)
-            if solution is None:
+            if solved is None:
                 return made
             columns = [vec(SX(arguments[p.name]).T) if p.name in arguments else given[p.name] for p in ports]
-            unknown = SX.sym("y", solution.unknown.size1())
-            moved = solution.at(vertcat(*own, solution.unknown), densify(vertcat(*columns, unknown)))
+            unknown = SX.sym("y", solved.unknown.size1())
+            moved = solved.at(vertcat(*own, solved.unknown), densify(vertcat(*columns, unknown)))
             found.append(replace(moved, unknown=unknown))
             return (unknown[: made[0].size1()], *made[1:])
 
@@ -304,6 +342,29 @@ def composition(task: Task, symbols: list[SX]) -> Program:
     K, lack = results.equation(unknown)
     root = Root(unknown, plain.reached(task.iterations or 1)[0], lack, K, tuple(found))
     return Program(x, column(results.finish(unknown)), (root,))
+
+
+def solution(task: Task, columns: Sequence[SX]) -> Dynamics | Linear | None:
+    """What the algorithm solves, at symbols of arguments, if the theorem gives its derivatives."""
+    return linear(task, columns) if task.entry.breaks else dynamics(task, columns)
+
+
+def linear(task: Task, columns: Sequence[SX]) -> Linear:
+    """Results of contacts that break and slip, with the derivatives that NAME_derivatives gives."""
+    ports, outputs = task.signature
+    wrt = tuple(port.name for port in ports if port.name not in (*ALWAYS, *OF_ITERATIONS))
+    slopes = replace(task, algorithm=f"{task.algorithm}_derivatives", form=Form(wrt=wrt))
+    names = [port.name for port in slopes.signature[1]]
+    known, blocks = dict(zip(names, results_of(slopes, [*columns]), strict=True)), list[SX]()
+    numbers = dict(zip(task.numbers, columns[len(columns) - len(task.numbers) :], strict=True))
+    for port, x in zip(ports, columns, strict=True):
+        rows = [known.get(f"d{y.name}_d{port.name}", SX(y.size, port.size)) for y in outputs]
+        along = tangents(task.model, numbers, x)[1] if port.name == "q" else SX.eye(port.size)
+        blocks.append(vertcat(*rows) @ along)
+    J, y = horzcat(*blocks), SX.sym("y", sum(port.size for port in outputs))
+    slope = SX.sym("J", J.sparsity())
+    value = vertcat(column(results_of(task, [*columns])), J.nz[:])
+    return Linear(vertcat(y, slope.nz[:]), value, y - slope @ vertcat(*columns))
 
 
 def dynamics(task: Task, columns: Sequence[SX]) -> Dynamics | None:

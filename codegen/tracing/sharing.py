@@ -47,10 +47,11 @@ class Sharing:
         """Symbols of numbers, and the results that have them, each made of the arguments and of those before it."""
         return tuple(self._opened)
 
-    def once(self, function: Divided) -> OfColumns:
+    def once(self, function: Divided, least: int | None = None) -> OfColumns:
         """The same function, a body that is traced at its first call if that is long, and called then.
 
-        Loops within it are made at every call, of what the body has made.
+        Loops within it are made at every call, of what the body has made. It is long with so many operations at
+        `least`, if they are given.
         """
         known: list[tuple[Body, Opened, tuple[Result, ...]]] = []
 
@@ -58,7 +59,9 @@ class Sharing:
             if not known:
                 known.append(self._traced(function, columns))
             ((body, opened, results),) = known
-            return self._called(body, opened, results, columns) if self._long(body) else function(self, *columns)
+            if self._long(body, least):
+                return self._called(body, opened, results, columns)
+            return function(self, *columns)
 
         return called
 
@@ -132,10 +135,11 @@ class Sharing:
             return INLINE.ldl(matrix, part, size)
         return NumberedLDL(LoopedLDL(Factored(matrix, part, size)), self.numbers)
 
-    def _long(self, own: Body) -> bool:
+    def _long(self, own: Body, least: int | None) -> bool:
         """Whether a function is long, and has matrices wide enough for loops."""
         size = Function("f", [*own.given], [*own.made], {"live_variables": False}).n_instructions()
-        least = self.least[all(x.size2() == 1 for x in own.made)]
+        if least is None:
+            least = self.least[all(x.size2() == 1 for x in own.made)]
         return size >= least and all(x.size2() == 1 or x.size2() >= TILE for x in own.made)
 
 

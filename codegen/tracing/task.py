@@ -97,10 +97,8 @@ class Task:
     def signature(self) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         """The inputs and outputs of the algorithm."""
         entry = self.entry
-        if self.form.derivative and entry.breaks:
-            raise RobotError(
-                f"{self.algorithm} has no derivatives, as contacts may begin to slip; take prox_pv, which holds them"
-            )
+        if self.form.derivative not in ("", "jvp", "vjp"):
+            self.check_second()
         for name in self.parameters:
             if name in {*OPTIONAL, *BEHIND} and BEHIND.get(name, name) not in entry.inputs:
                 raise RobotError(f"parameter {name!r}: {self.algorithm} has no such input; leave it out")
@@ -112,6 +110,14 @@ class Task:
         inputs += [parameter_port(self.model, spec, others) for spec in self.numbers]
         more = [self._derivative(y, x) for x in self._wrt(inputs) for y in entry.differentiates]
         return tuple(inputs), (*(self._port(name) for name in entry.outputs), *more)
+
+    def check_second(self) -> None:
+        """RobotError if there are no second derivatives."""
+        if self.entry.breaks:
+            raise RobotError(
+                f"{self.algorithm} has no second derivatives, as contacts may begin to slip; ask for first ones (jvp, "
+                "vjp, derivatives=1), or take prox_pv, which holds contacts"
+            )
 
     def _wrt(self, inputs: Sequence[Port]) -> list[Port]:
         """The arguments of `form.wrt`, of these; RobotError for others."""

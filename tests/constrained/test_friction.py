@@ -1,4 +1,4 @@
-"""Contacts that break, stick and slip: Coulomb's law by itself, against the oracle, on a slope, and what is refused."""
+"""Contacts that break, stick and slip: Coulomb's law by itself, against the oracle, on a slope; their derivatives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from casadi import SX, Function
+from casadi import MX, SX, Function, jacobian
 from thorough import besides
 
 import codegen
@@ -73,14 +73,89 @@ def test_compiled_and_to_a_tolerance() -> None:
     fd = codegen.build(robot, "nsgs", contacts=soles, iterations=None)
     for seed in range(4):
         q, v, tau = robot.random(seed)
-        assert fd(q, v, tau, 1e-6, 1000).residual <= 1e-6  # beside accelerations of 1e5
+        assert fd(q, v, tau, 1e-6, 100).residual <= 1e-6  # beside accelerations of 1e5
         v = np.zeros(robot.nv)  # at rest classical accelerations are spatial ones
-        a, lam, _, residual = fd(q, v, tau, 1e-6, 1000)
+        a, lam, _, residual = fd(q, v, tau, 1e-6, 100)
         assert residual <= 1e-6
         at = constrained.equations(robot, q, v, contacts=soles)
         np.testing.assert_allclose(at.M @ a + at.bias, tau + at.J.T @ lam, rtol=0, atol=1e-9 * np.abs(at.M @ a).max())
         free = at.J @ np.linalg.solve(at.M, tau - at.bias) + at.drift
         assert coulomb.lack(constrained.delassus(at), free, lam, soles) < 1e-5
+
+
+def test_steps_of_newtons_method_settle_what_sweeps_do_not(build: Callable[..., Any]) -> None:
+    """Where feet are closely coupled by the trunk."""
+    robot = codegen.load("go1")
+    feet = tuple(robot.contact(f"{leg}_foot", 3, axes="world", friction=0.7) for leg in ("FL", "FR", "RL", "RR"))
+    f, rng = build(robot, "nsgs", contacts=feet), np.random.default_rng(0)
+    for _ in range(100):
+        q, v, tau = robot.random(rng)
+        at = constrained.equations(robot, q, v, contacts=feet)
+        c = at.J @ np.linalg.solve(at.M, tau - at.bias) + at.drift
+        assert coulomb.lack(constrained.delassus(at), c, f(q, v, tau)[1], feet) < 1e-11 * np.abs(c).max()
+
+
+@pytest.mark.parametrize("name", besides(["solo12", "iiwa"], CASES))
+def test_derivatives(build: Callable[..., Any], name: str) -> None:
+    """Of whatever each point does, and of a step of time; the oracle's are by complex steps along that."""
+    robot = codegen.load(name)
+    contacts = tuple(contact_of(robot, text) for text in CASES[name])
+    slopes, step = (build(robot, f"nsgs_{of}derivatives", contacts=contacts) for of in ("", "step_"))
+    for seed in range(10):
+        q, v, tau = robot.random(seed)
+        expected = ORACLE["nsgs_derivatives"](robot, q, v, tau, contacts=contacts)
+        for mine, theirs in zip(slopes(q, v, tau), expected, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * max(np.abs(theirs).max(), 1.0))
+    expected = ORACLE["nsgs_step_derivatives"](robot, q, v, tau, 1e-2, contacts=contacts)
+    for mine, theirs in zip(step(q, v, tau, 1e-2), expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
+
+
+def test_products_of_derivatives(build: Callable[..., Any]) -> None:
+    """Those of the matrices; by what rows want and by a gain, too."""
+    robot, rng = codegen.load("iiwa"), np.random.default_rng(0)
+    asked: dict[str, Any] = {"contacts": [robot.contact("lbr_iiwa_link_7", 3, friction=0.4)], "parameters": ["k", "kd"]}
+    slopes = build(robot, "nsgs_derivatives", **asked, wrt=["k", "kd"])
+    ahead, back = (build(robot, "nsgs", **asked, derivative=kind) for kind in ("jvp", "vjp"))
+    for seed in range(3):
+        state = (*robot.random(seed), rng.standard_normal(3), rng.uniform(0, 20, 3))
+        found = slopes(*state)
+        J = np.block([[*found[:3], found[6], found[8]], [*found[3:6], found[7], found[9]]])
+        ways, weights = ([rng.standard_normal(n) for n in sizes] for sizes in ((7, 7, 7, 3, 3), (7, 3)))
+        scale = 1e-12 * np.abs(J).max() * 10
+        np.testing.assert_allclose(np.hstack(ahead(*state, *ways)), J @ np.hstack(ways), rtol=0, atol=scale)
+        np.testing.assert_allclose(np.hstack(back(*state, *weights)), np.hstack(weights) @ J, rtol=0, atol=scale)
+    step, product = build(robot, "nsgs_step_derivatives", **asked), build(robot, "nsgs_step", **asked, derivative="vjp")
+    q, v, tau, k, kd = state
+    A, B = step(q, v, tau, 1e-2, k, kd)
+    w = rng.standard_normal(14)
+    found = np.hstack(product(q, v, tau, 1e-2, k, kd, w[:7], w[7:])[:3])
+    np.testing.assert_allclose(found, w @ np.hstack([A, B]), rtol=0, atol=1e-12 * np.abs(A).max() * 10)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["nsgs", "nsgs_derivatives"])
+def test_single_precision(name: str) -> None:
+    robot = codegen.load("solo12")
+    contacts = [contact_of(robot, text) for text in FEET]
+    exact, single = (codegen.build(robot, name, contacts=contacts, dtype=dtype) for dtype in ("float64", "float32"))
+    for seed in range(20):
+        state = robot.random(seed)
+        for mine, theirs in zip(single(*(x.astype(np.float32) for x in state)), exact(*state), strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-3 * max(np.abs(theirs).max(), 1.0))
+
+
+@pytest.mark.thorough
+def test_in_casadi() -> None:
+    robot = codegen.load("iiwa")
+    held = [robot.contact("lbr_iiwa_link_7", 3, axes="world", friction=0.4)]
+    f = codegen.to_casadi(robot, "nsgs", contacts=held, derivatives=1)
+    symbols = [MX.sym(name, size) for name, size in zip(f.name_in(), map(f.size1_in, range(3)), strict=True)]
+    J = Function("J", symbols, [jacobian(y, x) for y in f(*symbols) for x in symbols])
+    at = robot.random(3)
+    expected = codegen.build(robot, "nsgs_derivatives", contacts=held)(*at)
+    for mine, theirs in zip(J(*at), expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-11 * np.abs(theirs).max())
 
 
 @pytest.mark.parametrize(("degrees", "friction"), [(20, 0.5), (40, 0.5), (40, 0.0)])
@@ -129,8 +204,11 @@ def test_what_is_refused() -> None:
     slippery = robot.contact("FL_FOOT", 3, friction=0.7)
     with pytest.raises(RobotError, match=r"prox_pv holds the contact FL_FOOT:3:friction=0\.7 whatever .* take nsgs"):
         codegen.build(robot, "prox_pv", contacts=[slippery])
-    with pytest.raises(RobotError, match="nsgs has no derivatives"):
-        codegen.build(robot, "nsgs", contacts=[slippery], derivative="vjp")
+    for second in ("hvp", "hessian", "tensor"):
+        with pytest.raises(RobotError, match="nsgs has no second derivatives"):
+            codegen.build(robot, "nsgs", contacts=[slippery], derivative=second)
+    with pytest.raises(RobotError, match=r"nsgs has no second derivatives.*derivatives=1"):
+        codegen.to_casadi(robot, "nsgs", contacts=[slippery])
     with pytest.raises(RobotError, match="friction needs the rows x,y,z of points"):
         robot.contact("FL_FOOT", 6, friction=0.7)
     for wrong in (-1.0, math.inf, "much", [0.7, 0.7]):

@@ -71,15 +71,22 @@ def run(name: str, part: Part) -> int:
     if not python:
         print(f"left out: {part.python} is not set; it names a Python with {part.needs}\n", flush=True)
         return 0
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     try:
-        done = subprocess.run([python, "-m", part.module], env={**os.environ, **ALONE, "PYTHONPATH": path}, check=False)
+        done = subprocess.run([python, "-m", part.module], env={**os.environ, **ALONE, **_places()}, check=False)
     except OSError as error:
         note(f"bench: {part.python}: {error}")
         return 2
     if done.returncode not in (0, 1):
         note(f"bench: {name} did not run by {python}; it needs {part.needs or 'rigidc'}")
     return done.returncode if done.returncode in (0, 1) else 2
+
+
+def _places() -> dict[str, str]:
+    """Where Python finds this repository, and programs the libraries of acados if a variable says where that is."""
+    known = {"PYTHONPATH": str(ROOT)}
+    if acados := os.environ.get("ACADOS_SOURCE_DIR"):
+        known["LD_LIBRARY_PATH"] = str(Path(acados) / "lib")
+    return {name: os.pathsep.join([own, *filter(None, [os.environ.get(name)])]) for name, own in known.items()}
 
 
 if __name__ == "__main__":

@@ -150,7 +150,7 @@ def _run(model: Model, rng: np.random.Generator, seed: int) -> Run:
         run = replace(run, frames=tuple(_some(frames, rng, 3)))
     if "f_ext" in entry.inputs and rng.random() < 0.5:
         run = replace(run, external=tuple(_some(frames, rng, 3)))
-    held = entry.group in ("constrained", "delassus", "damped") or {"W", "dlam_dq"} & {*entry.outputs}
+    held = entry.group in ("constrained", "frictional", "delassus", "damped") or {"W", "dlam_dq"} & {*entry.outputs}
     if held:
         own = [frame.name for frame in model.frames if frame.body >= 0]
         number = int(rng.choice([1, 2, 3, 4], p=(0.4, 0.3, 0.2, 0.1)))

@@ -245,9 +245,9 @@ def _held(run: Run, at: constrained.Equations, given: Mapping[str, Array]) -> tu
     settles = "lam0" not in entry.inputs or float((1.0 / (1.0 + held)).sum()) <= UNSETTLED
     if entry.group == "derivatives":  # of rows that contradict each other there are none, or few digits if soft
         return (condition if rows == len(at.J) else np.inf), settles
-    if entry.group != "constrained":
+    if entry.group not in ("constrained", "frictional"):
         return (condition if entry.group != "damped" or regular else np.inf), True
-    if "lam0" in entry.inputs and run.iterations is not None:
+    if "mu" in entry.inputs and run.iterations is not None:
         regular &= (1.0 + held.min(initial=np.inf)) ** -float(run.iterations) < LEFT
     return (condition if regular else np.inf), rows == len(at.J) or entry.name == "pv_soft"
 

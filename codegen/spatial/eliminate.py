@@ -20,7 +20,7 @@ def eliminated(A: SX, B: SX, pivot: Callable[[SX], SX] | None = None) -> SX:
     # last row to first: eliminate its unknown from the rows above it
     for r in reversed(range(n)):
         if pivot:
-            H[r][r] = pivot(H[r][r])
+            H[r][r] = pivot(H[r].get(r, SX(0)))
         for above in (c for c in range(r) if r in H[c]):
             factor = H[above].pop(r) / H[r][r]
             x[above] = x[above] - factor * x[r]

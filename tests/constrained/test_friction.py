@@ -111,6 +111,22 @@ def test_derivatives(build: Callable[..., Any], name: str) -> None:
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
 
 
+@pytest.mark.parametrize("friction", [0.5, None])
+def test_directions_in_which_nothing_moves(build: Callable[..., Any], friction: float | None) -> None:
+    """An arm in a plane, whose tip stays in it: W has a row of zeros, which friction is across."""
+    robot = codegen.load("chain:2")
+    held = (robot.contact("tip", 3, friction=friction),)
+    for name in ("nsgs", "nsgs_derivatives"):
+        f = build(robot, name, contacts=held).with_status()
+        for seed in range(3):
+            state = robot.random(seed)
+            found = f(*state)
+            assert all(np.isfinite(x).all() for x in found)
+            expected = ORACLE[name](robot, *state, contacts=held) if friction else ()
+            for mine, theirs in zip(found, expected, strict=False):
+                np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-10 * max(np.abs(theirs).max(), 1.0))
+
+
 def test_products_of_derivatives(build: Callable[..., Any]) -> None:
     """Those of the matrices; by what rows want and by a gain, too."""
     robot, rng = codegen.load("iiwa"), np.random.default_rng(0)

@@ -56,9 +56,7 @@ PAIRED = 600  # pairs of freedoms, one carrying the other, from which loops over
 CALLED = (12000, 16500)  # operations of a part of steps from which C calls it, as copies of shorter ones are faster
 """The second number is that of parts without matrices (`sharing`): limbs go in step in copies of those."""
 
-IMPROVED = (
-    8000  # operations of a step of contacts with friction (`nsgs`), in which no limbs go in step, from which C calls it
-)
+IMPROVED = 8000  # the same of a step of contacts with friction (`nsgs`), in which no limbs go in step
 
 SWEPT = range(50, 400)
 """Such pairs, of which `aba_derivatives` sweep columns: fewer go faster by products, more are long."""

@@ -118,7 +118,7 @@ def test_tiles_take_rows_that_meet_a_number() -> None:
     first, second = tiled(example())
     assert [tile[:2] for tile in first.tiles] == [(row, column) for column in (0, 1) for row in (0, 4)]
     assert all(first.rows[start:end] == (0, 1, 2) for *_, start, end in first.tiles)
-    assert second.inner == (ROWS,)
+    assert second.across == {"y": COLUMNS, "kept1": COLUMNS, "kept2": COLUMNS}
 
 
 def test_wide_tiles_are_twice_as_wide(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,7 +306,7 @@ def test_products_that_are_only_added_are_terms() -> None:
     for one, other in zip(*(interpret(straight_line(own), x) for own in (before, after)), strict=True):
         np.testing.assert_array_equal(one, other)
     (loops,) = tiled(after)
-    assert len(loops.products) == len(loops.inner) == 2
+    assert len(loops.products) == len(loops.products[0].terms) == 2
 
 
 def test_products_that_something_else_takes_are_no_terms() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from codegen.emission.copies import Copies
 from codegen.emission.factors import Factorisation, Substitutions, scalar_words, words_of
 from codegen.emission.functions import Argument, Call, Function
+from codegen.emission.in_place import owners
 from codegen.emission.row_sums import Spelling
 from codegen.emission.row_sums import lines as sums_in_rows
 from codegen.emission.segments import Segments
@@ -66,6 +67,11 @@ class Step:
     def __str__(self) -> str:
         return str(self.call)
 
+    def takes_of(self, other: Step) -> bool:
+        """Whether it reads an array that the other one writes."""
+        read, written = self.call.arguments[: len(self.reads)], other.call.arguments[len(other.reads) :]
+        return not {*read}.isdisjoint(written)
+
     def head(self, real: str) -> str:
         """The function's arguments, of this type."""
         to = f"*{self.restrict} " if self.restrict else "*"
@@ -74,7 +80,8 @@ class Step:
 
 def kept(function: WithProducts) -> dict[str, Port]:
     """The arrays that are no argument, by their names in C."""
-    return {f"{port.name}_": port for port in function.kept}
+    shared = owners(function)
+    return {f"{port.name}_": port for port in function.kept if port.name not in shared}
 
 
 def unneeded(function: WithProducts, made: Sequence[Argument]) -> frozenset[str]:
@@ -154,8 +161,7 @@ def in_order(steps: Sequence[Step]) -> tuple[Step, ...]:
     """Steps, each after those whose arrays it reads."""
     waiting, found = [*steps], list[Step]()
     while waiting:
-        missing = {x for own in waiting for x in own.call.arguments[len(own.reads) :]}
-        ready = next(own for own in waiting if not missing & {*own.call.arguments[: len(own.reads)]})
+        ready = next(own for own in waiting if not any(own.takes_of(other) for other in waiting if other is not own))
         found.append(ready)
         waiting.remove(ready)
     return tuple(found)
@@ -226,9 +232,9 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
     if not loops.vectors:
         return others
     copied = [line for line in [_mirrored(loops, mirror)] if line]
-    straight = sums_in_rows(loops.vectors, loops.products, loops.inner, SMALL)
+    straight = sums_in_rows(loops.vectors, loops.products, loops.across, SMALL)
     if loops.numbers:
-        others = *sums_in_rows(loops.numbers, loops.products, loops.inner, Spelling("T", zero, "{}", "{}")), *copied
+        others = *sums_in_rows(loops.numbers, loops.products, loops.across, Spelling("T", zero, "{}", "{}")), *copied
     return f"#if {packs}", *straight, *copied, "#else", *others, "#endif"
 
 
@@ -246,7 +252,8 @@ def scalar(loops: Loops, real: str) -> tuple[str, ...]:
 
 
 def _lines(tiles: Tiles, real: str, body: str, mirror: str = "") -> tuple[str, ...]:
-    slots = {"body": body, "mirrored": _mirrored(tiles, mirror)}
+    added = [(p, tiles.across[own.plus]) for p, own in enumerate(tiles.products) if own.plus]
+    slots = {"body": body, "mirrored": _mirrored(tiles, mirror), "added": added}
     return tuple(line for line in render("product.jinja", tiles=tiles, real=real, **slots).splitlines() if line)
 
 
@@ -303,27 +310,25 @@ def _tile(tiles: Tiles, real: str, words: Words) -> str:
         for p in range(len(tiles.products))
         for v in range(together)
     ]
-    added = [bool(product.plus) for product in tiles.products]
-    sums = [
-        (f"s{k}_{x}", p, f"[at + j{f' + {k * tiles.size[1]}' if k else ''}{place}]")
-        for k in range(tiles.block)
-        for x, p, place in across
-    ]
+
+    def place(row: int, columns: int, rest: str) -> str:
+        return f"[j{f' + {row * columns}' if row else ''}{rest}]"
+
+    def start(p: int, row: int, rest: str) -> str:
+        plus = tiles.products[p].plus
+        return words.read.format(f"p{p}{place(row, tiles.across[plus], rest)}") if plus else words.zero
+
+    def end(p: int, row: int, rest: str) -> str:
+        return words.write.format(f"r{p}{place(row, tiles.size[1], rest)}")
+
     return render(
         "product_tile.jinja",
         tiles=tiles,
         real=real,
         type=words.type,
         step=words.width if together == 1 else f"{together}*{words.width}",
-        sums=[
-            (
-                name,
-                words.read.format(f"plus{p}{place}") if added[p] else words.zero,
-                words.write.format(f"to{p}{place}"),
-            )
-            for name, p, place in sums
-        ],
-        loads=[(f"x{x}", words.read.format(f"d{p}[j{place}]")) for x, p, place in across],
+        sums=[(f"s{k}_{x}", start(p, k, rest), end(p, k, rest)) for k in range(tiles.block) for x, p, rest in across],
+        loads=[(f"x{x}", words.read.format(f"d{p}[j{rest}]")) for x, p, rest in across],
         terms=[
             [(f"s{k}_{x}", k * down, f"x{x}") for k in range(tiles.block) for x, *_ in across]
             for down, _ in tiles.steps
@@ -333,4 +338,5 @@ def _tile(tiles: Tiles, real: str, words: Words) -> str:
 
 def names_of(function: WithProducts, given: Sequence[Argument]) -> dict[str, str]:
     """What C calls the arrays, by the names of their ports."""
-    return {a.port.name: a.name for a in given} | {port.name: name for name, port in kept(function).items()}
+    found = {a.port.name: a.name for a in given} | {port.name: name for name, port in kept(function).items()}
+    return found | {name: found[owner] for name, owner in owners(function).items()}

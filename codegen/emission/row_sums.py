@@ -53,7 +53,7 @@ def row_sums(products: Sequence[MatrixProduct], known: Mapping[str, Pattern], wi
 
 def _sums(number: int, product: MatrixProduct, known: Mapping[str, Pattern], width: int) -> Iterator[RowSum]:
     """Those of one product: zeros, and then the columns between the first and the last that may differ from zero."""
-    factors = [term.factors(known) for term in product.terms]
+    factors = [term.factors(known, product.port.shape) for term in product.terms]
     pattern = product.pattern(known)
     rows, columns = pattern.shape
     used = np.flatnonzero(pattern.any(axis=0))
@@ -82,25 +82,27 @@ class Spelling:
 
 
 def lines(
-    sums: Sequence[RowSum], products: Sequence[MatrixProduct], inner: Sequence[int], words: Spelling
+    sums: Sequence[RowSum], products: Sequence[MatrixProduct], across: Mapping[str, int], words: Spelling
 ) -> tuple[str, ...]:
-    """The lines of a C function of such products, of terms whose right factors have so many `inner` rows."""
-    rows, columns = products[0].port.shape
-    steps = [(1, rows) if term.transposed else (k, 1) for term, k in zip(products[0].terms, inner, strict=True)]
+    """The lines of a C function of such products, of matrices with rows of so many numbers (`across`)."""
+    columns, lefts = products[0].port.shape[1], [term.steps(across[term.left]) for term in products[0].terms]
     found, loaded, place = list[str](), set[int](), (-1, -1, -1)
     for own in sums:
-        p, t, (across, along) = own.product, own.term, steps[own.term]
+        p, t, (down, along) = own.product, own.term, lefts[own.term]
         if (p, own.column, t) != place:
             found += ["}"] * bool(found) + ["{"]
             loaded, place = set[int](), (p, own.column, t)
         for k in own.inner:
             if k not in loaded:
                 loaded.add(k)
-                from_right = f"right{t}_{p}[{k * columns + own.column}]"
+                stored = across[products[p].terms[t].right]
+                from_right = f"right{t}_{p}[{k * stored + own.column}]"
                 found.append(f"    const {words.type} x{k} = {words.read.format(from_right)};")
         at = own.row * columns + own.column
-        before = f"to{p}" if t else f"plus{p}" if products[p].plus else ""
-        terms = [words.read.format(f"{before}[{at}]")] if before else []
-        terms += [f"left{t}[{own.row * across + k * along}]*x{k}" for k in own.inner]
+        before = f"to{p}[{at}]" if t else ""
+        if not t and products[p].plus:
+            before = f"plus{p}[{own.row * across[products[p].plus] + own.column}]"
+        terms = [words.read.format(before)] if before else []
+        terms += [f"left{t}[{own.row * down + k * along}]*x{k}" for k in own.inner]
         found.append(f"    {words.write.format(f'to{p}[{at}]')} = {' + '.join(terms) or words.zero};")
     return (*found, "}")

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, replace
 from string import hexdigits
 from typing import TYPE_CHECKING
 
+from codegen.emission.in_place import in_place
 from codegen.emission.splitting import Lengths
+from codegen.emission.tiles import BLOCKS
 from codegen.ir.counted import counted
 from codegen.ir.counting import Count, added, count
 from codegen.ir.graph import STATUS, Port
 from codegen.ir.names import comment, identifier
+from codegen.ir.padded import padded
 from codegen.ir.products import WithProducts
 from codegen.languages import SCALARS, Language
 from codegen.packing import pack
@@ -230,7 +233,7 @@ def kernel_of(
 ) -> Kernel | ProductKernel:
     """The kernel of a function; comments name sections where all is straight-line code."""
     if isinstance(function, WithProducts):
-        return ProductKernel(function, about, written, ways, folded)
+        return ProductKernel(in_place(padded(function), BLOCKS), about, written, ways, folded)
     return Kernel(function, about, written, ways, folded, sections)
 
 

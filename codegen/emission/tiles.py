@@ -17,6 +17,7 @@ import numpy as np
 
 from codegen.emission.copies import Copies
 from codegen.emission.factors import Factorisation, Substitutions, substitutions
+from codegen.emission.in_place import owners, rows_of_blocks
 from codegen.emission.row_sums import row_sums
 from codegen.emission.segments import Segments, segmented
 from codegen.emission.splitting import HUGE
@@ -43,10 +44,11 @@ if TYPE_CHECKING:
 BLOCKS = (6, 5, 4, 3)
 """Rows of a block: so many sums of tiles fit into registers, and keep the units of a core busy."""
 
-UNITS, LOADS, INSTRUCTIONS = 2, 2, 5
+UNITS, LOADS, INSTRUCTIONS, LATENCY = 2, 2, 5, 4
 """Multiply-adds of small vectors, reads and instructions of a core in a cycle, from which a block is chosen.
 
-On an AMD EPYC (Zen 4) the sums of these cycles came within a tenth of measured times.
+The last is the cycles after which a sum can be added to again. On an AMD EPYC (Zen 4) the sums of these cycles came
+within a tenth of measured times.
 """
 
 LONG = 2000
@@ -58,13 +60,13 @@ class Tiles:
     """The loops of one product, or of two with the same left factor, over tiles of `block` rows and `width` columns.
 
     `tiles` are first row, first column, and where their own rows of the right factors begin and end among `rows`, for
-    each term; right factors have `inner` rows. They are made of vectors of so `many` numbers. `wide` are those of twice
-    as many, for registers of twice the size. If there are `vectors` or `numbers`, straight-line code computes these
-    instead, with small vectors or without.
+    each term. Matrices that they take have rows of so many numbers (`across`), by names of ports. They are made of
+    vectors of so `many` numbers. `wide` are those of twice as many, for registers of twice the size. If there are
+    `vectors` or `numbers`, straight-line code computes these instead, with small vectors or without.
     """
 
     products: tuple[MatrixProduct, ...]
-    inner: tuple[int, ...]
+    across: Mapping[str, int]
     tiles: tuple[tuple[int, ...], ...]
     rows: tuple[int, ...]
     width: int
@@ -91,8 +93,7 @@ class Tiles:
     @property
     def steps(self) -> list[tuple[int, int]]:
         """From row to row of the left factor of each term as it is multiplied, and along a row."""
-        terms = zip(self.products[0].terms, self.inner, strict=True)
-        return [(1, self.size[0]) if term.transposed else (inner, 1) for term, inner in terms]
+        return [term.steps(self.across[term.left]) for term in self.products[0].terms]
 
     @property
     def table(self) -> list[str]:
@@ -104,8 +105,8 @@ class Tiles:
         """An estimate of the time that they take."""
         across = len(self.products) * self.width // self.many
         sums = self.block * across
-        step = max(sums / UNITS, (self.block + across) / LOADS, (sums + across + INSTRUCTIONS) / INSTRUCTIONS)
-        return sum(step * _rows(own) + sums + INSTRUCTIONS * len(self.inner) for own in self.tiles)
+        step = max(LATENCY, sums / UNITS, (self.block + across) / LOADS, (sums + across + INSTRUCTIONS) / INSTRUCTIONS)
+        return sum(step * _rows(own) + sums + INSTRUCTIONS * len(self.products[0].terms) for own in self.tiles)
 
     def without(self, idle: Mapping[str, Pattern]) -> Tiles:
         """The same without zeros that nothing reads, of matrices by their ports' names."""
@@ -138,7 +139,7 @@ class Tiles:
             for own in self.products:
                 yield from _read(own, met, down, across)
         for made in self.vectors:
-            met = [made.inner if term == made.term else () for term in range(len(self.inner))]
+            met = [made.inner if term == made.term else () for term in range(len(self.products[0].terms))]
             across = range(made.column, made.column + VECTOR)
             yield from _read(self.products[made.product], met, [made.row], across)
 
@@ -181,17 +182,18 @@ def unread(function: WithProducts) -> dict[str, Pattern]:
 
 def _unread(function: WithProducts, loops: Sequence[AnyLoops], ports: Sequence[Port]) -> dict[str, Pattern]:
     """The same of these ports."""
-    known, kept = function.patterns(), {port.name for port in function.kept}
+    known, kept, owner = function.patterns(), {port.name for port in function.kept}, owners(function)
     kept -= {name for own in function.maps for name in own.names}
     kept -= {name for own in function.products if isinstance(own, GraphCall) for name in own.takes}
     found = {port.name: ~known[port.name] for port in ports if port.name in kept}
     for own in loops:
         for name, rows, columns in own.reads():
+            name = owner.get(name, name)
             if name in found:
                 found[name][np.ix_(rows, columns)] = False
     for gather in function.gathers:
-        if gather.source in found:
-            found[gather.source].flat[[*gather.places]] = False
+        if (source := owner.get(gather.source, gather.source)) in found:
+            found[source].flat[[*gather.places]] = False
     return found
 
 
@@ -211,13 +213,16 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
     plain = tuple(product for product in products if isinstance(product, MatrixProduct))
     factors = []
     for terms in zip(*(product.terms for product in plain), strict=True):
-        both = [term.factors(known) for term in terms]
+        both = [term.factors(known, plain[0].port.shape) for term in terms]
         factors.append((both[0][0], np.any([right for _, right in both], axis=0)))
     height, width = plain[0].port.shape
+    across = {name: known[name].shape[1] for own in plain for name in own.takes}
     blocks = [block for block in BLOCKS if block <= height or block == BLOCKS[-1]]
+    if plain[0].onto:
+        blocks, long = [block for block in blocks if rows_of_blocks(factors[0][0], block)], True
 
     def best(many: int) -> Tiles:
-        return min((_tiles(plain, factors, block, many) for block in blocks), key=lambda tiles: tiles.cycles)
+        return min((_tiles(plain, factors, across, block, many) for block in blocks), key=lambda tiles: tiles.cycles)
 
     tiles, vectors = best(VECTOR), () if long else row_sums(plain, known, VECTOR)
     wide = None if vectors or width < 2 * VECTOR or tiles.cycles < LONG else best(2 * VECTOR)
@@ -248,38 +253,43 @@ def _alike(first: AnyProduct, second: AnyProduct) -> bool:
             return tuple(port.name for port in made_by(product))
         if isinstance(product, MaskedMatrixProduct):
             return product.port.shape, *((part.left, part.transposed, part.runs) for part in product.parts)
-        return product.port.shape, *((term.left, term.transposed) for term in product.terms)
+        return product.port.shape, product.onto, *((term.left, term.transposed) for term in product.terms)
 
     apart = isinstance(first, GraphCall) or isinstance(second, GraphCall)
     return not apart and way(first) == way(second) and not (first.symmetric or second.symmetric)
 
 
 def _tiles(
-    products: tuple[MatrixProduct, ...], factors: Sequence[tuple[Pattern, Pattern]], block: int, many: int
+    products: tuple[MatrixProduct, ...],
+    factors: Sequence[tuple[Pattern, Pattern]],
+    across: Mapping[str, int],
+    block: int,
+    many: int,
 ) -> Tiles:
     """The loops of products of matrices that may differ from zero there, term by term.
 
     Blocks have so many rows, and vectors so `many` numbers.
     """
     height, width = products[0].port.shape
-    across = min(TILE // VECTOR * many // len(products), width // many * many)
-    block = min(block, height)
+    columns = min(TILE // VECTOR * many // len(products), width // many * many)
+    block, onto = min(block, height), products[0].onto
+    columns = many if onto and width % columns else columns
     tiles, rows, known = [], list[int](), dict[tuple[int, ...], int]()
-    for column in _starts(width, across):
-        for row in _starts(height, block):
-            if products[0].symmetric and row > column + across - 1:
+    for column in _starts(width, columns):
+        for row in rows_of_blocks(factors[0][0], block) if onto else _starts(height, block):
+            if products[0].symmetric and row > column + columns - 1:
                 continue
             tile = [row, column]
             for left, right in factors:
-                met = left[row : row + block].any(axis=0) & right[:, column : column + across].any(axis=1)
+                met = left[row : row + block].any(axis=0) & right[:, column : column + columns].any(axis=1)
                 own = tuple(int(k) for k in np.flatnonzero(met))
                 if own not in known:
                     known[own] = len(rows)
                     rows += own
                 tile += [known[own], known[own] + len(own)]
-            tiles.append(tuple(tile))
-    inner = tuple(len(right) for _, right in factors)
-    return Tiles(products, inner, tuple(tiles), tuple(rows) or (0,), across, block, many)
+            if not onto or own:
+                tiles.append(tuple(tile))
+    return Tiles(products, across, tuple(tiles), tuple(rows) or (0,), columns, block, many)
 
 
 def _starts(size: int, step: int) -> Sequence[int]:

@@ -72,9 +72,9 @@ def _times(one: Count, number: int) -> Count:
 def _of_product(own: AnyProduct, known: Known) -> Count:
     """The operations of a product, whose pattern becomes known."""
     if isinstance(own, MatrixProduct):
-        terms = np.sum([_terms(*term.factors(known)) for term in own.terms], axis=0)
+        terms = np.sum([_terms(*term.factors(known, own.port.shape)) for term in own.terms], axis=0)
         terms = np.triu(terms) if own.symmetric else terms
-        plus = known[own.plus] if own.plus else np.zeros_like(terms, bool)
+        plus = known[own.plus][:, : own.port.shape[1]] if own.plus else np.zeros_like(terms, bool)
         found = _sums(terms, plus)
         pattern = (terms > 0) | plus
         known[own.port.name] = np.triu(pattern) | np.triu(pattern).T if own.symmetric else pattern

@@ -51,17 +51,26 @@ class Term:
         """The same with other names of ports."""
         return replace(self, left=now(self.left), right=now(self.right))
 
-    def factors(self, known: Mapping[str, Pattern]) -> tuple[Pattern, Pattern]:
-        """Where the factors, as they are multiplied, may differ from zero."""
+    def factors(self, known: Mapping[str, Pattern], size: tuple[int, ...]) -> tuple[Pattern, Pattern]:
+        """Where the factors of a product of this size, as they are multiplied, may differ from zero.
+
+        Their rows may be longer (`codegen.ir.padded`).
+        """
         left, right = known[self.left], known[self.right]
-        return (left.T if self.transposed else left), right
+        left = left.T if self.transposed else left
+        return left[: size[0], : len(right)], right[:, : size[1]]
+
+    def steps(self, stored: int) -> tuple[int, int]:
+        """From row to row of the left factor, as it is multiplied, and along one: its rows are of so many numbers."""
+        return (1, stored) if self.transposed else (stored, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixProduct:
     """port = plus + left @ right (left' if `transposed`) and `more` terms, each by the name of its port.
 
-    Of a `symmetric` one, the upper triangle is computed; the rest are copies.
+    Of a `symmetric` one, the upper triangle is computed; the rest are copies. One that goes `onto` what it adds to
+    shares the array of that.
     """
 
     port: Port
@@ -71,6 +80,7 @@ class MatrixProduct:
     transposed: bool = False
     symmetric: bool = False
     more: tuple[Term, ...] = ()
+    onto: bool = False
 
     def __str__(self) -> str:
         return f"{self.port} = {self.plus + ' + ' if self.plus else ''}{' + '.join(map(str, self.terms))}"
@@ -100,8 +110,9 @@ class MatrixProduct:
 
     def pattern(self, known: Mapping[str, Pattern]) -> Pattern:
         """Where it may differ from zero."""
-        found: Pattern = np.any([left @ right for left, right in (term.factors(known) for term in self.terms)], axis=0)
-        found |= known[self.plus] if self.plus else False
+        factors = (term.factors(known, self.port.shape) for term in self.terms)
+        found: Pattern = np.any([left @ right for left, right in factors], axis=0)
+        found |= known[self.plus][:, : self.port.shape[1]] if self.plus else False
         return np.triu(found) | np.triu(found).T if self.symmetric else found
 
 
@@ -320,7 +331,7 @@ def expanded(blocked: WithProducts) -> Graph:
         elif isinstance(product, CopiedMatrix):
             known[product.port.name] = tuple(product.entries(zero, known, shapes))
         else:
-            entries = list(known[product.plus]) if product.plus else [zero] * product.port.size
+            entries = _first_columns(product, known, shapes) if product.plus else [zero] * product.port.size
             for term in product.terms:
                 entries = _entries(values, zero, product, term, entries, known, shapes)
                 _label(values, labels, zero, known[term.right])
@@ -387,6 +398,15 @@ def _sum(values: list[Value], zero: int, pairs: Iterable[tuple[int, int]]) -> in
     return total
 
 
+def _first_columns(
+    product: MatrixProduct, known: Mapping[str, Sequence[int]], shapes: Mapping[str, tuple[int, ...]]
+) -> list[int]:
+    """What is added to a product, whose rows may be longer, row by row."""
+    rows, columns = product.port.shape
+    own, wide = known[product.plus], shapes[product.plus][1]
+    return [own[row * wide + column] for row in range(rows) for column in range(columns)]
+
+
 def _entries(
     values: list[Value],
     zero: int,
@@ -397,7 +417,8 @@ def _entries(
     shapes: Mapping[str, tuple[int, ...]],
 ) -> list[int]:
     """Row by row what is `added` and a term of a product, whose values are appended to the others."""
-    inner, columns = shapes[term.right]
+    inner, wide = shapes[term.right]
+    rows, columns = product.port.shape
     left, right, entries = known[term.left], known[term.right], list(added)
     absent = {index for index in {*left, *right, *entries} if values[index] == Value(CONST)}
 
@@ -405,16 +426,15 @@ def _entries(
         values.append(Value(op, args))
         return len(values) - 1
 
-    rows = product.port.shape[0]
-    steps = (1, rows) if term.transposed else (inner, 1)  # from row to row of the left factor, and along one
+    steps = term.steps(shapes[term.left][1])
     for row in range(rows):
         for k in range(inner):
             factor = left[row * steps[0] + k * steps[1]]
             if factor in absent:
                 continue
             for column in range(columns):
-                if right[k * columns + column] not in absent and not (product.symmetric and column < row):
-                    one, at = put("mul", factor, right[k * columns + column]), row * columns + column
+                if right[k * wide + column] not in absent and not (product.symmetric and column < row):
+                    one, at = put("mul", factor, right[k * wide + column]), row * columns + column
                     entries[at] = one if entries[at] in absent else put("add", entries[at], one)
     if product.symmetric:
         return [entries[min(at) * columns + max(at)] for at in np.ndindex(rows, columns)]

@@ -40,7 +40,7 @@ def without_vanishing(function: WithProducts) -> WithProducts:
 
 def _left(own: MatrixProduct, known: Mapping[str, Pattern]) -> MatrixProduct:
     """A product without terms that vanish; one of them stays if all do."""
-    factors = [term.factors(known) for term in own.terms]
+    factors = [term.factors(known, own.port.shape) for term in own.terms]
     terms = [term for term, (left, right) in zip(own.terms, factors, strict=True) if (left @ right).any()]
     return own.of(own.plus, terms or own.terms[:1])
 

@@ -37,7 +37,7 @@ N = 34
 def lower(seed: int) -> np.ndarray:
     """Where a tree's factor without its diagonal may differ from zero, its first six rows in the order of a base's."""
     draw = np.random.default_rng(seed)
-    found = np.tril(draw.random((N, N)) < 0.2, -1).T
+    found = np.tril(draw.random((N, N)) < 0.1, -1).T
     found[:6, :6] = np.tril(np.ones((6, 6), bool), -1)
     return found
 
@@ -54,7 +54,7 @@ def example(*, gathered: bool = False) -> WithProducts:
         return tuple(int(k) for k in np.where(where, places, zero).ravel())
 
     names = ("strict", "x", "y", "scaled")
-    masks = (lower(1), draw.random((N, N)) < 0.5, draw.random((N, N)) < 0.5, np.triu(np.ones((N, N), bool)))
+    masks = (lower(1), draw.random((N, N)) < 0.05, draw.random((N, N)) < 0.05, np.triu(draw.random((N, N)) < 0.1))
     ports = tuple(Port(name, (N, N)) for name in names)
     graph = Graph("multiply", (Port("in", (40,)),), ports, tuple(values), tuple(map(held, masks)))
     inner = [MatrixProduct(Port(f"l{name}", (N, N)), "strict", name, name) for name in ("x", "y")]

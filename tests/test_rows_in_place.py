@@ -76,6 +76,16 @@ def test_rows_are_padded_and_nothing_more_is_computed() -> None:
             np.testing.assert_array_equal(one, other)
 
 
+def test_results_that_are_no_matrices_stay() -> None:
+    """Such as a status, beside matrices between products."""
+    function = example()
+    status, graph = Port("status", ()), function.graph
+    graph = replace(graph, outputs=(*graph.outputs, status), results=(*graph.results, (40,)))
+    wider = padded(replace(function, graph=graph, outputs=(*function.outputs, status)))
+    assert wider.graph.outputs[-1] == status
+    assert wider.graph.results[-1] == (40,)
+
+
 def test_arguments_and_narrow_matrices_are_not_padded() -> None:
     function = example()
     assert {port.shape for port in padded(replace(function, outputs=function.kept)).kept} <= {(N, N)}

@@ -57,10 +57,11 @@ def _padded(graph: Graph, wider: dict[str, Port]) -> Graph:
     """The graph with zeros behind the rows of these results."""
     values, results = (*graph.values, Value(CONST)), list[tuple[int, ...]]()
     for port, result in zip(graph.outputs, graph.results, strict=True):
-        more = wider[port.name].shape[1] - port.shape[1] if port.name in wider else 0
-        columns = port.shape[-1]
-        rows = (result[start : start + columns] for start in range(0, port.size, columns)) if more else (result,)
-        results.append(tuple(index for row in rows for index in (*row, *[len(graph.values)] * more)))
+        if port.name in wider:
+            columns, zeros = port.shape[1], [len(graph.values)] * (wider[port.name].shape[1] - port.shape[1])
+            rows = (result[start : start + columns] for start in range(0, port.size, columns))
+            result = tuple(index for row in rows for index in (*row, *zeros))
+        results.append(result)
     labels = (*graph.labels, *graph.labels[-1:])
     outputs = tuple(wider.get(port.name, port) for port in graph.outputs)
     return verify(replace(graph, values=values, labels=labels, outputs=outputs, results=tuple(results)))

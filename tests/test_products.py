@@ -118,7 +118,7 @@ def test_tiles_take_rows_that_meet_a_number() -> None:
     first, second = tiled(example())
     assert [tile[:2] for tile in first.tiles] == [(row, column) for column in (0, 1) for row in (0, 4)]
     assert all(first.rows[start:end] == (0, 1, 2) for *_, start, end in first.tiles)
-    assert second.across == {"y": COLUMNS, "kept1": COLUMNS, "kept2": COLUMNS}
+    assert second.stored == {"y": COLUMNS, "kept1": COLUMNS, "kept2": COLUMNS}
 
 
 def test_wide_tiles_are_twice_as_wide(monkeypatch: pytest.MonkeyPatch) -> None:

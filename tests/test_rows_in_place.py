@@ -25,6 +25,7 @@ from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT
 from codegen.ir.padded import padded
 from codegen.ir.products import Gather, MatrixProduct, WithProducts, straight_line
+from codegen.oracle import ORACLE
 from codegen.pipeline import kernel
 from codegen.tracing.task import Task
 
@@ -140,6 +141,12 @@ def test_what_something_else_takes_is_not_overwritten() -> None:
         assert owners(in_place(other, BLOCKS)) == {"ly": "y"}
 
 
+def test_a_left_factor_is_not_overwritten() -> None:
+    """Tiles of later columns take its first ones."""
+    square = MatrixProduct(Port("y", (N, 40)), "strict", "strict", "strict")
+    assert not owners(in_place(replace(padded(example()), products=(square,), outputs=()), BLOCKS))
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("gathered", [False, True])
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -165,6 +172,21 @@ def test_compiled_c_computes_the_same(
         strict=True,
     ):
         np.testing.assert_allclose(mine.reshape(len(states), -1), [y.ravel() for y in theirs], rtol=1e-12, atol=1e-12)
+
+
+def test_derivatives_of_a_chain_have_both() -> None:
+    """And, compiled, are those of the definition, of one state and of many."""
+    robot = codegen.load("chain:33")
+    made = kernel(Task(robot, "aba_derivatives"))
+    assert isinstance(made, ProductKernel)
+    assert owners(made.function)
+    assert {port.shape for port in made.function.kept} == {(33, 40)}
+    f, states = codegen.build(robot, "aba_derivatives"), [robot.random(seed) for seed in range(9)]
+    many = f(*map(np.array, zip(*states, strict=True)))
+    for k, state in enumerate(states):
+        for one, batch, theirs in zip(f(*state), many, ORACLE["aba_derivatives"](robot, *state), strict=True):
+            np.testing.assert_allclose(one, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
+            np.testing.assert_allclose(batch[k], theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
 
 
 def test_derivatives_of_a_humanoid_have_both() -> None:

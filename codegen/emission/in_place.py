@@ -35,7 +35,7 @@ def in_place(function: WithProducts, blocks: Sequence[int]) -> WithProducts:
         """Whether a product may overwrite what it adds to."""
         if own.plus not in alone or own.port in function.outputs or own.symmetric or len(own.terms) > 1:
             return False
-        if own.left == own.plus:  # tiles take whole rows of it
+        if own.left == own.plus:  # later tiles take columns of it that earlier ones overwrite
             return False
         columns = own.port.shape[1]
         if known[own.plus].shape != own.port.shape or columns < LEAST or columns % TILE:

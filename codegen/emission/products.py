@@ -232,9 +232,9 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
     if not loops.vectors:
         return others
     copied = [line for line in [_mirrored(loops, mirror)] if line]
-    straight = sums_in_rows(loops.vectors, loops.products, loops.across, SMALL)
+    straight = sums_in_rows(loops.vectors, loops.products, loops.stored, SMALL)
     if loops.numbers:
-        others = *sums_in_rows(loops.numbers, loops.products, loops.across, Spelling("T", zero, "{}", "{}")), *copied
+        others = *sums_in_rows(loops.numbers, loops.products, loops.stored, Spelling("T", zero, "{}", "{}")), *copied
     return f"#if {packs}", *straight, *copied, "#else", *others, "#endif"
 
 
@@ -252,7 +252,7 @@ def scalar(loops: Loops, real: str) -> tuple[str, ...]:
 
 
 def _lines(tiles: Tiles, real: str, body: str, mirror: str = "") -> tuple[str, ...]:
-    added = [(p, tiles.across[own.plus]) for p, own in enumerate(tiles.products) if own.plus]
+    added = [(p, tiles.stored[own.plus]) for p, own in enumerate(tiles.products) if own.plus]
     slots = {"body": body, "mirrored": _mirrored(tiles, mirror), "added": added}
     return tuple(line for line in render("product.jinja", tiles=tiles, real=real, **slots).splitlines() if line)
 
@@ -316,7 +316,7 @@ def _tile(tiles: Tiles, real: str, words: Words) -> str:
 
     def start(p: int, row: int, rest: str) -> str:
         plus = tiles.products[p].plus
-        return words.read.format(f"p{p}{place(row, tiles.across[plus], rest)}") if plus else words.zero
+        return words.read.format(f"p{p}{place(row, tiles.stored[plus], rest)}") if plus else words.zero
 
     def end(p: int, row: int, rest: str) -> str:
         return words.write.format(f"r{p}{place(row, tiles.size[1], rest)}")

@@ -82,10 +82,10 @@ class Spelling:
 
 
 def lines(
-    sums: Sequence[RowSum], products: Sequence[MatrixProduct], across: Mapping[str, int], words: Spelling
+    sums: Sequence[RowSum], products: Sequence[MatrixProduct], stored: Mapping[str, int], words: Spelling
 ) -> tuple[str, ...]:
-    """The lines of a C function of such products, of matrices with rows of so many numbers (`across`)."""
-    columns, lefts = products[0].port.shape[1], [term.steps(across[term.left]) for term in products[0].terms]
+    """The lines of a C function of such products, of matrices with rows of so many numbers (`stored`)."""
+    columns, lefts = products[0].port.shape[1], [term.steps(stored[term.left]) for term in products[0].terms]
     found, loaded, place = list[str](), set[int](), (-1, -1, -1)
     for own in sums:
         p, t, (down, along) = own.product, own.term, lefts[own.term]
@@ -95,13 +95,13 @@ def lines(
         for k in own.inner:
             if k not in loaded:
                 loaded.add(k)
-                stored = across[products[p].terms[t].right]
-                from_right = f"right{t}_{p}[{k * stored + own.column}]"
+                row = k * stored[products[p].terms[t].right]
+                from_right = f"right{t}_{p}[{row + own.column}]"
                 found.append(f"    const {words.type} x{k} = {words.read.format(from_right)};")
         at = own.row * columns + own.column
         before = f"to{p}[{at}]" if t else ""
         if not t and products[p].plus:
-            before = f"plus{p}[{own.row * across[products[p].plus] + own.column}]"
+            before = f"plus{p}[{own.row * stored[products[p].plus] + own.column}]"
         terms = [words.read.format(before)] if before else []
         terms += [f"left{t}[{own.row * down + k * along}]*x{k}" for k in own.inner]
         found.append(f"    {words.write.format(f'to{p}[{at}]')} = {' + '.join(terms) or words.zero};")

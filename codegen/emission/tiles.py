@@ -60,13 +60,13 @@ class Tiles:
     """The loops of one product, or of two with the same left factor, over tiles of `block` rows and `width` columns.
 
     `tiles` are first row, first column, and where their own rows of the right factors begin and end among `rows`, for
-    each term. Matrices that they take have rows of so many numbers (`across`), by names of ports. They are made of
+    each term. Matrices that they take have rows of so many numbers (`stored`), by names of ports. They are made of
     vectors of so `many` numbers. `wide` are those of twice as many, for registers of twice the size. If there are
     `vectors` or `numbers`, straight-line code computes these instead, with small vectors or without.
     """
 
     products: tuple[MatrixProduct, ...]
-    across: Mapping[str, int]
+    stored: Mapping[str, int]
     tiles: tuple[tuple[int, ...], ...]
     rows: tuple[int, ...]
     width: int
@@ -93,7 +93,7 @@ class Tiles:
     @property
     def steps(self) -> list[tuple[int, int]]:
         """From row to row of the left factor of each term as it is multiplied, and along a row."""
-        return [term.steps(self.across[term.left]) for term in self.products[0].terms]
+        return [term.steps(self.stored[term.left]) for term in self.products[0].terms]
 
     @property
     def table(self) -> list[str]:
@@ -216,13 +216,16 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
         both = [term.factors(known, plain[0].port.shape) for term in terms]
         factors.append((both[0][0], np.any([right for _, right in both], axis=0)))
     height, width = plain[0].port.shape
-    across = {name: known[name].shape[1] for own in plain for name in own.takes}
-    blocks = [block for block in BLOCKS if block <= height or block == BLOCKS[-1]]
+    stored = {name: known[name].shape[1] for own in plain for name in own.takes}
     if plain[0].onto:
-        blocks, long = [block for block in blocks if rows_of_blocks(factors[0][0], block)], True
+        blocks, long = {block: rows_of_blocks(factors[0][0], block) for block in BLOCKS}, True
+    else:
+        sizes = sorted({min(block, height) for block in BLOCKS}, reverse=True)
+        blocks = {block: _starts(height, block) for block in sizes}
 
     def best(many: int) -> Tiles:
-        return min((_tiles(plain, factors, across, block, many) for block in blocks), key=lambda tiles: tiles.cycles)
+        ways = (_tiles(plain, factors, stored, block, rows, many) for block, rows in blocks.items() if rows)
+        return min(ways, key=lambda tiles: tiles.cycles)
 
     tiles, vectors = best(VECTOR), () if long else row_sums(plain, known, VECTOR)
     wide = None if vectors or width < 2 * VECTOR or tiles.cycles < LONG else best(2 * VECTOR)
@@ -262,21 +265,21 @@ def _alike(first: AnyProduct, second: AnyProduct) -> bool:
 def _tiles(
     products: tuple[MatrixProduct, ...],
     factors: Sequence[tuple[Pattern, Pattern]],
-    across: Mapping[str, int],
+    stored: Mapping[str, int],
     block: int,
+    starts: Sequence[int],
     many: int,
 ) -> Tiles:
     """The loops of products of matrices that may differ from zero there, term by term.
 
-    Blocks have so many rows, and vectors so `many` numbers.
+    Blocks have so many rows and start at these, and vectors have so `many` numbers.
     """
-    height, width = products[0].port.shape
+    width, onto = products[0].port.shape[1], products[0].onto
     columns = min(TILE // VECTOR * many // len(products), width // many * many)
-    block, onto = min(block, height), products[0].onto
     columns = many if onto and width % columns else columns
     tiles, rows, known = [], list[int](), dict[tuple[int, ...], int]()
     for column in _starts(width, columns):
-        for row in rows_of_blocks(factors[0][0], block) if onto else _starts(height, block):
+        for row in starts:
             if products[0].symmetric and row > column + columns - 1:
                 continue
             tile = [row, column]
@@ -289,9 +292,9 @@ def _tiles(
                 tile += [known[own], known[own] + len(own)]
             if not onto or own:
                 tiles.append(tuple(tile))
-    return Tiles(products, across, tuple(tiles), tuple(rows) or (0,), columns, block, many)
+    return Tiles(products, stored, tuple(tiles), tuple(rows) or (0,), columns, block, many)
 
 
-def _starts(size: int, step: int) -> Sequence[int]:
+def _starts(size: int, step: int) -> tuple[int, ...]:
     """Where tiles begin, the last of which may overlap the one before."""
-    return [min(start, size - step) for start in range(0, size, step)]
+    return tuple(min(start, size - step) for start in range(0, size, step))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ NEAR = 0.2
 """How far from the robot its wanted place may be (m)."""
 
 
-class Walker:
+class Walker(ABC):
     """Steps towards what is wanted: `where` (x and y of the base, m) and `speed` (m/s along x).
 
     `rest` is the configuration to stand in, `weight` (N) what the feet that are held carry, along the third of their
@@ -72,9 +73,9 @@ class Walker:
         del times, wanted
         return {}
 
+    @abstractmethod
     def torques(self) -> Array:
         """Of the joints in the first step of the horizon (N m)."""
-        raise NotImplementedError
 
     def _forces(self, held: Array) -> Array:
         """Forces that share the weight between the feet that are held."""

@@ -53,6 +53,9 @@ LOOPED_NONZEROS = 8000  # the same of second derivatives, of which only nonzeros
 
 PAIRED = 600  # pairs of freedoms, one carrying the other, from which loops over columns are faster (`column_loops`)
 
+PAIRED_VECTORS = 300  # the same in C with small vectors, of which loops take eight columns at a time
+"""Numbers one at a time, or lanes, take as long as operations do, of which straight-line code has half as many."""
+
 CALLED = (12000, 16500)  # operations of a part of steps from which C calls it, as copies of shorter ones are faster
 """The second number is that of parts without matrices (`sharing`): limbs go in step in copies of those."""
 
@@ -72,12 +75,17 @@ AWAITED = 40  # the same where straight-line code waits for solutions (`pv_osimf
 ITERATIONS = 3  # of a proximal algorithm, as many as there are by default
 
 
-def looped_by_columns(pairs: int, rows: int = 0) -> bool:
+def looped_by_columns(pairs: int, rows: int = 0, small_vectors: bool = False) -> bool:
     """Whether loops over columns are faster than straight-line code that takes some thirty operations a pair.
 
     So many rows of contacts that loops make their system take as many operations again.
     """
-    return pairs >= PAIRED or rows >= FACTORED
+    return pairs >= (PAIRED_VECTORS if small_vectors else PAIRED) or rows >= FACTORED
+
+
+def looped_in_vectors(pairs: int) -> bool:
+    """Whether only C with small vectors has such loops, if rows of contacts are few."""
+    return looped_by_columns(pairs, small_vectors=True) and not looped_by_columns(pairs)
 
 
 def in_sweep(pairs: int) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from codegen.task.limb_symmetry import limbs
 from codegen.tracing.directional import function_of, matrices
 from codegen.tracing.form import Form
 from codegen.tracing.task import Task
-from codegen.tracing.trace import trace_iteration
+from codegen.tracing.trace import differs_in_vectors, trace_iteration
 
 if TYPE_CHECKING:
     import os
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from codegen.compilation.runtime import Function
     from codegen.emission.artifact import Artifact
     from codegen.emission.kernels import AnyKernel
-    from codegen.emission.spec import Header, Style
+    from codegen.emission.spec import Header, Kernel, ProductKernel, Style
     from codegen.ir.counting import Count
     from codegen.ir.graph import Graph
     from codegen.model import Model
@@ -94,7 +95,15 @@ def kernel(task: Task, sections: bool = False) -> AnyKernel:
         says = f"{task.entry.title}; iterates until its residual is at most tol"
         return LoopKernel(task.algorithm, staged(passed(task, written)), says, count(written), folded(task))
     first, last, phases = _sections(task) if sections else (*_functions(task), ())
-    return kernel_of(last, about(task), counted(first), limbs(task), folded(task), phases)
+    in_vectors = partial(_in_vectors, task) if differs_in_vectors(task) else None
+    return kernel_of(last, about(task), counted(first), limbs(task), folded(task), phases, in_vectors)
+
+
+def _in_vectors(task: Task) -> Kernel | ProductKernel:
+    """The function to emit for a task where C with small vectors has loops over columns, and other C has none."""
+    own = replace(task, small_vectors=True)
+    first, last = _functions(own)
+    return kernel_of(last, about(task), counted(first), limbs(task), folded(task))
 
 
 def _sections(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts, tuple[str, ...]]:

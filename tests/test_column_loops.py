@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from casadi import SX, Function, densify
+from compilers import COMPILERS, WARNINGS, compiled, written
 from mechanisms_cases import ALL_TYPES, mechanism
 from thorough import besides
 
@@ -18,20 +20,26 @@ from codegen.algorithms.regressor_by_columns import regressor_by_columns
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.algorithms.rnea_derivatives_by_columns import rnea_derivatives_by_columns
 from codegen.api import task
-from codegen.emission.emit import Style, emit_artifact
+from codegen.emission.emit import Style, emit_artifact, emit_folder
+from codegen.emission.kernels import emit_kernel
+from codegen.emission.spec import Kernel, LoopKernel, ProductKernel
+from codegen.emission.variants import COLUMNS, alternatives
 from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
+from codegen.oracle import ORACLE
 from codegen.pipeline import kernel
 from codegen.recursions.expansion import entries
 from codegen.task.header import header
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.trace import problem_of, symbols_of, trace_products
+from codegen.tracing.trace import differs_in_vectors, problem_of, symbols_of, trace_products
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from codegen.model import Model
     from codegen.tracing.task import Task
 
-INVERSE = "rnea_derivatives"
+INVERSE, SOURCE = "rnea_derivatives", "arm_rnea_derivatives.c"
 FEET = ("l_foot:6", "r_foot:6")
 LEGS = ("FL_FOOT:3", "FR_FOOT:3", "HL_FOOT:3", "HR_FOOT:3")
 
@@ -133,6 +141,80 @@ def test_sources_stay_below_two_megabytes(name: str, algorithm: str) -> None:
     asked = task(codegen.load(name), algorithm)
     artifact = emit_artifact(header(asked.model, name, (asked,)), kernel(asked), Style(lanes=8))
     assert max(len(text) for _, text in artifact.files) < 2e6
+
+
+def test_c_with_small_vectors_has_them_sooner() -> None:
+    """Lanes, and C with one number at a time, have straight-line code, which has fewer operations."""
+    model = codegen.load("chain:26")
+    asked = task(model, INVERSE)
+    made = kernel(asked)
+    (loops,) = alternatives(made, eights=None)
+    assert isinstance(made, Kernel)
+    assert isinstance(loops.kernel, ProductKernel)
+    assert loops.kernel.function.maps
+    assert loops.registers == "PACKS"
+    assert loops.kernel.count.total > made.count.total
+    artifact = emit_artifact(header(model, "chain", (asked,)), made, Style(lanes=4))
+    plain, _, in_step = artifact.source.partition(COLUMNS)
+    assert "_map_0(" in in_step
+    assert "_map_0(" not in plain
+    assert artifact.count == made.count
+
+
+def test_it_depends_on_the_robot_and_on_what_is_asked_for() -> None:
+    for name, differs in {"iiwa": False, "atlas_shadow": False, "chain:24": False, "chain:33": True}.items():
+        assert differs_in_vectors(task(codegen.load(name), INVERSE)) is differs
+    assert differs_in_vectors(task(codegen.load("talos"), "step_derivatives"))
+    assert not differs_in_vectors(task(codegen.load("talos"), "crba"))
+    assert not differs_in_vectors(task(codegen.load("chain:33"), INVERSE, sparse=True))
+
+
+@pytest.fixture
+def quadruped(monkeypatch: pytest.MonkeyPatch) -> Model:
+    """One that has loops, too, for registers of eight numbers, over rows of 24."""
+    monkeypatch.setattr("codegen.costs.PAIRED_VECTORS", 50)
+    monkeypatch.setattr("codegen.ir.padded.LEAST", 16)
+    return codegen.load("solo12")
+
+
+@pytest.mark.parametrize("algorithm", [INVERSE, "aba_derivatives"])
+def test_limbs_in_step_are_for_other_registers(quadruped: Model, algorithm: str) -> None:
+    made = kernel(task(quadruped, algorithm))
+    assert not isinstance(made, LoopKernel)
+    known = {eights: [*alternatives(made, eights)] for eights in (True, False, None)}
+    found = {eights: [(own.registers, own.kernel is made) for own in others] for eights, others in known.items()}
+    in_step, loops = ("PACKS", True), ("EIGHTS", False)
+    assert found == {True: [loops], False: [in_step], None: [in_step, loops]}
+    assert str(known[True][0]).endswith("where there are EIGHTS")
+    asked = header(quadruped, "arm", ())
+    for eights, guards in {
+        True: ["!ARM_EIGHTS", "ARM_EIGHTS"],
+        False: ["!ARM_PACKS", "ARM_PACKS"],
+        None: ["!ARM_PACKS", "ARM_PACKS && !ARM_EIGHTS", "ARM_EIGHTS"],
+    }.items():
+        emitted = emit_kernel(asked, made, Style(eights=eights))
+        assert [own.before.partition("#if ")[2] for own in emitted.variants] == guards
+        alone = emit_kernel(asked, made, Style(eights=eights, small_vectors=True))
+        assert ("_map_0" in str(alone.variants)) is bool(eights)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", ["chain:26", "solo12"])
+def test_all_give_the_same(tmp_path: Path, quadruped: Model, compiler: str, name: str) -> None:
+    """With small vectors, with wide ones where the processor has such, and without."""
+    model = quadruped if name == "solo12" else codegen.load(name)
+    files = emit_folder(header(model, "arm", (task(model, INVERSE),)), (kernel(task(model, INVERSE)),), Style())
+    q, v, a = model.random(4)
+    exact = ORACLE[INVERSE](model, q, v, a)
+    for number, own in enumerate(((), ("-DARM_PLAIN",), ("-march=native", "-DRIGIDC_512"))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        written(files, folder)
+        compiled(compiler, folder, "-std=c99", "-O1", *WARNINGS, *own, "-shared", "-fPIC", SOURCE, "-lm", "-o", "f.so")
+        function, made = ctypes.CDLL(str(folder / "f.so")).arm_rnea_derivatives, [np.zeros(x.shape) for x in exact]
+        function(*(x.ctypes.data_as(ctypes.c_void_p) for x in (q, v, a, *made)))
+        for mine, theirs in zip(made, exact, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
 
 
 def test_their_operations_are_for_derivatives() -> None:

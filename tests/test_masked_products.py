@@ -136,11 +136,28 @@ def symmetric(seed: int, n: int) -> Case:
     return Case(own.x, (M, *changed, *others))
 
 
+def units(seed: int, n: int) -> Case:
+    """Rows of which the first six are those of the right factor, in another order and scaled."""
+    own = Drawn(seed)
+    above = own.tree(n)
+    above[:6, 6:], above[:6, :6] = True, np.triu(np.ones((6, 6), bool))
+    E, F, S = SX(6, n), own.matrix(6, n), own.matrix(6, n)
+    for row, k in enumerate((3, 4, 5, 0, 1, 2)):
+        E[k, row] = own.x[row]
+    first = above & (np.arange(n) < 6)[:, None]
+    parts = Masked(E, F, pattern(first), True), Masked(S, F, pattern(above & ~first), True)
+    lower = Masked(own.matrix(9, n), own.matrix(9, n), pattern(np.tril(above.T, -1)), True)
+    return Case(own.x, (MaskedProduct((*parts, lower)),))
+
+
 CASES = {
     "pairs": pairs_of_a_tree(1, 13),
     "pairs of 16": pairs_of_a_tree(2, 16),
+    "pairs of 21": pairs_of_a_tree(7, 21),
+    "units": units(8, 19),
     "anything": anything(3),
     "symmetric": symmetric(4, 15),
+    "symmetric of 21": symmetric(9, 21),
 }
 
 
@@ -216,6 +233,38 @@ def test_two_of_the_same_left_factors_and_masks_go_together() -> None:
         assert own[-1][1] == 13
 
 
+@pytest.mark.parametrize("name", ["pairs of 16", "pairs of 21", "units", "symmetric of 21"])
+def test_tiles_have_every_entry(name: str) -> None:
+    """Entries of a row's first part with zeros around them, those of others beside, and zeros where there are none."""
+    loops = next(own for own in tiled(traced(name)) if isinstance(own, Segments) and own.wide)
+    assert loops.wide
+    product, found, wanted = loops.products[0], np.full(loops.size, np.nan), np.zeros(loops.size)
+    for column, at, *ends in loops.wide.tiles:
+        across, done = slice(column, column + 8), set[int]()
+        for k, (late, end) in enumerate(zip(ends[:-1:2], ends[1::2], strict=True), 1):
+            for number in range(at, end):
+                row, mask = loops.wide.rows[number]
+                assert (number >= late) == (row in done)
+                found[row, across] = np.where(loops.wide.masks[mask], k, found[row, across] if row in done else 0)
+                done.add(row)
+            at = end
+        for row, _ in loops.wide.rows[at : ends[-1]]:
+            assert row not in done
+            found[row, across] = 0
+    for k, part in enumerate(product.parts, 1):
+        for row, start, stop in part.runs:
+            wanted[row, start:stop] = k
+    if product.symmetric:
+        found = np.triu(found)
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_rows_with_one_number_are_not_multiplied_by_zeros() -> None:
+    (loops,) = tiled(traced("units"))
+    assert isinstance(loops, Segments)
+    assert loops.only == ((3, 4, 5, 0, 1, 2), (), ())
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_nonzeros_are_gathered(name: str) -> None:
     function = traced(name)
@@ -227,7 +276,8 @@ def test_nonzeros_are_gathered(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("compiler", "flags", "name"), diagonal(COMPILERS, [(), ("-DARM_PLAIN",), ("-march=native",)], [*CASES])
+    ("compiler", "flags", "name"),
+    diagonal(COMPILERS, [(), ("-DARM_PLAIN",), ("-march=native", "-DRIGIDC_512")], [*CASES]),
 )
 def test_loops_compute_them(tmp_path: Path, compiler: str, flags: tuple[str, ...], name: str) -> None:
     check(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,15 @@ import codegen
 from codegen.backends import BACKENDS
 from codegen.emission.emit import Style, emit_folder
 from codegen.emission.spec import ProductKernel
+from codegen.ir.counted import counted
 from codegen.ir.counting import count
-from codegen.ir.graph import Port, from_casadi
+from codegen.ir.graph import Port, Value, from_casadi
 from codegen.ir.interpreter import interpret
+from codegen.ir.operations import CONST
+from codegen.ir.padded import padded
 from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.sparse import sparse
+from codegen.ir.tabulated import tabulated
 from codegen.passes import run
 from codegen.recursions.block_matrix import above
 from codegen.recursions.expansion import entries
@@ -102,9 +107,10 @@ def exact(x: Array) -> list[Array]:
 
 
 @cache
-def traced() -> WithProducts:
-    """The function, as tracing makes it of large products, after the passes."""
+def traced(number: int = 5) -> WithProducts:
+    """The function of so many results, as tracing makes it of large products, after the passes."""
     x, made = results()
+    made = made[:number]
     outputs = [Port(f"y{k}", own.shape) for k, own in enumerate(made)]
     kept = with_products(made, outputs, 0)
     function = Function("f", [x], [vec(matrix.T) for matrix in kept.matrices], {"live_variables": False})
@@ -159,6 +165,60 @@ def test_operations_are_the_kernels_times_columns_or_rows() -> None:
     )
     kernels = sum(count(own.kernel).total * own.count for own in function.maps)
     assert count(straight_line(without)).total == count(function.graph).total + kernels
+
+
+def longer(monkeypatch: pytest.MonkeyPatch, function: WithProducts) -> WithProducts:
+    """The function with 24 numbers in the place of 18 in rows of matrices between loops."""
+    monkeypatch.setattr("codegen.ir.padded.LEAST", 16)
+    return padded(function)
+
+
+def test_rows_of_panels_are_padded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing more is counted for it."""
+    function = traced(1)
+    wider = longer(monkeypatch, function)
+    across, *sums = wider.maps
+    assert across.padded
+    assert {across.lengths, *(own.lengths[-1:] for own in sums)} == {(24,) * 6, (24,)}
+    assert len(next(x for x in across.takes if not isinstance(x, str))) == 3 * 24
+    assert counted(wider) == counted(function) == count(straight_line(wider))
+    (mine,), (wanted,) = (interpret(straight_line(own), NUMBERS) for own in (wider, function))
+    np.testing.assert_array_equal(mine, wanted)
+
+
+def test_panels_that_products_take_as_right_factors_are_not_padded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor are others of the same map: behind their rows, lanes compute nothing."""
+    function = longer(monkeypatch, traced())
+    assert not function.maps[0].padded
+
+
+@pytest.mark.parametrize(
+    ("compiler", "flags"), diagonal(COMPILERS, [("-march=native", "-DRIGIDC_512"), ("-DARM_PLAIN",), ()])
+)
+def test_loops_over_padded_panels(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiler: str, flags: tuple[str, ...]
+) -> None:
+    made = ProductKernel(longer(monkeypatch, traced(1)))
+    wanted = exact(NUMBERS)[0].ravel()
+    files = emit_folder(header(), (made,), Style())
+    got = of_one_state(files, "arm_multiply.c", tmp_path, compiler, flags, NUMBERS, [wanted.size])
+    np.testing.assert_allclose(got, wanted, rtol=1e-13, atol=1e-13)
+
+
+def test_constants_that_maps_take_are_tables() -> None:
+    """Also if only passes find that they are constants; nothing stores them then."""
+    function = traced(1)
+    taken = next(x for x in function.maps[0].takes if isinstance(x, str))
+    values = (*function.graph.values, Value(CONST, constant=0.25))
+    pairs = zip(function.graph.outputs, function.graph.results, strict=True)
+    held = tuple((len(values) - 1,) * port.size if port.name == taken else own for port, own in pairs)
+    before = replace(function, graph=replace(function.graph, values=values, results=held))
+    after = tabulated(before)
+    assert after.maps[0].takes == tuple((0.25,) * 54 if x == taken else x for x in function.maps[0].takes)
+    assert taken not in [port.name for port in after.graph.outputs]
+    (mine,), (wanted,) = (interpret(straight_line(own), NUMBERS) for own in (after, before))
+    np.testing.assert_array_equal(mine, wanted)
+    assert tabulated(function) is function
 
 
 def test_nonzeros_are_gathered() -> None:

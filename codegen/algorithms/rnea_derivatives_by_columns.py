@@ -68,12 +68,17 @@ def rnea_derivatives_by_columns(
 
 def places(tree: Tree) -> tuple[list[Place], SX]:
     """The places of all bodies, and gravity, in the frame of the first if it carries all others, else the world's."""
-    alone, found = tree.parent.count(-1) == 1, [Place(SX.eye(3), zeros(3))]
+    alone, found = in_first_body(tree), [Place(SX.eye(3), zeros(3))]
     # root to leaves: the carrier's place, then the joint's
     for i in tree.outwards:
         moved = found[tree.parent[i] + 1].beyond(tree.parts[i].X)
         found.append(found[0] if alone and i == 0 else moved)
     return found[1:], tree.parts[0].X.vector(tree.gravity) if alone else tree.gravity
+
+
+def in_first_body(tree: Tree) -> bool:
+    """Whether the frame is the first body's."""
+    return tree.parent.count(-1) == 1
 
 
 def by_joints(tree: Tree, columns: Sequence[SX]) -> SX:
@@ -124,14 +129,25 @@ def by_pairs(tree: Tree, S: Panel, changed: Sequence[Panel]) -> tuple[MaskedProd
     own, inertia, Fq, Fv, Ga, G, P, dS = changed
     joint, carries = pairs(tree)
     Q, V = (
-        MaskedProduct((Masked(S, mine, joint, True), Masked(S, F, carries, True), Masked(G, x, below(carries), True)))
+        MaskedProduct((*felt(tree, S, mine, joint), *felt(tree, S, F, carries), Masked(G, x, below(carries), True)))
         for mine, F, x in ((own, Fq, P), (Fv, Fv, dS))
     )
     upper = triu(joint) + carries
     if not any(x.nnz() for x in tree.armature):
-        return Q, V, MaskedProduct((Masked(S, Ga, upper, True),), symmetric=True)
+        return Q, V, MaskedProduct(felt(tree, S, Ga, upper), symmetric=True)
     diagonal = Masked(SX.ones(1, tree.nv), inertia, Sparsity.diag(tree.nv), True)
-    return Q, V, MaskedProduct((diagonal, Masked(S, Ga, below(upper).T, True)), symmetric=True)
+    return Q, V, MaskedProduct((diagonal, *felt(tree, S, Ga, below(upper).T)), symmetric=True)
+
+
+def felt(tree: Tree, S: Panel, F: Panel, where: Sparsity) -> tuple[Masked, ...]:
+    """S' F at these places. Axes of a free base are those of its own frame: it feels F as it is."""
+    base = tree.S[0].columns
+    if not (in_first_body(tree) and base.nnz() == base.size2() == 6):
+        return (Masked(S, F, where, True),)
+    axes, rows, none = horzcat(base, SX(6, tree.nv - 6)), SX(Sparsity(where)), SX(*where.shape)
+    first, others = vertcat(rows[:6, :], none[6:, :]), vertcat(none[:6, :], rows[6:, :])
+    parts = Masked(axes, F, first.sparsity(), True), Masked(S, F, others.sparsity(), True)
+    return tuple(part for part in parts if part.mask.nnz())
 
 
 def pairs(tree: Tree) -> tuple[Sparsity, Sparsity]:

@@ -116,6 +116,11 @@ class Toolchain:
         return _family(self.command) in ("gcc", "clang", "zig") and platform.machine().lower() in _SIMD
 
     @property
+    def eights(self) -> bool:
+        """Whether registers hold eight doubles, by the same conditions."""
+        return self.small_vectors and {*AMD} <= {*self.flags}
+
+    @property
     def processor(self) -> tuple[str, ...]:
         """Those of the flags that say which processor it is for."""
         return tuple(flag for flag in self.flags if flag.startswith("-m") and flag != "-mllvm")

@@ -218,8 +218,8 @@ NONZEROS = (
 )
 
 IN_STEP = (
-    "Where there are SIMD registers, limbs of one shape go in step, as elements of small vectors; {PREFIX}_PLAIN,",
-    "defined for the compiler, asks for one number at a time. Results differ by rounding.",
+    "Where there are SIMD registers, limbs of one shape go in step, or columns of matrices do, as elements of small",
+    "vectors; {PREFIX}_PLAIN, defined for the compiler, asks for one number at a time. Results differ by rounding.",
 )
 
 

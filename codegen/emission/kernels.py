@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,11 +23,23 @@ from codegen.emission.products import (
     vectorised,
 )
 from codegen.emission.result_places import places, stored_apart, unread_in_lanes
-from codegen.emission.spec import ITERATIONS, KEPT, LEFT, Header, JointRow, Kernel, LoopKernel, ProductKernel, Style
+from codegen.emission.spec import (
+    ITERATIONS,
+    KEPT,
+    LEFT,
+    Header,
+    JointRow,
+    Kernel,
+    LoopKernel,
+    ProductKernel,
+    Style,
+    straight,
+)
 from codegen.emission.stack import stack
 from codegen.emission.statements import Comments, statements
 from codegen.emission.storage import storage
 from codegen.emission.text import render
+from codegen.emission.variants import Alternative, Body, Variant, alternatives, variants
 from codegen.ir.counting import Count
 from codegen.ir.graph import STATUS, Graph
 from codegen.ir.names import comment, identifier, identifiers, wrapped
@@ -48,45 +60,15 @@ AnyKernel = Kernel | LoopKernel | ProductKernel
 IN_JOINT_SPACE = ("v", "a", "tau", "dv", "dq", "da", "dtau", "abar", "taubar")
 """Arguments of nv numbers, of which every one belongs to a joint."""
 
-PLAIN = "/* ---- Scalars: one number at a time (and what lanes take, each number a vector) ---- */"
-IN_STEP = "/* ---- SIMD: limbs of one shape in step, as small vectors ---- */"
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """The functions of a kernel, the last of them the public one; what it calls, and the length of its workspace."""
-
-    functions: tuple[Function, ...]
-    calls: tuple[Call, ...]
-    workspace: int
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """The functions of a kernel, the last of them the public one, between two lines for the preprocessor.
-
-    `workspace` is what they keep between them, in reals.
-    """
-
-    functions: tuple[Function, ...]
-    workspace: int
-    before: str = ""
-    after: str = ""
-
-    @property
-    def statements(self) -> tuple[tuple[str, ...], ...]:
-        """Those of each function."""
-        return tuple(function.statements for function in self.functions)
-
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
     """The C text of one kernel, before the header exists, in variants of which one is compiled; lanes take the first.
 
-    Functions that all variants have are `shared`. `helpers` are the lines that make the functions of operations which
-    are no operators, `calls` the parts of the function that lanes run, none if it is whole, `turns` how many states may
-    take turns in them, `kept` where lanes keep elements of results. Inputs are `needed` where functions are called with
-    them after others.
+    Functions that several of them have are `shared`. `helpers` are the lines that make the functions of operations
+    which are no operators, `calls` the parts of the function that lanes run, none if it is whole, `turns` how many
+    states may take turns in them, `kept` where lanes keep elements of results. Inputs are `needed` where functions are
+    called with them after others.
     """
 
     symbol: str
@@ -102,7 +84,7 @@ class Emitted:
     count: Count
     written: Count
     folded: str = ""
-    shared: tuple[Function, ...] = ()
+    shared: Variant = field(default_factory=Variant)
     needed: bool = False
 
     @property
@@ -161,13 +143,13 @@ class Emitted:
 
     def stack(self, real_bytes: int) -> int:
         """Bytes of stack that a call takes at most, an estimate from above."""
-        shared = tuple(function.statements for function in self.shared)
+        shared = self.shared.statements
         return max(stack(shared + variant.statements, variant.workspace, real_bytes) for variant in self.variants)
 
     def many_stack(self, lanes: int, real_bytes: int) -> int:
         """The same of a call on many states; where groups take turns, the caller has their workspace."""
         first = self.variants[0]
-        statements = tuple(function.statements for function in self.shared) + first.statements
+        statements = self.shared.statements + first.statements
         return stack(statements, first.workspace if self.groups(lanes)[0] == 1 else 0, real_bytes, lanes)
 
     def stepped(self, real: str) -> str:
@@ -215,38 +197,41 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     """
     name, macro, given = symbol(header, kernel), header.c_prefix.upper(), arguments(kernel)
     language = style.language(header.c_prefix)
-    used = {value.op for graph in kernel.graphs for value in graph.values} - OPERATORS - {CONST, INPUT}
-    used -= {"sin", "cos"} if language.own_angles else set()
     head = f"{macro}_{'STATUS' if kernel.can_fail else 'FUNCTION'}({name})"
     status = next((a.name for a in given if a.port == STATUS), "")
-    sections = kernel.sections if isinstance(kernel, Kernel) else ()
     kept = places(kernel, style.lanes)
-    function = kernel.function if isinstance(kernel, ProductKernel) else None
-    called = [*_called(name, header, function, language, style.lengths)] if function else []
 
-    def written(program: Packed) -> Body:
-        if isinstance(kernel, ProductKernel):
-            made = _products(header, kernel, program, head, given, language, style.lengths, kept, style.lanes, called)
+    def called(function: WithProducts) -> list[Body]:
+        return [*_called(name, header, function, language, style.lengths)]
+
+    once = called(kernel.function) if isinstance(kernel, ProductKernel) else []
+
+    def written(own: Kernel | ProductKernel, program: Packed) -> Body:
+        kept_in = kept if own is kernel else places(own, style.lanes)
+        if isinstance(own, ProductKernel):
+            parts = once if own is kernel else called(own.function)
+            made = _products(header, own, program, head, given, language, style.lengths, kept_in, style.lanes, parts)
         else:
-            apart = frozenset[str]() if program.packs else stored_apart(kernel, kept, given)
-            made = _functions(name, head, header, program, given, language, style.lengths, sections, apart=apart)
+            apart = frozenset[str]() if program.packs else stored_apart(own, kept_in, given)
+            made = _functions(name, head, header, program, given, language, style.lengths, own.sections, apart=apart)
         return _returning(made, macro, status) if status else made
 
-    packed = None if isinstance(kernel, LoopKernel) or not style.small_vectors else kernel.packed()
     if isinstance(kernel, LoopKernel):
         first = _loop(header, kernel, style, head, given)
         first = _returning(first, macro, status) if status else first
-    elif packed:
-        first = written(packed)
+    elif style.small_vectors:
+        plain = Alternative("PACKS", kernel, Packed(straight(kernel), ()))
+        *_, last = (plain, *alternatives(kernel, bool(style.eights)))
+        first = written(last.kernel, last.program)
     else:
-        first = written(Packed(straight(kernel), ()))
+        first = written(kernel, Packed(straight(kernel), ()))
     emitted = Emitted(
         symbol=name,
         algorithm=kernel.name,
         about=kernel.about,
         arguments=given,
         variants=(Variant(first.functions, first.workspace),),
-        helpers=tuple(language.helper(op) for op in OPERATIONS if op in used),
+        helpers=_helpers(kernel, language),
         calls=first.calls,
         turns=style.turns,
         kept=kept,
@@ -257,16 +242,19 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         needed=isinstance(kernel, ProductKernel) and bool(kernel.function.called),
     )
     yield emitted
-    packed = None if isinstance(kernel, LoopKernel) or style.small_vectors else kernel.packed()
-    if packed:
-        second = written(packed)
-        shared = tuple(own for own in first.functions[:-1] if own in second.functions)
-        plain, in_step = (tuple(own for own in made.functions if own not in shared) for made in (first, second))
-        variants = (
-            Variant(plain, first.workspace, f"\n{PLAIN}\n#if !{macro}_PACKS", "#endif"),
-            Variant(in_step, second.workspace, f"\n{IN_STEP}\n#if {macro}_PACKS", "#endif"),
-        )
-        yield replace(emitted, variants=variants, shared=shared)
+    if isinstance(kernel, LoopKernel) or style.small_vectors:
+        return
+    if others := [(own, written(own.kernel, own.program)) for own in alternatives(kernel, style.eights)]:
+        shared, made = variants(kernel, first, others, macro)
+        helpers = (*emitted.helpers, *(line for own, _ in others for line in _helpers(own.kernel, language)))
+        yield replace(emitted, variants=made, shared=shared, helpers=tuple(dict.fromkeys(helpers)))
+
+
+def _helpers(kernel: AnyKernel, language: Language) -> tuple[str, ...]:
+    """The lines that make the functions of a kernel's operations which are no operators."""
+    used = {value.op for graph in kernel.graphs for value in graph.values} - OPERATORS - {CONST, INPUT}
+    used -= {"sin", "cos"} if language.own_angles else set()
+    return tuple(language.helper(op) for op in OPERATIONS if op in used)
 
 
 def owners(header: Header, ports: Sequence[Port]) -> dict[tuple[int, int], JointRow]:
@@ -318,11 +306,6 @@ def _loop(header: Header, kernel: LoopKernel, style: Style, head: str, given: tu
     public = f"{head}({', '.join(a.declaration for a in given)})"
     whole = (*functions, Function(public, tuple(text.splitlines())))
     return Body(whole, (), work + 2 * state + 1 + kept)
-
-
-def straight(kernel: Kernel | ProductKernel) -> Graph:
-    """What of a kernel is straight-line code."""
-    return kernel.function.graph if isinstance(kernel, ProductKernel) else kernel.graph
 
 
 def _products(

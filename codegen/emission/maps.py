@@ -1,6 +1,7 @@
 """Maps as C functions: a loop whose body is the kernel, several columns at a time where there are small vectors.
 
-The last columns overlap those before where their number does not divide: they are computed twice.
+The last columns overlap those before where their number does not divide: they are computed twice. Where rows are padded
+(`codegen.ir.padded`), eight columns go at a time if registers hold them, and the last of them are zeros.
 """
 
 from __future__ import annotations
@@ -51,11 +52,17 @@ def words_of(language: Language) -> Callable[[GraphMap], MapWords]:
     Of rows nothing is promised to compilers, which would make vectors of them by gathering single numbers.
     """
     macro = language.prefix.upper()
-    columns = ("COLUMNS", f"{macro}_ACROSS", f"{macro}_READ({{}})", f"{macro}_WRITE({{}})", f"{macro}_TABLE({{}})")
+
+    def form(own: GraphMap) -> tuple[str, ...]:
+        """A number's type, how many there are, and how they are read, written, and read of tables."""
+        if own.by_rows:
+            return "T", "1", "{}", "{}", "ALL({})"
+        eight = "8" if own.padded else ""
+        ways = (f"{macro}_{way}{eight}({{}})" for way in ("READ", "WRITE", "TABLE"))
+        return f"COLUMNS{eight}", f"{macro}_ACROSS{eight}", *ways
 
     def words(own: GraphMap) -> MapWords:
-        form = ("T", "1", "{}", "{}", "ALL({})") if own.by_rows else columns
-        kind, across, read, write, table = form
+        kind, across, read, write, table = form(own)
         everywhere, restrict = f"({kind}){{{{0}}}} + {{}}", "" if own.by_rows else f"{macro}_RESTRICT"
         literal, spell = language.scalar.literal, language.spell
         return MapWords("R", kind, across, read, write, table, everywhere, restrict, literal, spell)
@@ -87,17 +94,19 @@ def map_lines(own: GraphMap, words: MapWords) -> tuple[str, ...]:
         if value.op == CONST:
             text.append(words.literal(value.constant))
         elif value.op == INPUT:
-            taken, size = own.takes[value.port], own.kernel.inputs[value.port].size
-            form = words.read if isinstance(taken, str) else words.table
-            text.append(form.format(f"x{value.port}[{_place(own, size, value.element)}]"))
+            form = words.read if isinstance(own.takes[value.port], str) else words.table
+            text.append(form.format(f"x{value.port}[{_place(own, value.port, value.element)}]"))
         else:
             text.append(f"t{index}")
             operands, numbers = [text[arg] for arg in value.args], [literal[arg] for arg in value.args]
             body.append(f"const {words.type} t{index} = {words.spell(value.op, operands, numbers)};")
         result = words.everywhere.format(text[index]) if literal[index] else text[index]
         body += [f"{words.write.format(target)} = {result};" for target in targets.get(index, ())]
-    tables = {k: map(words.literal, x) for k, x in enumerate(own.takes) if not isinstance(x, str)}
-    text_of = render("map.jinja", own=own, words=words, body=body, tables={k: ", ".join(x) for k, x in tables.items()})
+    constants = {k: map(words.literal, x) for k, x in enumerate(own.takes) if not isinstance(x, str)}
+    tables = {k: ", ".join(numbers) for k, numbers in constants.items()}
+    last = f"{own.count} - {words.across}"
+    at = "line" if own.padded else f"line > {last} ? {last} : line"
+    text_of = render("map.jinja", own=own, words=words, body=body, at=at, tables=tables)
     return tuple(line for line in text_of.splitlines() if line)
 
 
@@ -106,9 +115,12 @@ def _targets(own: GraphMap) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for port, result in enumerate(own.kernel.results):
         for element, index in enumerate(result):
-            found.setdefault(index, []).append(f"y{port}[{_place(own, len(result), element)}]")
+            place = _place(own, len(own.takes) + port, element)
+            found.setdefault(index, []).append(f"y{port}[{place}]")
     return found
 
 
-def _place(own: GraphMap, size: int, element: int) -> str:
-    return f"{size}*at + {element}" if own.by_rows else f"{element * own.count} + at"
+def _place(own: GraphMap, number: int, element: int) -> str:
+    """An element of a column or row of the matrix of this number: those that it takes, then those that it makes."""
+    length = own.lengths[number]
+    return f"{length}*at + {element}" if own.by_rows else f"{element * length} + at"

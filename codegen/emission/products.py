@@ -11,6 +11,7 @@ from codegen.emission.copies import Copies
 from codegen.emission.factors import Factorisation, Substitutions, scalar_words, words_of
 from codegen.emission.functions import Argument, Call, Function
 from codegen.emission.in_place import owners
+from codegen.emission.masked_products import along, by_tiles
 from codegen.emission.row_sums import Spelling
 from codegen.emission.row_sums import lines as sums_in_rows
 from codegen.emission.segments import Segments
@@ -20,7 +21,6 @@ from codegen.emission.tiles import tiled, unread
 from codegen.ir.calls import GraphCall
 from codegen.ir.graph import Value
 from codegen.ir.operations import CONST
-from codegen.ir.products import VECTOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -221,7 +221,11 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
         return loops.lines(words_of(header.c_prefix))
     if isinstance(loops, Segments):
         wide = f"{header.c_prefix.upper()}_WIDE" if all(own.port.name in apart for own in loops.products) else ""
-        return _along(loops, "T", zero, packs, mirror, wide, lanes)
+        others = along(loops, "T", zero, _mirrored(loops, mirror), packs, wide, lanes)
+        if not loops.wide:
+            return others
+        first = by_tiles(loops, loops.wide, _mirrored(loops, mirror))
+        return f"#if {header.c_prefix.upper()}_EIGHTS", *first, "#else", *others, "#endif"
     macro = header.c_prefix.upper()
     columns = Words("COLUMNS", f"{macro}_ACROSS", "(COLUMNS){0}", f"{macro}_READ({{}})", f"{macro}_WRITE({{}})")
     others = _lines(loops, "T", _tile(loops, "T", columns), mirror)
@@ -247,7 +251,7 @@ def scalar(loops: Loops, real: str) -> tuple[str, ...]:
     if isinstance(loops, Factorisation | Substitutions):
         return loops.lines(scalar_words(real))
     if isinstance(loops, Segments):
-        return _along(loops, real, "0")
+        return along(loops, real, "0", _mirrored(loops, ""))
     return _lines(loops, real, _tile(loops, real, Words(real, "1", "0", "{}", "{}")))
 
 
@@ -262,44 +266,6 @@ def _mirrored(loops: Tiles | Segments, mirror: str) -> str:
     size = loops.size[0]
     copy = f"for (int n = 0; n < {size}; ++n) for (int k = 0; k < n; ++k) to0[n*{size} + k] = to0[k*{size} + n];"
     return (f"{mirror}(to0, {size});" if mirror else copy) if loops.symmetric else ""
-
-
-def _along(
-    own: Segments, real: str, zero: str, vector: str = "", mirror: str = "", wide: str = "", lanes: int = 1
-) -> tuple[str, ...]:
-    """The lines of a masked product's C function, by small vectors, too, if a macro `vector` says so.
-
-    Where a macro `wide` says that there are lanes, zeros that fill squares of so many are left out.
-    """
-    columns, parts = own.size[1], []
-    results = [f"to{p}[row*{columns} + j]" for p in range(len(own.products))]
-    for k, inner in enumerate(own.inner):
-        across, along = own.steps(k)
-        lefts = [(f"a{n}", f"left{k}[row*{across} + {n * along}]") for n in range(inner)]
-        rights = [[f"right{k}_{p}[{n * columns} + j]" for n in range(inner)] for p in range(len(own.products))]
-        singles = [" + ".join(f"a{n}*{x}" for n, x in enumerate(right)) for right in rights]
-        vectors = [" + ".join(f"a{n}**(const P4_ANY *)&{x}" for n, x in enumerate(right)) for right in rights]
-        parts.append((lefts, vectors, singles))
-    parts.append(([], ["(P4){0}"] * len(results), [zero] * len(results)))
-    text = render(
-        "product_segments.jinja",
-        own=own,
-        real=real,
-        width=VECTOR,
-        lanes=lanes,
-        vector=vector,
-        wide=wide,
-        mirrored=_mirrored(own, mirror),
-        parts=[
-            {
-                "lefts": lefts,
-                "vectors": list(zip(results, vectors, strict=True)),
-                "singles": list(zip(results, singles, strict=True)),
-            }
-            for lefts, vectors, singles in parts
-        ],
-    )
-    return tuple(line for line in text.splitlines() if line)
 
 
 def _tile(tiles: Tiles, real: str, words: Words) -> str:

@@ -9,15 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codegen.ir.products import VECTOR
+import numpy as np
+
+from codegen.emission.masked_tiles import MaskedTiles, masked_tiles
+from codegen.emission.masked_tiles import reads as reads_of_tiles
+from codegen.ir.products import TILE, VECTOR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from codegen.ir.products import MaskedMatrixProduct
+    from numpy.typing import NDArray
 
-    Read = tuple[str, Sequence[int], Sequence[int]]
-    """Of the matrix of a port's name, these rows and columns."""
+    from codegen.emission.masked_tiles import Read
+    from codegen.ir.products import MaskedMatrixProduct, MaskedPart
+
+    Pattern = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +31,17 @@ class Segments:
     """The loop of one masked product, or of two of the same left factors and masks.
 
     `segments` are row, number of the part (of zeros: that after the last), first column and end. `inner` are the rows
-    of the right factors, by parts.
+    of the right factors, by parts; rows of matrices that they take are stored in so many numbers, by names of ports.
+    Where rows of a part's left factor have one number each that may differ from zero, `only` has its column by rows.
+    `wide` are tiles of the same, for registers of twice the size.
     """
 
     products: tuple[MaskedMatrixProduct, ...]
+    stored: Mapping[str, int]
     inner: tuple[int, ...]
+    only: tuple[tuple[int, ...], ...]
     segments: tuple[tuple[int, int, int, int], ...]
+    wide: MaskedTiles | None = None
 
     def __str__(self) -> str:
         return f"{', '.join(map(str, self.products))} in {len(self.segments)} segments"
@@ -47,21 +58,54 @@ class Segments:
 
     def steps(self, part: int) -> tuple[int, int]:
         """From row to row of a part's left factor as it is multiplied, and along a row."""
-        return (1, self.size[0]) if self.products[0].parts[part].transposed else (self.inner[part], 1)
+        own = self.products[0].parts[part]
+        return own.steps(self.stored[own.left])
+
+    def step(self, product: int, part: int) -> int:
+        """From row to row of a right factor."""
+        return self.stored[self.products[product].parts[part].right]
+
+    @property
+    def tables(self) -> list[str]:
+        """Those of the columns of such left factors, as lines of C."""
+        return [
+            f"static const int only{k}[] = {{ {', '.join(map(str, own))} }};" for k, own in enumerate(self.only) if own
+        ]
+
+    def factors(self, part: int) -> tuple[list[str], list[list[str]]]:
+        """Numbers of a part's left factor in a row, and what they multiply in a column j, product by product."""
+        (across, along), products = self.steps(part), range(len(self.products))
+        columns = [f"only{part}[row]"] if self.only[part] else [*map(str, range(self.inner[part]))]
+        left = [f"left{part}[row*{across} + {n}*{along}]" for n in columns]
+        return left, [[f"right{part}_{p}[{n}*{self.step(p, part)} + j]" for n in columns] for p in products]
 
     def reads(self) -> Iterator[Read]:
         """What they read of matrices."""
+        yield from reads_of_tiles(self.wide, self.products, self.inner) if self.wide else ()
         for row, part, start, end in self.segments:
             for own in (product.parts[part] for product in self.products if part < len(self.inner)):
-                inner, across = range(self.inner[part]), range(start, min(end + VECTOR - 1, self.size[1]))
+                inner = [self.only[part][row]] if self.only[part] else range(self.inner[part])
+                across = range(start, min(end + VECTOR - 1, self.size[1]))
                 yield own.left, *((inner, [row]) if own.transposed else ([row], inner))
                 yield own.right, inner, across
 
 
-def segmented(products: tuple[MaskedMatrixProduct, ...], shapes: Mapping[str, tuple[int, ...]]) -> Segments:
-    """The loop of products of matrices of these shapes, by name."""
-    first = products[0]
-    return Segments(products, tuple(shapes[part.right][0] for part in first.parts), tuple(_segments(first)))
+def segmented(products: tuple[MaskedMatrixProduct, ...], known: Mapping[str, Pattern]) -> Segments:
+    """The loop of products of matrices that may differ from zero there, by name."""
+    first, stored = products[0], {name: known[name].shape[1] for own in products for name in own.takes}
+    inner = tuple(len(known[part.right]) for part in first.parts)
+    only = tuple(_only(part, known) for part in first.parts)
+    wide = masked_tiles(first) if first.port.shape[1] >= 2 * TILE else None
+    return Segments(products, stored, inner, only, tuple(_segments(first)), wide)
+
+
+def _only(part: MaskedPart, known: Mapping[str, Pattern]) -> tuple[int, ...]:
+    """Where rows of a part's left factor may differ from zero, up to the last that is taken, if each may do so once."""
+    left, _ = part.factors(known)
+    rows = [row for row, *_ in part.runs]
+    if not rows or left.shape[1] == 1 or any(np.count_nonzero(left[row]) != 1 for row in rows):
+        return ()
+    return tuple(int(np.argmax(row)) for row in left[: max(rows) + 1])
 
 
 def _segments(product: MaskedMatrixProduct) -> Iterator[tuple[int, int, int, int]]:

@@ -19,6 +19,8 @@ from codegen.languages import SCALARS, Language
 from codegen.packing import pack
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from codegen.ir.graph import Graph
     from codegen.ir.staging import Staged
     from codegen.packing import Packed, Roles
@@ -40,8 +42,8 @@ class Style:
 
     With `lanes` above 1 every kernel also comes for so many states at once. `lengths` are those of C functions,
     `built` is a sentence for the header on how the text is compiled. With `small_vectors` the compiler is known to have
-    them: where limbs go in step, a kernel of one state comes in no other variant. Results may be `in_place`, where
-    arguments are.
+    them: where limbs go in step, a kernel of one state comes in no other variant. `eights` says whether its registers
+    hold eight reals, if that is known. Results may be `in_place`, where arguments are.
     """
 
     dtype: str = "float64"
@@ -50,6 +52,7 @@ class Style:
     lengths: Lengths = field(default_factory=Lengths)
     built: str = ""
     small_vectors: bool = False
+    eights: bool | None = None
     in_place: bool = True
 
     def __str__(self) -> str:
@@ -127,7 +130,8 @@ class Kernel:
     """One function to emit: its graph (named as its algorithm), what it computes, its count as written.
 
     `ways` are those in which limbs might go in step (`codegen.packing.pack`), `folded` says what is no argument,
-    `sections` what the graph's labels stand for, if comments are to say so.
+    `sections` what the graph's labels stand for, if comments are to say so. `in_vectors` makes the kernel of the same
+    function for one state by loops over columns, if there are such where registers hold several numbers.
     """
 
     graph: Graph
@@ -136,6 +140,7 @@ class Kernel:
     ways: tuple[Roles, ...] = ()
     folded: str = ""
     sections: tuple[str, ...] = ()
+    in_vectors: Callable[[], Kernel | ProductKernel] | None = None
 
     def __str__(self) -> str:
         return f"kernel {self.graph.name}: {self.count}"
@@ -170,20 +175,24 @@ class Kernel:
         """The operators in the emitted text."""
         return count(self.graph)
 
-    def packed(self) -> Packed | None:
-        """The same function with limbs in step, where that is worth it; to find it takes as long as all passes."""
-        return pack(self.graph, self.ways)
+    def packed(self, beside: int = 0) -> Packed | None:
+        """The same function with limbs in step, where that is worth it; to find it takes as long as all passes.
+
+        So many operations are `beside` it in the same C.
+        """
+        return pack(self.graph, self.ways, beside=beside)
 
 
 @dataclass(frozen=True, slots=True)
 class ProductKernel:
-    """A function of which some results are products of matrices: a graph, and then loops."""
+    """A function of which some results are products of matrices: a graph, and then loops; else as `Kernel`."""
 
     function: WithProducts
     about: str = ""
     written: Count = field(default_factory=Count)
     ways: tuple[Roles, ...] = ()
     folded: str = ""
+    in_vectors: Callable[[], Kernel | ProductKernel] | None = None
 
     def __str__(self) -> str:
         return f"kernel {self.name} with products: {self.count}"
@@ -218,9 +227,15 @@ class ProductKernel:
         """The operations of the straight-line code and of all products."""
         return counted(self.function)
 
-    def packed(self) -> Packed | None:
-        """The straight-line code with limbs in step, where that is worth it."""
-        return pack(self.function.graph, self.ways, beside=sum(count(graph).total for graph in self.function.called))
+    def packed(self, beside: int = 0) -> Packed | None:
+        """The straight-line code with limbs in step, where that is worth it; so many operations are `beside` it."""
+        called = sum(count(graph).total for graph in self.function.called)
+        return pack(self.function.graph, self.ways, beside=beside + called)
+
+
+def straight(kernel: Kernel | ProductKernel) -> Graph:
+    """What of a kernel is straight-line code."""
+    return kernel.function.graph if isinstance(kernel, ProductKernel) else kernel.graph
 
 
 def kernel_of(
@@ -230,11 +245,12 @@ def kernel_of(
     ways: tuple[Roles, ...] = (),
     folded: str = "",
     sections: tuple[str, ...] = (),
+    in_vectors: Callable[[], Kernel | ProductKernel] | None = None,
 ) -> Kernel | ProductKernel:
     """The kernel of a function; comments name sections where all is straight-line code."""
     if isinstance(function, WithProducts):
-        return ProductKernel(in_place(padded(function), BLOCKS), about, written, ways, folded)
-    return Kernel(function, about, written, ways, folded, sections)
+        return ProductKernel(in_place(padded(function), BLOCKS), about, written, ways, folded, in_vectors)
+    return Kernel(function, about, written, ways, folded, sections, in_vectors)
 
 
 @dataclass(frozen=True, slots=True)

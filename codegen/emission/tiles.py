@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from codegen.emission.masked_tiles import Read
     from codegen.emission.row_sums import RowSum
-    from codegen.emission.segments import Read
     from codegen.ir.graph import Port
     from codegen.ir.products import AnyProduct, WithProducts
 
@@ -209,7 +209,7 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
         return substitutions(products[0], known)
     masked = tuple(product for product in products if isinstance(product, MaskedMatrixProduct))
     if masked:
-        return segmented(masked, {name: pattern.shape for name, pattern in known.items()})
+        return segmented(masked, known)
     plain = tuple(product for product in products if isinstance(product, MatrixProduct))
     factors = []
     for terms in zip(*(product.terms for product in plain), strict=True):

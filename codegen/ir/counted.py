@@ -42,7 +42,7 @@ def counted(function: Graph | WithProducts) -> Count:
             known |= _made(step.graph, step.ports)
             found.append(count(step.graph))
         elif isinstance(step, GraphMap):
-            known |= _of_lines(step)
+            known |= step.laid([*_made(step.kernel, step.kernel.outputs).values()])
             found.append(_times(count(step.kernel), step.count))
         else:
             found.append(_of_product(step, known))
@@ -56,13 +56,6 @@ def _made(graph: Graph, ports: Iterable[Port]) -> Known:
     return {
         port.name: np.array([graph.values[k] != zero for k in own], bool).reshape(port.shape) for port, own in pairs
     }
-
-
-def _of_lines(own: GraphMap) -> Known:
-    """The same of what a map makes: every column, or row, is alike."""
-    lines = _made(own.kernel, own.kernel.outputs).values()
-    each = np.tile if own.by_rows else np.repeat
-    return {port.name: each(line, own.count).reshape(port.shape) for port, line in zip(own.ports, lines, strict=True)}
 
 
 def _times(one: Count, number: int) -> Count:
@@ -82,7 +75,7 @@ def _of_product(own: AnyProduct, known: Known) -> Count:
     if isinstance(own, MaskedMatrixProduct):
         parts = []
         for part in own.parts:
-            terms = _terms(known[part.left].T if part.transposed else known[part.left], known[part.right])
+            terms = _terms(*part.factors(known))
             parts += [_sums(terms[row, start:stop], None) for row, start, stop in part.runs]
         known[own.port.name] = own.pattern(known)
         return added(parts)

@@ -1,7 +1,7 @@
 """Rows of matrices that begin where SIMD registers do: zeros behind every row, up to a multiple of a tile's columns.
 
 Rows of 50 numbers begin anywhere in a line of memory, and a register of eight numbers is then read from two lines. What
-only products of matrices take is no argument of the function and can have longer rows; nothing is computed for them.
+only loops take is no argument of the function and can have longer rows; nothing is counted for them.
 """
 
 from __future__ import annotations
@@ -10,37 +10,56 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codegen.ir.graph import Graph, Port, Value, verify
+from codegen.ir.maps import GraphMap
 from codegen.ir.operations import CONST
-from codegen.ir.products import TILE, MatrixProduct, names_taken
+from codegen.ir.products import TILE, MaskedMatrixProduct, MatrixProduct, made_by, names_taken
 
 if TYPE_CHECKING:
-    from codegen.ir.products import Gather, WithProducts
+    from collections.abc import Collection, Iterator
+
+    from codegen.ir.products import AnyProduct, Gather, WithProducts
 
 LEAST = 4 * TILE
 """Columns from which rows are padded: most tiles of narrower matrices are at their ends, or are no loops."""
 
 
 def padded(function: WithProducts) -> WithProducts:
-    """The same function, in which matrices between products have rows of a multiple of a tile's columns."""
-    others = [own for own in function.steps if not isinstance(own, MatrixProduct)]
-    fixed = {name for own in others for name in names_taken(own)} | {port.name for port in function.outputs}
-    wider = {port.name: _wider(port) for port in function.graph.outputs if port.name not in fixed and _narrow(port)}
-    for own in function.steps:
-        if not isinstance(own, MatrixProduct) or own.symmetric or own.port.name in fixed:
-            continue
-        if {own.plus, *(term.right for term in own.terms)} <= {"", *wider}:  # rows as long as those that make it
-            wider[own.port.name] = _wider(own.port)
+    """The same function, in which matrices between loops have rows of a multiple of a tile's columns."""
+    wider = {port.name: _wider(port) for port in function.kept if _narrow(port)}
+    while refused := {name for own in function.steps for name in _refused(function, own, wider)} & wider.keys():
+        wider = {name: port for name, port in wider.items() if name not in refused}
     if not wider:
         return function
-    now = tuple(
-        replace(own, port=wider.get(own.port.name, own.port)) if isinstance(own, MatrixProduct) else own
+    products = tuple(
+        replace(own, port=wider.get(own.port.name, own.port))
+        if isinstance(own, MatrixProduct | MaskedMatrixProduct)
+        else own
         for own in function.products
     )
     old = {port.name: port for port in function.kept}
     gathers = tuple(
         _moved(own, old[own.source], wider[own.source]) if own.source in wider else own for own in function.gathers
     )
-    return replace(function, graph=_padded(function.graph, wider), products=now, gathers=gathers)
+    maps = tuple(_lengthened(own, wider) for own in function.maps)
+    return replace(function, graph=_padded(function.graph, wider), products=products, gathers=gathers, maps=maps)
+
+
+def _refused(function: WithProducts, own: AnyProduct | GraphMap, wider: Collection[str]) -> Iterator[str]:
+    """Matrices whose rows may not be longer for what a step takes or makes, if no more than these are."""
+    made = [port.name for port in made_by(own)]
+    if isinstance(own, GraphMap) and own.by_rows:
+        yield from (port.name for port in own.ports if port.shape[0] != own.count)  # their rows are end to end
+    elif isinstance(own, GraphMap):  # all of them, or none
+        yield from () if {*own.names, *made} <= {*wider} else (*own.names, *made)
+    elif isinstance(own, MaskedMatrixProduct):
+        rights = {part.right for part in own.parts}
+        yield from () if rights <= {*wider} and not own.symmetric else made
+    elif isinstance(own, MatrixProduct):
+        rights = {term.right for term in own.terms}
+        yield from () if {*rights, own.plus} <= {"", *wider} and not own.symmetric else made
+        yield from (port.name for step in function.maps for port in step.ports if port.name in {*rights, own.plus})
+    else:
+        yield from (*names_taken(own), *made)
 
 
 def _narrow(port: Port) -> bool:
@@ -65,6 +84,28 @@ def _padded(graph: Graph, wider: dict[str, Port]) -> Graph:
     labels = (*graph.labels, *graph.labels[-1:])
     outputs = tuple(wider.get(port.name, port) for port in graph.outputs)
     return verify(replace(graph, values=values, labels=labels, outputs=outputs, results=tuple(results)))
+
+
+def _lengthened(own: GraphMap, wider: dict[str, Port]) -> GraphMap:
+    """A map of such matrices, and of tables with zeros behind their rows."""
+    names = (*own.takes, *(port.name for port in own.ports))
+    across = next((wider[name].shape[1] for name in names if isinstance(name, str) and name in wider), 0)
+    if not across:
+        return own
+
+    def length(name: str | tuple[float, ...], usual: int) -> int:
+        if own.by_rows:
+            return wider[name].shape[1] if isinstance(name, str) and name in wider else usual
+        return across
+
+    stored = tuple(map(length, names, own.lengths))
+    takes = tuple(x if isinstance(x, str) or own.by_rows else _spread(x, own.count, across) for x in own.takes)
+    return replace(own, takes=takes, ports=tuple(wider.get(port.name, port) for port in own.ports), stored=stored)
+
+
+def _spread(table: tuple[float, ...], columns: int, across: int) -> tuple[float, ...]:
+    rows = (table[start : start + columns] for start in range(0, len(table), columns))
+    return tuple(x for row in rows for x in (*row, *[0.0] * (across - columns)))
 
 
 def _moved(own: Gather, old: Port, new: Port) -> Gather:

@@ -128,6 +128,15 @@ class MaskedPart:
     def __str__(self) -> str:
         return f"{self.left}{chr(39) if self.transposed else ''} @ {self.right} in {len(self.runs)} runs"
 
+    def factors(self, known: Mapping[str, Pattern]) -> tuple[Pattern, Pattern]:
+        """Where the factors, as they are multiplied, may differ from zero; their rows may be longer."""
+        left, right = known[self.left], known[self.right]
+        return (left.T if self.transposed else left)[:, : len(right)], right
+
+    def steps(self, stored: int) -> tuple[int, int]:
+        """From row to row of the left factor, as it is multiplied, and along one: its rows are of so many numbers."""
+        return (1, stored) if self.transposed else (stored, 1)
+
 
 @dataclass(frozen=True, slots=True)
 class MaskedMatrixProduct:
@@ -157,8 +166,8 @@ class MaskedMatrixProduct:
         """Where it may differ from zero."""
         found = np.zeros(self.port.shape, bool)
         for part in self.parts:
-            left = known[part.left]
-            product = (left.T if part.transposed else left) @ known[part.right]
+            left, right = part.factors(known)
+            product = left @ right
             for row, start, stop in part.runs:
                 found[row, start:stop] = product[row, start:stop]
         return found | found.T if self.symmetric else found
@@ -286,7 +295,7 @@ class WithProducts:
         }
         for own in self.steps:
             if isinstance(own, GraphMap):
-                known |= {port.name: np.ones(port.shape, bool) for port in own.ports}
+                known |= own.laid([np.ones(len(result), bool) for result in own.kernel.results])
             elif isinstance(own, GraphCall | FactoredMatrix):
                 known |= own.patterns()
             else:
@@ -310,11 +319,13 @@ def expanded(blocked: WithProducts) -> Graph:
     labels += labels[-1:] * (len(values) - len(labels))
     for product in blocked.steps:
         shapes |= {port.name: port.shape for port in made_by(product)}
-        if isinstance(product, GraphMap | GraphCall):
+        if isinstance(product, GraphMap):
+            known |= product.entries(values, zero, known)
+            labels += [product.label] * (len(values) - len(labels)) if labels else []
+            continue
+        if isinstance(product, GraphCall):
             known |= product.entries(values, known)
-            if labels:
-                more = len(values) - len(labels)
-                labels += [product.label] * more if isinstance(product, GraphMap) else product.labels
+            labels += product.labels if labels else []
             continue
         if isinstance(product, MaskedMatrixProduct):
             known[product.port.name] = _masked(values, labels, zero, product, known, shapes)
@@ -371,14 +382,14 @@ def _masked(
     rows, columns = product.port.shape
     entries = [zero] * product.port.size
     for part in product.parts:
-        inner = shapes[part.right][0]
+        inner, wide = shapes[part.right]
         left, right = known[part.left], known[part.right]
         absent = {index for index in {*left, *right} if values[index] == Value(CONST)}
-        steps = (1, rows) if part.transposed else (inner, 1)
+        steps = part.steps(shapes[part.left][1])
         for row, start, stop in part.runs:
             factors = left[row * steps[0] :: steps[1]][:inner]
             for column in range(start, stop):
-                pairs = zip(factors, right[column::columns], strict=True)
+                pairs = zip(factors, right[column::wide], strict=True)
                 found = [(x, y) for x, y in pairs if x not in absent and y not in absent]
                 entries[row * columns + column] = _sum(values, zero, found)
         _label(values, labels, zero, right)

@@ -28,7 +28,12 @@ def without_vanishing(function: WithProducts) -> WithProducts:
     products = tuple(_left(own, known) if isinstance(own, MatrixProduct) else own for own in function.products)
     if products == function.products:
         return function
-    found = replace(function, products=products)
+    return needed(replace(function, products=products))
+
+
+def needed(function: WithProducts) -> WithProducts:
+    """The same function without products and results of its graph that nothing takes; it may keep dead values."""
+    found = function
     while True:
         taken = {port.name for port in found.outputs} | {gather.source for gather in found.gathers}
         taken |= {name for own in (*found.products, *found.maps) for name in names_taken(own)}

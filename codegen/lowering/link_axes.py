@@ -73,7 +73,9 @@ class Turned:
 
 
 def link_axes(problem: Problem) -> Problem:
-    """The step."""
+    """The step. Loops over columns want inertias that are constants: tables."""
+    if problem.by_columns:
+        return own_axes(problem)
     used, held = looked_at(problem)
     model, bodies, swept = problem.canonical.model, problem.bodies, problem.request.needs.swept
     inertias = bodies.inertias[:-1]

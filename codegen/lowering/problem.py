@@ -41,7 +41,8 @@ class Needs:
     solves the problem of constrained dynamics (`codegen.lowering.reduced_problem`), and how; `stiffened` that it holds
     rows by a stiffness mu of the bodies.
     `rotors` says what bodies are to it that loops drive. With `joint_space` it factorises the joint-space inertia
-    matrix, and with `by_columns` it may be loops over columns (`codegen.lowering.column_loops`). It may be given
+    matrix, and with `by_columns` it may be loops over columns (`codegen.lowering.column_loops`), those of C with
+    `small_vectors` if it has such. It may be given
     another frame of a floating base (`base_frame`), another link as the base (`base_link`), units of length for every
     body (`length_units`), and rows of contacts along axes that do not move against the bodies (`contact_axes`).
     """
@@ -58,6 +59,7 @@ class Needs:
     rotors: Rotors = "bodies"
     closes: bool = False
     by_columns: bool = False
+    small_vectors: bool = False
 
 
 class LinkAxes(NamedTuple):

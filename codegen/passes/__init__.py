@@ -14,6 +14,7 @@ from codegen.ir.fused import fused
 from codegen.ir.graph import Graph, verify
 from codegen.ir.merged import merged
 from codegen.ir.products import WithProducts
+from codegen.ir.tabulated import tabulated
 from codegen.ir.vanishing import without_vanishing
 from codegen.passes.angles import hoist_angles
 from codegen.passes.constants import fold_constants
@@ -83,9 +84,10 @@ def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT, order: tuple[Pass, ...
 def emitted(written: Graph | WithProducts, order: tuple[Pass, ...] = ORDER) -> Graph | WithProducts:
     """A function after all passes: its graph, or with products all its graphs; nothing is made twice then.
 
-    Products that are only added to others become terms of these, and terms that vanish are left out.
+    Products that are only added to others become terms of these, terms that vanish are left out, and constants that
+    maps take are tables.
     """
     step = partial(run, order=order)
     if not isinstance(written, WithProducts):
         return step(written)
-    return without_vanishing(fused(merged(written.after(step)))).after(drop_dead)
+    return tabulated(without_vanishing(fused(merged(written.after(step))))).after(drop_dead)

@@ -159,7 +159,8 @@ def style_of(dtype: str, trig: str, lanes: int | Toolchain) -> Style:
     if trig not in TRIG:
         raise RobotError(f"trig {trig!r}: choose one of {', '.join(TRIG)}")
     if isinstance(lanes, Toolchain):
-        return Style(dtype, trig, lanes.lanes(4 if dtype == "float32" else 8), built=lanes.sentence)
+        eights = None if dtype == "float32" else lanes.eights
+        return Style(dtype, trig, lanes.lanes(4 if dtype == "float32" else 8), built=lanes.sentence, eights=eights)
     if lanes not in LANES:
         raise RobotError(f"lanes {lanes!r}: choose one of {', '.join(map(str, LANES))}")
     return Style(dtype, trig, lanes)

@@ -109,7 +109,8 @@ class _Keeper:
         made = tuple(Port(f"y{k}", (function.size1_out(k),)) for k in range(function.n_out()))
         ports = (Port(f"map{number}_{k}", own.shape(k)) for k in range(function.n_out()))
         takes = (table(x) if isinstance(x, SX) and x.is_constant() else self._name(x) for x in own.takes)
-        return GraphMap(from_casadi(function, given, made, function.name()), tuple(takes), tuple(ports), own.by_rows)
+        kernel = from_casadi(function, given, made, function.name())
+        return GraphMap(kernel, tuple(takes), tuple(ports), own.count, own.by_rows)
 
     def _name(self, matrix: Result) -> str:
         """The name of a matrix, which is kept from now on if it had none."""

@@ -48,7 +48,7 @@ class Task:
     `dtype` is the type of the numbers that it is going to be computed in, which decides how stiff contacts may be.
     `without` names the steps of the lowering (`codegen.lowering`) that are left out. `tier` says what becomes of the
     algorithm: `published` is the paper's listing over matrices, `written` ours after lowering, `emitted` with passes.
-    `form` says what is given of its results.
+    `form` says what is given of its results. With `small_vectors` loops over columns are those of C that has such.
     """
 
     model: Model
@@ -62,6 +62,7 @@ class Task:
     without: tuple[str, ...] = ()
     tier: Tier = "emitted"
     form: Form = field(default_factory=Form)
+    small_vectors: bool = False
 
     def __str__(self) -> str:
         return f"{self.name} of {self.model.name}"

@@ -17,6 +17,7 @@ from codegen.ir.operations import CONST
 from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
 from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered, restored
+from codegen.lowering.column_loops import differs_in_vectors as robot_differs
 from codegen.recursions.composition import INLINE, Called, Composition, Parts
 from codegen.recursions.expansion import entries
 from codegen.recursions.iteration import Iteration, flat
@@ -213,10 +214,18 @@ def called(task: Task, name: str, given: Mapping[str, SX], loops: bool = False, 
     return call
 
 
+def differs_in_vectors(task: Task) -> bool:
+    """Whether C with small vectors may have loops over columns for a task, and other C has none."""
+    run, form = task.entry.run, task.form
+    entries = [part_of(task, name).entry for name in run.parts] if isinstance(run, Composition) else [task.entry]
+    plain = task.tier == "emitted" and not form.derivative and not form.wrt and not form.sparse
+    return plain and any(entry.by_columns for entry in entries) and robot_differs(task.model)
+
+
 def problem_of(task: Task, symbols: list[SX], *, loops: bool = False) -> Problem:
     """The problem that the algorithm runs on, lowered, for these symbols of its arguments; for `loops` over columns."""
     needs = task.entry.needs(task.parameters)
-    needs = needs if loops else replace(needs, by_columns=False)
+    needs = replace(needs, by_columns=needs.by_columns and loops, small_vectors=task.small_vectors)
     return lowered(stated(task, needs, task.signature[0], symbols), task.without)
 
 

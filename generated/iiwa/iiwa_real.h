@@ -74,6 +74,7 @@ typedef long long P4_BITS __attribute__((vector_size(4*sizeof(R))));
 #define IIWA_EIGHTS 1
 typedef R P8 __attribute__((vector_size(8*sizeof(R))));
 typedef R P8_ANY __attribute__((vector_size(8*sizeof(R)), aligned(sizeof(R)), may_alias));
+typedef long long P8_BITS __attribute__((vector_size(8*sizeof(R))));
 #define P8_AT(x) (*(P8_ANY *)&(x))
 #define P8_OF(x) (*(const P8_ANY *)&(x))
 #else
@@ -88,7 +89,7 @@ typedef R P8_ANY __attribute__((vector_size(8*sizeof(R)), aligned(sizeof(R)), ma
 #endif
 
 /* Loops over columns of matrices take so many at a time; columns are read and written anywhere in memory, and tables of
- * constants, which have one number for all states, too.
+ * constants, which have one number for all states, too. Where rows are padded, they take eight (COLUMNS8) if they can.
  */
 #if IIWA_PACKS
 #define IIWA_ACROSS 4
@@ -102,6 +103,19 @@ typedef T COLUMNS;
 #define IIWA_READ(x) (x)
 #define IIWA_WRITE(x) (x)
 #define IIWA_TABLE(x) ALL(x)
+#endif
+#if IIWA_EIGHTS
+#define IIWA_ACROSS8 8
+typedef P8 COLUMNS8;
+#define IIWA_READ8(x) P8_OF(x)
+#define IIWA_WRITE8(x) P8_AT(x)
+#define IIWA_TABLE8(x) P8_OF(x)
+#else
+#define IIWA_ACROSS8 IIWA_ACROSS
+typedef COLUMNS COLUMNS8;
+#define IIWA_READ8(x) IIWA_READ(x)
+#define IIWA_WRITE8(x) IIWA_WRITE(x)
+#define IIWA_TABLE8(x) IIWA_TABLE(x)
 #endif
 
 #if IIWA_WIDTH > 1

@@ -7,8 +7,8 @@
  * Gravity (free fall, world axes, m/s^2): 0.0 0.0 -9.81
  * Spatial vectors: [angular; linear] in the axes of their frame unless an argument says otherwise.
  * Sines and cosines are computed inline: at most 1 ulp off for angles up to 1e5, by the C library beyond.
- * Where there are SIMD registers, limbs of one shape go in step, as elements of small vectors; SOLO12_PLAIN,
- * defined for the compiler, asks for one number at a time. Results differ by rounding.
+ * Where there are SIMD registers, limbs of one shape go in step, or columns of matrices do, as elements of small
+ * vectors; SOLO12_PLAIN, defined for the compiler, asks for one number at a time. Results differ by rounding.
  *
  * Joints, in the order of the coordinates (positions, velocities, type, name):
  *   q[0..6]      v[0..5]      floating   floating_base
@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 27ef914a0366b031fc06c84cde12bc8f0a4edbaa1bf579ca31660894b315cb28 (SHA-256 of the sources)
+ * Content: 595bef799096fa50f05e66c26104479d97a593517d789fa1d13ccf96a824a973 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -41,7 +41,7 @@ extern "C" {
 #define SOLO12_NV 18
 #define SOLO12_ABI 1
 #define SOLO12_MODEL "21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc"
-#define SOLO12_CONTENT "27ef914a0366b031fc06c84cde12bc8f0a4edbaa1bf579ca31660894b315cb28"
+#define SOLO12_CONTENT "595bef799096fa50f05e66c26104479d97a593517d789fa1d13ccf96a824a973"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int solo12_abi(void);

@@ -74,6 +74,7 @@ typedef long long P4_BITS __attribute__((vector_size(4*sizeof(R))));
 #define SOLO12_EIGHTS 1
 typedef R P8 __attribute__((vector_size(8*sizeof(R))));
 typedef R P8_ANY __attribute__((vector_size(8*sizeof(R)), aligned(sizeof(R)), may_alias));
+typedef long long P8_BITS __attribute__((vector_size(8*sizeof(R))));
 #define P8_AT(x) (*(P8_ANY *)&(x))
 #define P8_OF(x) (*(const P8_ANY *)&(x))
 #else
@@ -88,7 +89,7 @@ typedef R P8_ANY __attribute__((vector_size(8*sizeof(R)), aligned(sizeof(R)), ma
 #endif
 
 /* Loops over columns of matrices take so many at a time; columns are read and written anywhere in memory, and tables of
- * constants, which have one number for all states, too.
+ * constants, which have one number for all states, too. Where rows are padded, they take eight (COLUMNS8) if they can.
  */
 #if SOLO12_PACKS
 #define SOLO12_ACROSS 4
@@ -102,6 +103,19 @@ typedef T COLUMNS;
 #define SOLO12_READ(x) (x)
 #define SOLO12_WRITE(x) (x)
 #define SOLO12_TABLE(x) ALL(x)
+#endif
+#if SOLO12_EIGHTS
+#define SOLO12_ACROSS8 8
+typedef P8 COLUMNS8;
+#define SOLO12_READ8(x) P8_OF(x)
+#define SOLO12_WRITE8(x) P8_AT(x)
+#define SOLO12_TABLE8(x) P8_OF(x)
+#else
+#define SOLO12_ACROSS8 SOLO12_ACROSS
+typedef COLUMNS COLUMNS8;
+#define SOLO12_READ8(x) SOLO12_READ(x)
+#define SOLO12_WRITE8(x) SOLO12_WRITE(x)
+#define SOLO12_TABLE8(x) SOLO12_TABLE(x)
 #endif
 
 #if SOLO12_WIDTH > 1

@@ -22,7 +22,7 @@ from codegen.passes.steps import steps_of
 from codegen.tracing.task import Task
 from codegen.tracing.trace import trace
 
-EXACT = (passes.fold_constants, passes.drop_dead, *passes.ORDER[2:])
+EXACT = (passes.fold_constants, passes.drop_dead, *passes.ARRANGE)
 
 
 class Build:

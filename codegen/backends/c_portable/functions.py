@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from codegen.backends.c_portable.statements import statements
 from codegen.emission.functions import Call, Function
-from codegen.emission.kernels import Emitted, Variant, arguments, symbol
+from codegen.emission.kernels import Emitted, arguments, symbol
 from codegen.emission.maps import MapWords, map_steps
 from codegen.emission.products import call_steps, factors_call, functions_once, in_order, kept, scalar, steps
 from codegen.emission.spec import ITERATIONS, LEFT, LoopKernel, ProductKernel
 from codegen.emission.storage import storage
 from codegen.emission.text import render
+from codegen.emission.variants import Variant
 from codegen.ir.graph import STATUS
 
 if TYPE_CHECKING:

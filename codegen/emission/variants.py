@@ -1,0 +1,103 @@
+"""The ways in which C has a function of one state: by single numbers, with limbs in step, or by loops over columns.
+
+The preprocessor chooses among them by what registers hold: `PACKS` are two or four reals, `EIGHTS` eight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from codegen.emission.spec import straight
+from codegen.ir.counting import count
+from codegen.packing import Packed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from codegen.emission.functions import Call, Function
+    from codegen.emission.spec import Kernel, ProductKernel
+
+PLAIN = "/* ---- Scalars: one number at a time (and what lanes take, each number a vector) ---- */"
+IN_STEP = "/* ---- SIMD: limbs of one shape in step, as small vectors ---- */"
+SHARED = "/* ---- Loops that take what either of the ways below computes ---- */"
+COLUMNS = "/* ---- SIMD: loops over columns of matrices, several at a time ---- */"
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The functions of a kernel, the last of them the public one; what it calls, and the length of its workspace."""
+
+    functions: tuple[Function, ...]
+    calls: tuple[Call, ...]
+    workspace: int
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Functions of a kernel, the last of them the public one, between two lines for the preprocessor.
+
+    `workspace` is what they keep between them, in reals.
+    """
+
+    functions: tuple[Function, ...] = ()
+    workspace: int = 0
+    before: str = ""
+    after: str = ""
+
+    @property
+    def statements(self) -> tuple[tuple[str, ...], ...]:
+        """Those of each function."""
+        return tuple(function.statements for function in self.functions)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Where registers hold so many reals, this kernel in the place of one without small vectors, with these packs."""
+
+    registers: Literal["PACKS", "EIGHTS"]
+    kernel: Kernel | ProductKernel
+    program: Packed
+
+    def __str__(self) -> str:
+        return f"{self.kernel} where there are {self.registers}"
+
+
+def alternatives(kernel: Kernel | ProductKernel, eights: bool | None) -> Iterator[Alternative]:
+    """Those to a kernel without small vectors, at most one for each kind of registers, and the longest last.
+
+    Where it is known whether registers hold `eights`, there are none for others.
+    """
+    other = kernel.in_vectors() if kernel.in_vectors else None
+    packed = None if other and eights else kernel.packed(count(straight(other)).total if other else 0)
+    if packed:
+        yield Alternative("PACKS", kernel, packed)
+    if other and not (packed and eights is False):
+        program = other.packed() or Packed(straight(other), ())
+        yield Alternative("EIGHTS" if packed or eights else "PACKS", other, program)
+
+
+def variants(
+    kernel: Kernel | ProductKernel, first: Body, others: Sequence[tuple[Alternative, Body]], macro: str
+) -> tuple[Variant, tuple[Variant, ...]]:
+    """The functions that a kernel without small vectors and with limbs in step shares, and all variants of it."""
+    in_step = next((body.functions for own, body in others if own.kernel is kernel), ())
+    shared = tuple(function for function in first.functions[:-1] if function in in_step)
+    names = [f"{macro}_{own.registers}" for own, _ in others]
+    found = [_variant(first, shared, PLAIN, f"!{names[0]}")]
+    for k, (own, body) in enumerate(others):
+        where = " && !".join(names[k:])
+        if own.kernel is kernel:
+            found.append(_variant(body, shared, IN_STEP, where))
+        else:
+            found.append(_variant(body, (), COLUMNS, where))
+    if not shared:
+        return Variant(), tuple(found)
+    if not names[1:]:
+        return Variant(shared, 0, f"\n{SHARED}\n"), tuple(found)
+    return Variant(shared, 0, f"\n{SHARED}\n#if !{names[1]}\n", "#endif\n"), tuple(found)
+
+
+def _variant(body: Body, shared: Sequence[Function], says: str, where: str) -> Variant:
+    own = tuple(function for function in body.functions if function not in shared)
+    return Variant(own, body.workspace, f"\n{says}\n#if {where}", "#endif")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codegen.compilation.beside import beside
 from codegen.compilation.cache import cached
 from codegen.compilation.library import compiled
 from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
 from codegen.emission.single_header import single_header
-from codegen.emission.spec import LoopKernel, kernel_of
+from codegen.emission.spec import LoopKernel, kernel_of, straight
 from codegen.garbage import undisturbed
 from codegen.ir.counted import counted
 from codegen.ir.counting import count
@@ -20,6 +22,7 @@ from codegen.ir.names import identifier
 from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.sparse import sparse
 from codegen.ir.staging import staged
+from codegen.packing import Packed
 from codegen.passes import COUNTED, ORDER, emitted, run
 from codegen.progress import doing, each
 from codegen.task.auto_select import resolved
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
     from codegen.compilation.runtime import Function
     from codegen.emission.artifact import Artifact
     from codegen.emission.kernels import AnyKernel
-    from codegen.emission.spec import Header, Kernel, ProductKernel, Style
+    from codegen.emission.spec import Header, InVectors, Kernel, ProductKernel, Style
     from codegen.ir.counting import Count
     from codegen.ir.graph import Graph
     from codegen.model import Model
@@ -88,22 +91,25 @@ def passed(task: Task, written: Graph) -> Graph:
     return run(written) if task.tier == "emitted" else written
 
 
-def kernel(task: Task, sections: bool = False) -> AnyKernel:
-    """The function to emit for a task; with `sections`, comments name the phases where all is straight-line code."""
+def kernel(task: Task, sections: bool = False, in_vectors: InVectors | None = None) -> AnyKernel:
+    """The function to emit for a task; with `sections`, comments name the phases where all is straight-line code.
+
+    Of robots for which C with small vectors has other loops, `in_vectors` makes that kernel, in place of this process.
+    """
     if task.iterations is None:
         written = trace_iteration(task)
         says = f"{task.entry.title}; iterates until its residual is at most tol"
         return LoopKernel(task.algorithm, staged(passed(task, written)), says, count(written), folded(task))
     first, last, phases = _sections(task) if sections else (*_functions(task), ())
-    in_vectors = partial(_in_vectors, task) if differs_in_vectors(task) else None
+    in_vectors = (in_vectors or partial(_in_vectors, task)) if differs_in_vectors(task) else None
     return kernel_of(last, about(task), counted(first), limbs(task), folded(task), phases, in_vectors)
 
 
-def _in_vectors(task: Task) -> Kernel | ProductKernel:
+def _in_vectors(task: Task) -> tuple[Kernel | ProductKernel, Packed]:
     """The function to emit for a task where C with small vectors has loops over columns, and other C has none."""
-    own = replace(task, small_vectors=True)
-    first, last = _functions(own)
-    return kernel_of(last, about(task), counted(first), limbs(task), folded(task))
+    first, last = _functions(replace(task, small_vectors=True))
+    made = kernel_of(last, about(task), counted(first), limbs(task), folded(task))
+    return made, made.packed() or Packed(straight(made), ())
 
 
 def _sections(task: Task) -> tuple[Graph | WithProducts, Graph | WithProducts, tuple[str, ...]]:
@@ -120,9 +126,11 @@ def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:
     robot = task.model
 
     def make() -> Iterator[Artifact]:
-        with undisturbed():
-            chosen = resolved(task)
-            yield from emit_artifacts(header(robot, robot.name, (chosen,)), kernel(chosen), style)
+        with undisturbed(), ExitStack() as stack:
+            chosen, other = resolved(task), None
+            if style.eights is not False and differs_in_vectors(chosen):
+                other = stack.enter_context(beside(partial(_in_vectors, chosen)))
+            yield from emit_artifacts(header(robot, robot.name, (chosen,)), kernel(chosen, in_vectors=other), style)
 
     with doing(str(task)):
         return cached(f"{task.request} {style}", make, tools)

@@ -25,7 +25,7 @@ MODULE = "codegen.compilation.in_parallel"
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cache of its own, and two processors."""
     monkeypatch.setenv("RIGIDC_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(sys.modules[MODULE], "_processors", lambda: 2)
+    monkeypatch.setattr(sys.modules[MODULE], "processors", lambda: 2)
 
 
 def calls() -> tuple[Callable[[], Any], ...]:

@@ -45,7 +45,7 @@ def in_parallel(*calls: Callable[[], T]) -> tuple[T, ...]:
     """
     found = [_found(call) for call in calls]
     absent = [(number, call) for number, call in enumerate(calls, 1) if not found[number - 1]]
-    together = min(len(absent), _processors())
+    together = min(len(absent), processors())
     if together > 1 and sys.executable:
         waiting = deque(_pickled(number, call) for number, call in absent)
         with doing(f"{len(absent)} functions, {together} at a time"), ThreadPoolExecutor(together) as pool:
@@ -88,6 +88,6 @@ def _work_off(waiting: deque[bytes]) -> None:
         process.stdin.write(said + pickle.dumps(None))
 
 
-def _processors() -> int:
+def processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

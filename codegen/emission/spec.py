@@ -16,14 +16,16 @@ from codegen.ir.names import comment, identifier
 from codegen.ir.padded import padded
 from codegen.ir.products import WithProducts
 from codegen.languages import SCALARS, Language
-from codegen.packing import pack
+from codegen.packing import Packed, pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from codegen.ir.graph import Graph
     from codegen.ir.staging import Staged
-    from codegen.packing import Packed, Roles
+    from codegen.packing import Roles
+
+    InVectors = Callable[[], tuple["Kernel | ProductKernel", Packed]]
 
 LANES = (1, 2, 4, 8, 16)
 
@@ -131,7 +133,8 @@ class Kernel:
 
     `ways` are those in which limbs might go in step (`codegen.packing.pack`), `folded` says what is no argument,
     `sections` what the graph's labels stand for, if comments are to say so. `in_vectors` makes the kernel of the same
-    function for one state by loops over columns, if there are such where registers hold several numbers.
+    function for one state by loops over columns, and what of it is straight-line code with limbs in step, if there are
+    such loops where registers hold several numbers.
     """
 
     graph: Graph
@@ -140,7 +143,7 @@ class Kernel:
     ways: tuple[Roles, ...] = ()
     folded: str = ""
     sections: tuple[str, ...] = ()
-    in_vectors: Callable[[], Kernel | ProductKernel] | None = None
+    in_vectors: InVectors | None = None
 
     def __str__(self) -> str:
         return f"kernel {self.graph.name}: {self.count}"
@@ -192,7 +195,7 @@ class ProductKernel:
     written: Count = field(default_factory=Count)
     ways: tuple[Roles, ...] = ()
     folded: str = ""
-    in_vectors: Callable[[], Kernel | ProductKernel] | None = None
+    in_vectors: InVectors | None = None
 
     def __str__(self) -> str:
         return f"kernel {self.name} with products: {self.count}"
@@ -245,7 +248,7 @@ def kernel_of(
     ways: tuple[Roles, ...] = (),
     folded: str = "",
     sections: tuple[str, ...] = (),
-    in_vectors: Callable[[], Kernel | ProductKernel] | None = None,
+    in_vectors: InVectors | None = None,
 ) -> Kernel | ProductKernel:
     """The kernel of a function; comments name sections where all is straight-line code."""
     if isinstance(function, WithProducts):

@@ -8,15 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from codegen.emission.spec import straight
 from codegen.ir.counting import count
-from codegen.packing import Packed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from codegen.emission.functions import Call, Function
     from codegen.emission.spec import Kernel, ProductKernel
+    from codegen.packing import Packed
 
 PLAIN = "/* ---- Scalars: one number at a time (and what lanes take, each number a vector) ---- */"
 IN_STEP = "/* ---- SIMD: limbs of one shape in step, as small vectors ---- */"
@@ -68,13 +67,18 @@ def alternatives(kernel: Kernel | ProductKernel, eights: bool | None) -> Iterato
 
     Where it is known whether registers hold `eights`, there are none for others.
     """
-    other = kernel.in_vectors() if kernel.in_vectors else None
-    packed = None if other and eights else kernel.packed(count(straight(other)).total if other else 0)
+    if not kernel.in_vectors or eights is False:
+        packed = kernel.packed()
+        if packed:
+            yield Alternative("PACKS", kernel, packed)
+        elif kernel.in_vectors:
+            yield Alternative("PACKS", *kernel.in_vectors())
+        return
+    loops, program = kernel.in_vectors()
+    packed = None if eights else kernel.packed(beside=count(program.graph).total)
     if packed:
         yield Alternative("PACKS", kernel, packed)
-    if other and not (packed and eights is False):
-        program = other.packed() or Packed(straight(other), ())
-        yield Alternative("EIGHTS" if packed or eights else "PACKS", other, program)
+    yield Alternative("EIGHTS" if packed or eights else "PACKS", loops, program)
 
 
 def variants(

@@ -114,7 +114,29 @@ def emit_identity(header: Header) -> str:
 
 
 def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
-    """The C source of a kernel for many states, `style.lanes` at a time."""
+    """The C source of a kernel for many states, `style.lanes` at a time, or one after the other."""
+    return (_one_by_one if emitted.one_by_one(style.lanes) else _in_lanes)(header, emitted, style)
+
+
+def _one_by_one(header: Header, emitted: Emitted, style: Style) -> str:
+    rows, place = [], 0
+    for number, a in enumerate(emitted.arguments):
+        rows.append({"number": number, "name": a.name, "written": a.written, "size": a.port.size, "place": place})
+        place += a.port.size
+    return render(
+        "states.c.jinja",
+        **header.names,
+        kernel=emitted,
+        lanes=style.lanes,
+        arguments=rows,
+        size=place,
+        declarations=emitted.stepped("R"),
+        in_rows=[f"{row['name']} + state*step_{row['number']}" for row in rows],
+        in_work=[f"own + {row['place']}" for row in rows],
+    )
+
+
+def _in_lanes(header: Header, emitted: Emitted, style: Style) -> str:
     rows = [
         {
             "number": number,

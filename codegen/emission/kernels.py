@@ -44,6 +44,7 @@ from codegen.ir.counting import Count
 from codegen.ir.graph import STATUS, Graph
 from codegen.ir.names import comment, identifier, identifiers, wrapped
 from codegen.ir.operations import CONST, INPUT, OPERATIONS
+from codegen.ir.products import MaskedMatrixProduct
 from codegen.languages.language import OPERATORS
 from codegen.packing import Packed
 
@@ -67,8 +68,9 @@ class Emitted:
 
     Functions that several of them have are `shared`. `helpers` are the lines that make the functions of operations
     which are no operators, `calls` the parts of the function that lanes run, none if it is whole, `turns` how many
-    states may take turns in them, `kept` where lanes keep elements of results. Inputs are `needed` where functions are
-    called with them after others.
+    states may take turns in them, `fit` how many reals of states in lanes a cache holds, `kept` where lanes keep
+    elements of results. Inputs are `needed` where functions are called with them after others; `columns` are loops over
+    these, of which masks choose entries.
     """
 
     symbol: str
@@ -79,6 +81,7 @@ class Emitted:
     helpers: tuple[str, ...]
     calls: tuple[Call, ...]
     turns: int
+    fit: int
     kept: Mapping[str, tuple[int, ...]]
     can_fail: bool
     count: Count
@@ -86,6 +89,7 @@ class Emitted:
     folded: str = ""
     shared: Variant = field(default_factory=Variant)
     needed: bool = False
+    columns: bool = False
 
     @property
     def workspace(self) -> int:
@@ -136,8 +140,14 @@ class Emitted:
         groups = min(self.turns // lanes, KEPT // (size * lanes)) if self.calls and lanes > 1 else 1
         return (groups, size) if groups > 1 else (1, own)
 
+    def one_by_one(self, lanes: int) -> bool:
+        """Whether many states go one after the other: loops over columns whose matrices in lanes fit into no cache."""
+        return self.columns and lanes > 1 and (self.span + self.variants[0].workspace) * lanes > self.fit
+
     def work(self, lanes: int) -> int:
         """Reals that a call on many states needs, with some to align them."""
+        if self.one_by_one(lanes):
+            return lanes * sum(argument.port.size for argument in self.arguments)
         groups, size = self.groups(lanes)
         return lanes * (1 + lanes + groups * size)
 
@@ -148,6 +158,8 @@ class Emitted:
 
     def many_stack(self, lanes: int, real_bytes: int) -> int:
         """The same of a call on many states; where groups take turns, the caller has their workspace."""
+        if self.one_by_one(lanes):
+            return self.stack(real_bytes)
         first = self.variants[0]
         statements = self.shared.statements + first.statements
         return stack(statements, first.workspace if self.groups(lanes)[0] == 1 else 0, real_bytes, lanes)
@@ -234,12 +246,14 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         helpers=_helpers(kernel, language),
         calls=first.calls,
         turns=style.turns,
+        fit=style.fit,
         kept=kept,
         can_fail=kernel.can_fail,
         count=kernel.count,
         written=kernel.written,
         folded=kernel.folded,
         needed=isinstance(kernel, ProductKernel) and bool(kernel.function.called),
+        columns=isinstance(kernel, ProductKernel) and _by_columns(kernel.function),
     )
     yield emitted
     if isinstance(kernel, LoopKernel) or style.small_vectors:
@@ -248,6 +262,11 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         shared, made = variants(kernel, first, others, macro)
         helpers = (*emitted.helpers, *(line for own, _ in others for line in _helpers(own.kernel, language)))
         yield replace(emitted, variants=made, shared=shared, helpers=tuple(dict.fromkeys(helpers)))
+
+
+def _by_columns(function: WithProducts) -> bool:
+    """Whether loops over columns make several masked products; to write a single one, as regressors, takes longer."""
+    return bool(function.maps) and sum(isinstance(own, MaskedMatrixProduct) for own in function.products) > 1
 
 
 def _helpers(kernel: AnyKernel, language: Language) -> tuple[str, ...]:

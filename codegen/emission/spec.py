@@ -32,6 +32,9 @@ LANES = (1, 2, 4, 8, 16)
 KEPT = 1 << 15
 """So many reals of the states that take turns fit into a cache at hand, beside the code."""
 
+LANES_FIT = 60_000
+"""Reals of the states in lanes that a second-level cache holds; states with more go one after the other."""
+
 TOLERANCE = Port("tol", (), "residual at which the iteration stops (m/s^2, rad/s^2)")
 MOST = Port("max_iter", (), "largest number of iterations; one is taken in any case, a million at most")
 ITERATIONS = Port("iterations", (), "iterations taken")
@@ -70,6 +73,11 @@ class Style:
     def turns(self) -> int:
         """How many states take turns in the parts of functions: their registers are what counts."""
         return self.lengths.turns * (2 if self.dtype == "float32" else 1)
+
+    @property
+    def fit(self) -> int:
+        """How many reals of states in lanes a cache holds."""
+        return LANES_FIT * (2 if self.dtype == "float32" else 1)
 
     def language(self, prefix: str) -> Language:
         """The C that this style is written in, with this prefix."""

@@ -49,6 +49,7 @@ def emitted(header: Header, kernel: AnyKernel, words: Words, lengths: Lengths) -
         helpers=(),
         calls=(),
         turns=1,
+        fit=0,
         kept={},
         can_fail=kernel.can_fail,
         count=kernel.count,

@@ -10,6 +10,7 @@ import numpy as np
 from codegen.emission.copies import Copies
 from codegen.emission.factors import Factorisation, Substitutions, scalar_words, words_of
 from codegen.emission.functions import Argument, Call, Function
+from codegen.emission.gathers import gathered
 from codegen.emission.in_place import owners
 from codegen.emission.masked_products import along, by_tiles
 from codegen.emission.row_sums import Spelling
@@ -132,18 +133,27 @@ def factors_call(name: str, function: WithProducts, given: Sequence[Argument]) -
 
 
 def steps(
-    name: str, function: WithProducts, given: Sequence[Argument], lines: Callable[[Loops], tuple[str, ...]]
+    name: str,
+    function: WithProducts,
+    given: Sequence[Argument],
+    lines: Callable[[Loops], tuple[str, ...]],
+    turn: str = "",
 ) -> tuple[Step, ...]:
-    """The products, of which two may go together and have these lines, and then the gathers."""
+    """The products, of which two may go together and have these lines, and then the gathers.
+
+    C has a function `turn` for rectangles of these, if there is such a name.
+    """
     names, found = names_of(function, given), list[Step]()
     for number, tiles in enumerate(tiled(function)):
         taken = {what: names[port] for what, port in _taken(tiles).items()}
         made = _made(tiles, names)
         call = Call(f"{name}_product_{number}", (*taken.values(), *made.values()))
         found.append(Step(lines(tiles), tuple(taken), tuple(made), call))
+    shapes = {port.name: port.shape for port in function.kept}
     for number, gather in enumerate(function.gathers):
         call = Call(f"{name}_gather_{number}", (names[gather.source], names[gather.port.name]))
-        found.append(Step(_gather(gather.places), ("from",), ("to",), call))
+        own = gathered(gather.places, shapes[gather.source][-1])
+        found.append(Step(own.lines(turn), ("from",), ("to",), call))
     return tuple(found)
 
 
@@ -197,12 +207,6 @@ def _taken(loops: Loops) -> dict[str, str]:
         taken |= {f"right{t}_{p}": term.right for t, term in enumerate(own.terms)}
         taken |= {f"plus{p}": own.plus} if own.plus else {}
     return taken
-
-
-def _gather(places: Sequence[int]) -> tuple[str, ...]:
-    """The lines of a gather's C function."""
-    table = f"static const int places[] = {{ {', '.join(map(str, places))} }};"
-    return table, f"for (int k = 0; k < {len(places)}; ++k) to[k] = from[places[k]];"
 
 
 def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes: int = 1) -> tuple[str, ...]:

@@ -218,7 +218,8 @@ def differs_in_vectors(task: Task) -> bool:
     """Whether C with small vectors may have loops over columns for a task, and other C has none."""
     run, form = task.entry.run, task.form
     entries = [part_of(task, name).entry for name in run.parts] if isinstance(run, Composition) else [task.entry]
-    plain = task.tier == "emitted" and not form.derivative and not form.wrt and not form.sparse
+    sparse = form.sparse and not any("da_dq" in entry.outputs for entry in entries)
+    plain = task.tier == "emitted" and not form.derivative and not form.wrt and not sparse
     return plain and any(entry.by_columns for entry in entries) and robot_differs(task.model)
 
 

@@ -202,6 +202,38 @@ SOLO12_INLINE void FILL(T *to, int n, R x)
 #define SOLO12_OTHERS(to, n, x) FILL(to, n, x)
 #endif
 
+/* A square of four by four from x on, whose rows are `step` apart, turned to y on, whose are `next` apart. */
+#if SOLO12_PACKS
+SOLO12_INLINE void P4_TURN(const T *x, int step, T *y, int next)
+{
+    const P4 a = P4_OF(x[0]), b = P4_OF(x[step]), c = P4_OF(x[2*step]), d = P4_OF(x[3*step]);
+    const P4 e = P4_PICK(a, b, 0, 4, 2, 6), f = P4_PICK(a, b, 1, 5, 3, 7);
+    const P4 g = P4_PICK(c, d, 0, 4, 2, 6), h = P4_PICK(c, d, 1, 5, 3, 7);
+    P4_AT(y[0]) = P4_PICK(e, g, 0, 1, 4, 5);
+    P4_AT(y[next]) = P4_PICK(f, h, 0, 1, 4, 5);
+    P4_AT(y[2*next]) = P4_PICK(e, g, 2, 3, 6, 7);
+    P4_AT(y[3*next]) = P4_PICK(f, h, 2, 3, 6, 7);
+}
+#endif
+
+/* The columns of a matrix of four or more, whose rows are `step` apart, one after the other. */
+SOLO12_SPARE void solo12_turn(const T *from, int step, T *to, int rows, int columns)
+{
+#if SOLO12_PACKS
+    for (int row = 0; row < rows; row += 4) {
+        const int i = row < rows - 4 ? row : rows - 4;
+        for (int column = 0; column < columns; column += 4) {
+            const int j = column < columns - 4 ? column : columns - 4;
+            P4_TURN(from + i*step + j, step, to + j*rows + i, rows);
+        }
+    }
+#else
+    for (int j = 0; j < columns; ++j) {
+        for (int i = 0; i < rows; ++i) to[j*rows + i] = from[i*step + j];
+    }
+#endif
+}
+
 /* Below the diagonal of an n x n matrix, what is above it, by squares of four where there are small vectors. */
 SOLO12_SPARE void solo12_mirror(T *to, int n)
 {
@@ -213,16 +245,7 @@ SOLO12_SPARE void solo12_mirror(T *to, int n)
         }
         for (int next = first + 4; next < n; next += 4) {
             const int column = next < n - 4 ? next : n - 4;
-            const T *from = to + first*n + column;
-            T *below = to + column*n + first;
-            const P4 a = *(const P4_ANY *)from, b = *(const P4_ANY *)(from + n);
-            const P4 c = *(const P4_ANY *)(from + 2*n), d = *(const P4_ANY *)(from + 3*n);
-            const P4 e = P4_PICK(a, b, 0, 4, 2, 6), f = P4_PICK(a, b, 1, 5, 3, 7);
-            const P4 g = P4_PICK(c, d, 0, 4, 2, 6), h = P4_PICK(c, d, 1, 5, 3, 7);
-            *(P4_ANY *)below = P4_PICK(e, g, 0, 1, 4, 5);
-            *(P4_ANY *)(below + n) = P4_PICK(f, h, 0, 1, 4, 5);
-            *(P4_ANY *)(below + 2*n) = P4_PICK(e, g, 2, 3, 6, 7);
-            *(P4_ANY *)(below + 3*n) = P4_PICK(f, h, 2, 3, 6, 7);
+            P4_TURN(to + first*n + column, n, to + column*n + first, n);
         }
     }
 #endif

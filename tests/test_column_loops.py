@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -167,6 +168,8 @@ def test_it_depends_on_the_robot_and_on_what_is_asked_for() -> None:
     assert differs_in_vectors(task(codegen.load("talos"), "step_derivatives"))
     assert not differs_in_vectors(task(codegen.load("talos"), "crba"))
     assert not differs_in_vectors(task(codegen.load("chain:33"), INVERSE, sparse=True))
+    assert differs_in_vectors(task(codegen.load("chain:33"), "aba_derivatives", sparse=True))
+    assert not differs_in_vectors(task(codegen.load("chain:33"), INVERSE, without=["column_loops"]))
 
 
 @pytest.fixture
@@ -196,6 +199,18 @@ def test_limbs_in_step_are_for_other_registers(quadruped: Model, algorithm: str)
         assert [own.before.partition("#if ")[2] for own in emitted.variants] == guards
         alone = emit_kernel(asked, made, Style(eights=eights, small_vectors=True))
         assert ("_map_0" in str(alone.variants)) is bool(eights)
+
+
+def test_where_loops_do_not_suit_limbs_are_in_step(quadruped: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as rows along the world's axes."""
+    assert not differs_in_vectors(task(quadruped, "pv_derivatives", contacts=["FL_FOOT:3:in=world"]))
+    assert differs_in_vectors(task(quadruped, "pv_derivatives", contacts=["FL_FOOT:3"]))
+    monkeypatch.setattr(sys.modules["codegen.lowering.column_loops"], "_suits", lambda _: False)
+    made = kernel(task(quadruped, INVERSE))
+    assert not isinstance(made, LoopKernel)
+    assert made.in_vectors
+    for eights in (True, False, None):
+        assert [(own.registers, own.kernel) for own in alternatives(made, eights)] == [("PACKS", made)]
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from codegen.emission.spec import ProductKernel
 from codegen.ir.counting import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from codegen.emission.functions import Call, Function
-    from codegen.emission.spec import Kernel, ProductKernel
+    from codegen.emission.spec import Kernel
     from codegen.packing import Packed
 
 PLAIN = "/* ---- Scalars: one number at a time (and what lanes take, each number a vector) ---- */"
@@ -67,18 +68,22 @@ def alternatives(kernel: Kernel | ProductKernel, eights: bool | None) -> Iterato
 
     Where it is known whether registers hold `eights`, there are none for others.
     """
-    if not kernel.in_vectors or eights is False:
-        packed = kernel.packed()
+    loops = None if eights is False else _loops(kernel)
+    packed = None
+    if not (loops and eights):
+        packed = kernel.packed(beside=count(loops[1].graph).total if loops else 0)
         if packed:
             yield Alternative("PACKS", kernel, packed)
-        elif kernel.in_vectors:
-            yield Alternative("PACKS", *kernel.in_vectors())
-        return
-    loops, program = kernel.in_vectors()
-    packed = None if eights else kernel.packed(beside=count(program.graph).total)
-    if packed:
-        yield Alternative("PACKS", kernel, packed)
-    yield Alternative("EIGHTS" if packed or eights else "PACKS", loops, program)
+        elif eights is False:
+            loops = _loops(kernel)
+    if loops:
+        yield Alternative("EIGHTS" if packed or eights else "PACKS", *loops)
+
+
+def _loops(kernel: Kernel | ProductKernel) -> tuple[Kernel | ProductKernel, Packed] | None:
+    """The same function by loops over columns, if it has them."""
+    found = kernel.in_vectors() if kernel.in_vectors else None
+    return found if found and isinstance(found[0], ProductKernel) and found[0].function.maps else None
 
 
 def variants(

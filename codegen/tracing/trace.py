@@ -220,6 +220,8 @@ def differs_in_vectors(task: Task) -> bool:
     entries = [part_of(task, name).entry for name in run.parts] if isinstance(run, Composition) else [task.entry]
     sparse = form.sparse and not any("da_dq" in entry.outputs for entry in entries)
     plain = task.tier == "emitted" and not form.derivative and not form.wrt and not sparse
+    plain = plain and not {ALL, "column_loops"} & {*task.without}
+    plain = plain and all(own.axes in ("", own.frame.name) for own in task.contacts or ())
     return plain and any(entry.by_columns for entry in entries) and robot_differs(task.model)
 
 

@@ -245,6 +245,9 @@ def test_small_products_take_vectors_of_what_their_rows_meet() -> None:
         met = rows * sum(right[:, at : at + 4].any(axis=1).sum() for at in starts)
         assert sum(len(own.inner) for own in loops.vectors) == met
         assert sum(len(own.inner) for own in loops.numbers) == rows * right.sum()
+        assert [*dict.fromkeys(own.column for own in loops.eights)] == [0, 1]
+        met = rows * sum(right[:, at : at + 8].any(axis=1).sum() for at in (0, 1))
+        assert sum(len(own.inner) for own in loops.eights) == met
 
 
 def test_columns_of_zeros_at_both_ends_are_stored_first() -> None:
@@ -257,6 +260,8 @@ def test_columns_of_zeros_at_both_ends_are_stored_first() -> None:
     (loops,) = tiled(WithProducts(graph, (MatrixProduct(y, "left", "right"),), (y,)))
     vectors = dict.fromkeys((own.column, len(own.inner)) for own in loops.vectors)
     assert [*vectors] == [(0, 0), (8, 0), (2, 3), (6, 3)]
+    eights = dict.fromkeys((own.column, len(own.inner)) for own in loops.eights)
+    assert [*eights] == [(0, 0), (4, 0), (2, 3)]
 
 
 def test_large_products_are_loops() -> None:

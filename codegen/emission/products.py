@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 SMALL = Spelling("P4", "(P4){0}", "P4_OF({})", "P4_AT({})")
 """Small vectors of sums in straight-line code."""
 
+EIGHT = Spelling("P8", "(P8){0}", "P8_OF({})", "P8_AT({})")
+"""The same where registers hold eight numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -243,7 +246,11 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
     straight = sums_in_rows(loops.vectors, loops.products, loops.stored, SMALL)
     if loops.numbers:
         others = *sums_in_rows(loops.numbers, loops.products, loops.stored, Spelling("T", zero, "{}", "{}")), *copied
-    return f"#if {packs}", *straight, *copied, "#else", *others, "#endif"
+    if not loops.eights:
+        return f"#if {packs}", *straight, *copied, "#else", *others, "#endif"
+    in_eights = sums_in_rows(loops.eights, loops.products, loops.stored, EIGHT)
+    straight = *in_eights, *copied, f"#elif {packs}", *straight
+    return f"#if {macro}_EIGHTS", *straight, *copied, "#else", *others, "#endif"
 
 
 def scalar(loops: Loops, real: str) -> tuple[str, ...]:

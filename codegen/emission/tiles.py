@@ -62,7 +62,8 @@ class Tiles:
     `tiles` are first row, first column, and where their own rows of the right factors begin and end among `rows`, for
     each term. Matrices that they take have rows of so many numbers (`stored`), by names of ports. They are made of
     vectors of so `many` numbers. `wide` are those of twice as many, for registers of twice the size. If there are
-    `vectors` or `numbers`, straight-line code computes these instead, with small vectors or without.
+    `vectors` or `numbers`, straight-line code computes these instead, with small vectors or without, or `eights` in
+    registers of twice the size.
     """
 
     products: tuple[MatrixProduct, ...]
@@ -75,6 +76,7 @@ class Tiles:
     wide: Tiles | None = None
     vectors: tuple[RowSum, ...] = ()
     numbers: tuple[RowSum, ...] = ()
+    eights: tuple[RowSum, ...] = ()
 
     def __str__(self) -> str:
         wide = f", or {len(self.wide.tiles)} of {self.wide.block} x {self.wide.width}" if self.wide else ""
@@ -123,12 +125,12 @@ class Tiles:
             for tile in self.tiles
             if _rows(tile) or any(stays(own, *tile[:2], self.block, self.width) for own in self.products)
         )
-        vectors, numbers = (
+        vectors, numbers, eights = (
             tuple(x for x in sums if x.inner or stays(self.products[x.product], x.row, x.column, 1, width))
-            for sums, width in ((self.vectors, VECTOR), (self.numbers, 1))
+            for sums, width in ((self.vectors, VECTOR), (self.numbers, 1), (self.eights, 2 * VECTOR))
         )
-        wide = self.wide and self.wide.without(idle)
-        return replace(self, tiles=tiles or self.tiles[:1], wide=wide, vectors=vectors, numbers=numbers)
+        wide, tiles = self.wide and self.wide.without(idle), tiles or self.tiles[:1]
+        return replace(self, tiles=tiles, wide=wide, vectors=vectors, numbers=numbers, eights=eights)
 
     def reads(self) -> Iterator[Read]:
         """What they read of matrices, the wide ones too."""
@@ -138,10 +140,11 @@ class Tiles:
             met = [self.rows[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
             for own in self.products:
                 yield from _read(own, met, down, across)
-        for made in self.vectors:
-            met = [made.inner if term == made.term else () for term in range(len(self.products[0].terms))]
-            across = range(made.column, made.column + VECTOR)
-            yield from _read(self.products[made.product], met, [made.row], across)
+        for sums, width in ((self.vectors, VECTOR), (self.eights, 2 * VECTOR)):
+            for made in sums:
+                met = [made.inner if term == made.term else () for term in range(len(self.products[0].terms))]
+                across = range(made.column, made.column + width)
+                yield from _read(self.products[made.product], met, [made.row], across)
 
 
 def _rows(tile: Sequence[int]) -> int:
@@ -229,7 +232,8 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
 
     tiles, vectors = best(VECTOR), () if long else row_sums(plain, known, VECTOR)
     wide = None if vectors or width < 2 * VECTOR or tiles.cycles < LONG else best(2 * VECTOR)
-    return replace(tiles, wide=wide, vectors=vectors, numbers=() if long else row_sums(plain, known, 1))
+    eights = row_sums(plain, known, 2 * VECTOR) if vectors and width >= 2 * VECTOR else ()
+    return replace(tiles, wide=wide, vectors=vectors, numbers=() if long else row_sums(plain, known, 1), eights=eights)
 
 
 def _together(function: WithProducts) -> Iterator[tuple[AnyProduct, ...]]:

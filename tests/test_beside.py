@@ -53,10 +53,10 @@ def test_nothing_is_left_of_a_call_that_nobody_wants() -> None:
 
 
 def test_what_it_cannot_do_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the errors of the call, and where there is no other processor or no other process."""
+    """With the errors of the call, and where there is no other processor, or a program that is not Python."""
     with beside(partial(int, "x")) as number, pytest.raises(ValueError, match="invalid literal"):
         number()
-    for nothing in ("", "/no/such/program"):
+    for nothing in ("", "/no/such/python", "/bin/false"):
         monkeypatch.setattr(sys, "executable", nothing)
         with beside(os.getpid) as number:
             assert number() == os.getpid()

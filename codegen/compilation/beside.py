@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from codegen.compilation.in_parallel import processors
@@ -30,7 +31,8 @@ def beside(call: Callable[[], T]) -> Iterator[Callable[[], T]]:
 
     What that cannot do is done here, so that errors are those of the call.
     """
-    process = _begun(call) if processors() > 1 and sys.executable else None
+    python = "python" in Path(sys.executable).name.lower()  # else it is a program that Python is a part of
+    process = _begun(call) if python and processors() > 1 else None
     try:
         yield lambda: _given(process, call) if process else call()
     finally:

@@ -186,6 +186,16 @@ def test_rows_of_panels_are_padded(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(mine, wanted)
 
 
+def test_behind_rows_are_zeros_for_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which read them; what is on the stack might be slow numbers, such as small integers' bits are."""
+    made = ProductKernel(longer(monkeypatch, traced(1)))
+    text = emit_folder(header(), (made,), Style())["arm_multiply.c"]
+    assert text.count("FILL(&y0[24*at + 18], 6, 0.0);") == 2
+    assert text.count("FILL(&y1[24*at + 18], 6, 0.0);") == 1
+    plain = BACKENDS["c_portable"]
+    assert "FILL" not in "".join(plain.folder(header(), (made,), plain.style(Style()), {}).values())
+
+
 def test_panels_that_products_take_as_right_factors_are_not_padded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor are others of the same map: behind their rows, lanes compute nothing."""
     function = longer(monkeypatch, traced())

@@ -28,7 +28,8 @@ class MapWords:
     """How C spells a kernel's numbers: a `type` of numbers in so many columns, how elements of arrays and of tables are
     read and written, a literal in every column, and a qualifier of pointers.
 
-    `spell` makes an expression of an operation, its operands, and which of them are literals.
+    Where a macro `vectors` says that there are such, columns behind rows are read, too, and have to be zeros. `spell`
+    makes an expression of an operation, its operands, and which of them are literals.
     """
 
     real: str
@@ -39,6 +40,7 @@ class MapWords:
     table: str
     everywhere: str
     restrict: str
+    vectors: str
     literal: Callable[[float], str]
     spell: Callable[[str, Sequence[str], Sequence[bool]], str]
 
@@ -65,7 +67,8 @@ def words_of(language: Language) -> Callable[[GraphMap], MapWords]:
         kind, across, read, write, table = form(own)
         everywhere, restrict = f"({kind}){{{{0}}}} + {{}}", "" if own.by_rows else f"{macro}_RESTRICT"
         literal, spell = language.scalar.literal, language.spell
-        return MapWords("R", kind, across, read, write, table, everywhere, restrict, literal, spell)
+        vectors = f"{macro}_PACKS"
+        return MapWords("R", kind, across, read, write, table, everywhere, restrict, vectors, literal, spell)
 
     return words
 
@@ -102,12 +105,24 @@ def map_lines(own: GraphMap, words: MapWords) -> tuple[str, ...]:
             body.append(f"const {words.type} t{index} = {words.spell(value.op, operands, numbers)};")
         result = words.everywhere.format(text[index]) if literal[index] else text[index]
         body += [f"{words.write.format(target)} = {result};" for target in targets.get(index, ())]
+    body += _behind(own, words.vectors) if words.vectors else []
     constants = {k: map(words.literal, x) for k, x in enumerate(own.takes) if not isinstance(x, str)}
     tables = {k: ", ".join(numbers) for k, numbers in constants.items()}
     last = f"{own.count} - {words.across}"
     at = "line" if own.padded else f"line > {last} ? {last} : line"
     text_of = render("map.jinja", own=own, words=words, body=body, at=at, tables=tables)
     return tuple(line for line in text_of.splitlines() if line)
+
+
+def _behind(own: GraphMap, vectors: str) -> list[str]:
+    """Zeros behind the rows of what a map by rows makes, if these are longer; none of its values are there."""
+    sizes, lengths = own.sizes[len(own.takes) :], own.lengths[len(own.takes) :]
+    found = [
+        f"FILL(&y{port}[{length}*at + {size}], {length - size}, 0.0);"
+        for port, (size, length) in enumerate(zip(sizes, lengths, strict=True))
+        if own.by_rows and length > size
+    ]
+    return [f"#if {vectors}", *found, "#endif"] if found else []
 
 
 def _targets(own: GraphMap) -> dict[int, list[str]]:

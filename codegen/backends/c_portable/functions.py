@@ -117,7 +117,7 @@ def _map_words(words: Words) -> MapWords:
     def spell(op: str, operands: Sequence[str], literals: Sequence[bool]) -> str:
         return words.expression(op, operands, [False] * len(literals))
 
-    return MapWords(words.real, words.real, "1", "{}", "{}", "{}", "{}", "", words.literal, spell)
+    return MapWords(words.real, words.real, "1", "{}", "{}", "{}", "{}", "", "", words.literal, spell)
 
 
 def _loop(

@@ -74,7 +74,7 @@ def test_compiled(tmp_path: Path, compiler: str, flags: tuple[str, ...], dtype: 
     pattern[2:9, 1:12] = pattern[10, 3:6] = pattern[0, 12] = True
     places, step, real = places_of(pattern, 14), 14, "double" if dtype == "float64" else "float"
     own, size = gathered(places, step), len(places)
-    lines = own.lines() if "-DARM_OWN" in flags else own.lines("arm_turn")
+    lines = own.lines() if "-DARM_OWN" in flags else own.lines("ARM_TURNED")
     text = [
         "#include <stdio.h>",
         '#include "arm_real.h"',

@@ -354,7 +354,7 @@ def _products(
         (
             *call_steps(name, function, given),
             *map_steps(name, function, given, words_of(language)),
-            *steps(name, function, given, body_of, f"{header.c_prefix}_turn"),
+            *steps(name, function, given, body_of, f"{macro}_TURNED"),
         )
     )
     loops, calls = functions_once(then, lambda step: f"{macro}_APART void {step.call.name}({step.head('T')})")

@@ -204,7 +204,7 @@ SOLO12_INLINE void FILL(T *to, int n, R x)
 
 /* A square of four by four from x on, whose rows are `step` apart, turned to y on, whose are `next` apart. */
 #if SOLO12_PACKS
-SOLO12_INLINE void P4_TURN(const T *x, int step, T *y, int next)
+SOLO12_INLINE void TURN(const T *x, int step, T *y, int next)
 {
     const P4 a = P4_OF(x[0]), b = P4_OF(x[step]), c = P4_OF(x[2*step]), d = P4_OF(x[3*step]);
     const P4 e = P4_PICK(a, b, 0, 4, 2, 6), f = P4_PICK(a, b, 1, 5, 3, 7);
@@ -217,14 +217,14 @@ SOLO12_INLINE void P4_TURN(const T *x, int step, T *y, int next)
 #endif
 
 /* The columns of a matrix of four or more, whose rows are `step` apart, one after the other. */
-SOLO12_SPARE void solo12_turn(const T *from, int step, T *to, int rows, int columns)
+SOLO12_SPARE void SOLO12_TURNED(const T *from, int step, T *to, int rows, int columns)
 {
 #if SOLO12_PACKS
     for (int row = 0; row < rows; row += 4) {
         const int i = row < rows - 4 ? row : rows - 4;
         for (int column = 0; column < columns; column += 4) {
             const int j = column < columns - 4 ? column : columns - 4;
-            P4_TURN(from + i*step + j, step, to + j*rows + i, rows);
+            TURN(from + i*step + j, step, to + j*rows + i, rows);
         }
     }
 #else
@@ -245,7 +245,7 @@ SOLO12_SPARE void solo12_mirror(T *to, int n)
         }
         for (int next = first + 4; next < n; next += 4) {
             const int column = next < n - 4 ? next : n - 4;
-            P4_TURN(to + first*n + column, n, to + column*n + first, n);
+            TURN(to + first*n + column, n, to + column*n + first, n);
         }
     }
 #endif

@@ -16,6 +16,7 @@ from thorough import besides
 
 import codegen
 import opcount
+from codegen import pipeline
 from codegen.algorithms.regressor import regressor
 from codegen.algorithms.regressor_by_columns import regressor_by_columns
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
@@ -35,6 +36,7 @@ from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.trace import differs_in_vectors, problem_of, symbols_of, trace_products
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from codegen.model import Model
@@ -173,11 +175,13 @@ def test_it_depends_on_the_robot_and_on_what_is_asked_for() -> None:
 
 
 @pytest.fixture
-def quadruped(monkeypatch: pytest.MonkeyPatch) -> Model:
+def quadruped(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
     """One that has loops, too, for registers of eight numbers, over rows of 24."""
     monkeypatch.setattr("codegen.costs.PAIRED_VECTORS", 50)
     monkeypatch.setattr("codegen.ir.padded.LEAST", 16)
-    return codegen.load("solo12")
+    pipeline._functions.cache_clear()
+    yield codegen.load("solo12")
+    pipeline._functions.cache_clear()
 
 
 @pytest.mark.parametrize("algorithm", [INVERSE, "aba_derivatives"])
@@ -206,6 +210,7 @@ def test_where_loops_do_not_suit_limbs_are_in_step(quadruped: Model, monkeypatch
     assert not differs_in_vectors(task(quadruped, "pv_derivatives", contacts=["FL_FOOT:3:in=world"]))
     assert differs_in_vectors(task(quadruped, "pv_derivatives", contacts=["FL_FOOT:3"]))
     monkeypatch.setattr(sys.modules["codegen.lowering.column_loops"], "_suits", lambda _: False)
+    pipeline._functions.cache_clear()
     made = kernel(task(quadruped, INVERSE))
     assert not isinstance(made, LoopKernel)
     assert made.in_vectors

@@ -10,6 +10,7 @@ import pytest
 from compilers import COMPILERS, WARNINGS, compiled, written
 
 import codegen
+from codegen import pipeline
 from codegen.api import task
 from codegen.emission.emit import emit_folder, emit_lanes
 from codegen.emission.kernels import emit_kernel
@@ -19,6 +20,7 @@ from codegen.pipeline import kernel
 from codegen.task.header import header
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from codegen.emission.kernels import Emitted
@@ -32,10 +34,13 @@ def emitted(name: str, algorithm: str, style: Style) -> Emitted:
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
+def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Loops over columns for a chain of ten, of which no cache holds lanes."""
     monkeypatch.setattr("codegen.costs.PAIRED", 40)
     monkeypatch.setattr("codegen.emission.spec.LANES_FIT", 100)
+    pipeline._functions.cache_clear()
+    yield
+    pipeline._functions.cache_clear()
 
 
 @pytest.mark.usefixtures("small")

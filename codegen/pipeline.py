@@ -101,7 +101,8 @@ def kernel(task: Task, sections: bool = False, in_vectors: InVectors | None = No
         says = f"{task.entry.title}; iterates until its residual is at most tol"
         return LoopKernel(task.algorithm, staged(passed(task, written)), says, count(written), folded(task))
     first, last, phases = _sections(task) if sections else (*_functions(task), ())
-    in_vectors = (in_vectors or partial(_in_vectors, task)) if differs_in_vectors(task) else None
+    loops = isinstance(last, WithProducts) and bool(last.maps)  # all C has them, with so many rows of contacts
+    in_vectors = (in_vectors or partial(_in_vectors, task)) if differs_in_vectors(task) and not loops else None
     return kernel_of(last, about(task), counted(first), limbs(task), folded(task), phases, in_vectors)
 
 

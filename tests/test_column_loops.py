@@ -205,6 +205,15 @@ def test_limbs_in_step_are_for_other_registers(quadruped: Model, algorithm: str)
         assert ("_map_0" in str(alone.variants)) is bool(eights)
 
 
+def test_where_all_c_has_loops_there_is_one_way(quadruped: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as with thirty rows of contacts."""
+    monkeypatch.setattr("codegen.costs.FACTORED", 12)
+    made = kernel(task(quadruped, "pv_derivatives", contacts=LEGS))
+    assert isinstance(made, ProductKernel)
+    assert made.function.maps
+    assert made.in_vectors is None
+
+
 def test_where_loops_do_not_suit_limbs_are_in_step(quadruped: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as rows along the world's axes."""
     assert not differs_in_vectors(task(quadruped, "pv_derivatives", contacts=["FL_FOOT:3:in=world"]))

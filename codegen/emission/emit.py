@@ -228,9 +228,9 @@ ANGLES = {
     "libm": "Sines and cosines are those of the C library.",
 }
 MANY = (
-    "Functions of many states, {lanes} at a time: _aos takes arrays of states, a step being the distance between two",
-    "states (0 repeats one); _soa takes arrays of elements, a step being the distance between two elements. Any number",
-    "of states will do; `work` is scratch memory of the caller.",
+    "Functions of many states, {lanes} at a time, or one after the other where a source says so: _aos takes arrays of",
+    "states, a step being the distance between two states (0 repeats one); _soa takes arrays of elements, a step being",
+    "the distance between two elements. Any number of states will do; `work` is scratch memory of the caller.",
 )
 
 

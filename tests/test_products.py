@@ -123,7 +123,7 @@ def test_tiles_take_rows_that_meet_a_number() -> None:
 
 def test_wide_tiles_are_twice_as_wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """What they read is there, though narrow ones would do without."""
-    monkeypatch.setattr(row_sums, "MOST", {4: 0, 1: 0})
+    monkeypatch.setattr(row_sums, "MOST", {8: 0, 4: 0, 1: 0})
     assert tiled(paired())[0].wide is None  # too small to be worth it
     monkeypatch.setattr(tiles, "LONG", 0)
     (loops,) = tiled(paired())
@@ -247,7 +247,7 @@ def test_small_products_take_vectors_of_what_their_rows_meet() -> None:
         assert sum(len(own.inner) for own in loops.numbers) == rows * right.sum()
         assert [*dict.fromkeys(own.column for own in loops.eights)] == [0, 1]
         met = rows * sum(right[:, at : at + 8].any(axis=1).sum() for at in (0, 1))
-        assert sum(len(own.inner) for own in loops.eights) == met
+        assert sum(len(own.inner) * own.rows for own in loops.eights) == met
 
 
 def test_columns_of_zeros_at_both_ends_are_stored_first() -> None:
@@ -271,6 +271,24 @@ def test_large_products_are_loops() -> None:
     (loops,) = tiled(WithProducts(graph, (MatrixProduct(y, "left", "right"),), (y,)))
     assert not loops.vectors
     assert not loops.numbers
+
+
+def test_rows_that_meet_the_same_are_a_loop_of_vectors_of_eight() -> None:
+    """Of an inverse of many limbs, of which two have the base in common, and nothing else."""
+    n = 40
+    on, off = Value(INPUT), Value(CONST)
+    where = np.eye(n, dtype=bool) | (np.arange(n) < 2)[:, None]
+    left = tuple(np.where(where, 0, 1).ravel().tolist())
+    ports = (Port("left", (n, n)), Port("right", (n, n)))
+    graph = Graph("g", (Port("x", (1,)),), ports, (on, off), (left, left))
+    product = MatrixProduct(Port("y", (n, n)), "left", "right", transposed=True, symmetric=True)
+    (loops,) = tiled(WithProducts(graph, (product,), (product.port,)))
+    assert not loops.wide
+    own, alone = ([x for x in loops.eights if (x.rows > 1) is several] for several in (True, False))
+    assert [(x.row, x.column, x.rows, x.inner) for x in own] == [(0, at, at, (0, 1)) for at in range(8, n, 8)]
+    expected = {(0, (0, 1)), (1, (0, 1)), *((k, (0, 1, k)) for k in range(2, n))}
+    assert {(x.row, x.inner) for x in alone} == expected
+    assert str(own[0]) == "row 0 and 7 more from column 8: 2 products"
 
 
 def summing() -> WithProducts:
@@ -391,7 +409,7 @@ def test_loops_compute_it(
     tmp_path: Path, compiler: str, flags: tuple[str, ...], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As they do of larger matrices."""
-    monkeypatch.setattr(row_sums, "MOST", {4: 0, 1: 0})
+    monkeypatch.setattr(row_sums, "MOST", {8: 0, 4: 0, 1: 0})
     monkeypatch.setattr(tiles, "LONG", 0)
     function = EXAMPLES[name]()
     files = emit_folder(header(), (ProductKernel(function),), Style())

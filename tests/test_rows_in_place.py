@@ -12,10 +12,11 @@ from graph_cases import header
 from multiply_in_c import of_many_states, of_one_state
 
 import codegen
-from codegen.emission import tiles
+from codegen.emission import row_sums, tiles
 from codegen.emission.emit import emit_folder
 from codegen.emission.in_place import in_place, owners, rows_of_blocks
 from codegen.emission.products import kept
+from codegen.emission.row_sums import SHARE, overwritten_late
 from codegen.emission.spec import ProductKernel, kernel_of
 from codegen.emission.tiles import BLOCKS, Tiles, tiled
 from codegen.ir.counted import counted
@@ -130,6 +131,26 @@ def test_sums_take_the_place_of_what_they_add_to() -> None:
     assert counted(after) == counted(example())
 
 
+def test_vectors_of_eight_are_overwritten_after_their_share_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shares come in order, each from a multiple of eight columns on; a row of another order leaves tiles."""
+    monkeypatch.setattr(tiles, "LONG", 0)
+    function = in_place(padded(example()), BLOCKS)
+    loops = next(own for own in tiled(function) if isinstance(own, Tiles) and own.products[0].onto)
+    assert not loops.wide
+    order = [(own.product, own.column, own.share) for own in loops.eights]
+    assert order == sorted(order)
+    assert {own.share for own in loops.eights} == {0, 1, 2}
+    for own in loops.eights:
+        assert own.column % 8 == 0
+        assert {k // SHARE for k in own.inner} == {own.share}
+        assert own.row // SHARE <= own.share
+    (product, _) = loops.products
+    strict = lower(1)
+    assert overwritten_late(product, {"strict": strict, "x": strict, "y": strict})
+    strict[30, 3] = True
+    assert not overwritten_late(product, {"strict": strict, "x": strict, "y": strict})
+
+
 def test_what_something_else_takes_is_not_overwritten() -> None:
     function = padded(example())
     others = (
@@ -148,13 +169,15 @@ def test_a_left_factor_is_not_overwritten() -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("straight", [False, True])
 @pytest.mark.parametrize("gathered", [False, True])
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_compiled_c_computes_the_same(
-    tmp_path: Path, compiler: str, gathered: bool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, compiler: str, gathered: bool, straight: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of one state, by vectors of four numbers, plain C and vectors of eight, and of many."""
-    monkeypatch.setattr(tiles, "LONG", 0)  # loops over wide tiles, too
+    monkeypatch.setattr(tiles, "LONG", 0)  # loops over wide tiles, too, or straight-line code in their place
+    monkeypatch.setitem(row_sums.MOST, 8, row_sums.MOST[8] * straight)
     function, x = example(gathered=gathered), np.linspace(-1.0, 2.0, 40)
     made = kernel_of(function, "multiplies", Count())
     assert isinstance(made, ProductKernel)

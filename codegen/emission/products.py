@@ -236,21 +236,21 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
     macro = header.c_prefix.upper()
     columns = Words("COLUMNS", f"{macro}_ACROSS", "(COLUMNS){0}", f"{macro}_READ({{}})", f"{macro}_WRITE({{}})")
     others = _lines(loops, "T", _tile(loops, "T", columns), mirror)
-    if loops.wide:
-        eights = Words("P8", "8", "(P8){0}", "P8_OF({})", "P8_AT({})")
-        first = _lines(loops.wide, "T", _tile(loops.wide, "T", eights), mirror)
-        return f"#if {macro}_EIGHTS", *first, "#else", *others, "#endif"
-    if not loops.vectors:
-        return others
     copied = [line for line in [_mirrored(loops, mirror)] if line]
-    straight = sums_in_rows(loops.vectors, loops.products, loops.stored, SMALL)
-    if loops.numbers:
-        others = *sums_in_rows(loops.numbers, loops.products, loops.stored, Spelling("T", zero, "{}", "{}")), *copied
-    if not loops.eights:
-        return f"#if {packs}", *straight, *copied, "#else", *others, "#endif"
-    in_eights = sums_in_rows(loops.eights, loops.products, loops.stored, EIGHT)
-    straight = *in_eights, *copied, f"#elif {packs}", *straight
-    return f"#if {macro}_EIGHTS", *straight, *copied, "#else", *others, "#endif"
+    ways = list[str]()
+    if loops.eights:
+        straight = sums_in_rows(loops.eights, loops.products, loops.stored, EIGHT)
+        ways += [f"#if {macro}_EIGHTS", *straight, *copied]
+    elif loops.wide:
+        eights = Words("P8", "8", "(P8){0}", "P8_OF({})", "P8_AT({})")
+        ways += [f"#if {macro}_EIGHTS", *_lines(loops.wide, "T", _tile(loops.wide, "T", eights), mirror)]
+    if loops.vectors:
+        straight = sums_in_rows(loops.vectors, loops.products, loops.stored, SMALL)
+        ways += [f"#{'el' if ways else ''}if {packs}", *straight, *copied]
+        if loops.numbers:
+            numbers = Spelling("T", zero, "{}", "{}")
+            others = *sums_in_rows(loops.numbers, loops.products, loops.stored, numbers), *copied
+    return (*ways, "#else", *others, "#endif") if ways else others
 
 
 def scalar(loops: Loops, real: str) -> tuple[str, ...]:

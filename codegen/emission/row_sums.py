@@ -1,13 +1,16 @@
 """Small products of matrices as straight-line code: a small vector, or a number, of a result after the other.
 
 Loops over tiles multiply the zeros that fill up a tile, and read two numbers for a product. Here every vector is the
-sum of what its own row meets, and columns of the right factor stay in registers while all rows of a result are made.
-Further terms are added where the first one is.
+sum of what its own row meets, and columns of the right factor are read before, and stay in registers while all rows of
+a result are made.
+Further terms are added where the first one is. Of vectors of eight numbers, rows that meet the same are a loop: those
+of all limbs that have only their base in common with that of a column.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,26 +26,48 @@ if TYPE_CHECKING:
 
     Pattern = NDArray[np.bool_]
 
-MOST = {2 * VECTOR: 1600, VECTOR: 1600, 1: 1500}
-"""Products up to which straight-line code is faster than loops, which are fetched once: of vectors, and of numbers.
+MOST = {2 * VECTOR: 2400, VECTOR: 1600, 1: 1500}
+"""Products in the text, of vectors and of numbers, up to which it is faster than loops, which are fetched once.
 
 On an AMD EPYC (Zen 4) 2,500 of vectors took 0.6 times as long as loops, called again and again. In derivatives of
 quadrupeds on four feet, which are longer than the first cache, loops for 1,700 saved 1 to 6 percent (Zen 3).
 """
 
 
+SHARE = 16
+"""Rows of a right factor that fit into registers beside what else is there, where sums are in memory anyway."""
+
+ALIKE = 4
+"""Rows one after the other that meet the same, from which a loop takes less time than to fetch a sum for each."""
+
+
 @dataclass(frozen=True, slots=True)
 class RowSum:
-    """A vector or a number of a term of a product, at a row and a column; `inner` rows of a right factor make it."""
+    """A vector or a number of a term of a product, at a row and a column; `inner` rows of a right factor make it.
+
+    With those below it are so many `rows` of which each takes the same. These are of one `share` of the right factor.
+    """
 
     product: int
     term: int
     row: int
     column: int
     inner: tuple[int, ...]
+    rows: int = 1
+    share: int = 0
 
     def __str__(self) -> str:
-        return f"row {self.row} from column {self.column}: {len(self.inner)} products"
+        below = f" and {self.rows - 1} more" if self.rows > 1 else ""
+        return f"row {self.row}{below} from column {self.column}: {len(self.inner)} products"
+
+    @property
+    def down(self) -> range:
+        """Its rows."""
+        return range(self.row, self.row + self.rows)
+
+    def place(self, length: int, column: int) -> str:
+        """Where matrices with rows of so many numbers have a column of its rows, in C."""
+        return f"row*{length} + {column}" if self.rows > 1 else str(self.row * length + column)
 
 
 def row_sums(products: Sequence[MatrixProduct], known: Mapping[str, Pattern], width: int) -> tuple[RowSum, ...]:
@@ -51,21 +76,48 @@ def row_sums(products: Sequence[MatrixProduct], known: Mapping[str, Pattern], wi
     return found if sum(len(own.inner) for own in found) <= MOST[width] else ()
 
 
+def overwritten_late(product: MatrixProduct, known: Mapping[str, Pattern]) -> bool:
+    """Whether a product goes onto what it adds to, and rows of that are read, with their share, before they change."""
+    rows, inner = np.nonzero(product.terms[0].factors(known, product.port.shape)[0])
+    return product.onto and bool((inner // SHARE >= rows // SHARE).all())
+
+
 def _sums(number: int, product: MatrixProduct, known: Mapping[str, Pattern], width: int) -> Iterator[RowSum]:
-    """Those of one product: zeros, and then the columns between the first and the last that may differ from zero."""
+    """Those of one product: zeros, and then the columns between the first and the last that may differ from zero.
+
+    Of one that goes onto what it adds to, no columns come twice, and only so many rows of the right factor at a time.
+    """
     factors = [term.factors(known, product.port.shape) for term in product.terms]
     pattern = product.pattern(known)
     rows, columns = pattern.shape
     used = np.flatnonzero(pattern.any(axis=0))
     first, end = (int(used[0]), int(used[-1]) + 1) if len(used) else (columns, columns)
+    first -= first % width if product.onto else 0
     for start, stop in ((0, first), (end, columns), (first, end)):
         for column in (min(at, columns - width) for at in range(start, stop, width)):
             for term, (left, right) in enumerate(factors):
-                own = right[:, column : column + width].any(axis=1) & (start == first)
-                for row in range(min(rows, column + width) if product.symmetric else rows):
-                    inner = tuple(np.flatnonzero(left[row] & own).tolist())
-                    if inner or not term:
-                        yield RowSum(number, term, row, column, inner)
+                own: Pattern = np.any(right[:, column : column + width] & (start == first), axis=1)
+                last = min(rows, column + width) if product.symmetric else rows
+                for share, some in enumerate(_shares(own) if product.onto else [own]):
+                    met = [tuple(np.flatnonzero(row & some).tolist()) for row in left[:last]]
+                    for row, inner, alike in _runs(met, ALIKE if width == 2 * VECTOR else last + 1):
+                        if inner or not (term or product.onto):
+                            yield RowSum(number, term, row, column, inner, alike, share)
+
+
+def _shares(rows: Pattern) -> Iterator[Pattern]:
+    """So many of these rows after the other."""
+    for start in range(0, len(rows), SHARE):
+        within = np.zeros(len(rows), bool)
+        within[start : start + SHARE] = True
+        yield rows & within
+
+
+def _runs(met: Sequence[tuple[int, ...]], least: int) -> Iterator[tuple[int, tuple[int, ...], int]]:
+    """Rows, what they meet, and how many meet the same one below the other; if these are fewer, they are single."""
+    for inner, own in groupby(range(len(met)), lambda row: met[row]):
+        rows = [*own]
+        yield from [(rows[0], inner, len(rows))] if len(rows) >= least else [(row, inner, 1) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +138,20 @@ def lines(
 ) -> tuple[str, ...]:
     """The lines of a C function of such products, of matrices with rows of so many numbers (`stored`)."""
     columns, lefts = products[0].port.shape[1], [term.steps(stored[term.left]) for term in products[0].terms]
-    found, loaded, place = list[str](), set[int](), (-1, -1, -1)
-    for own in sums:
-        p, t, (down, along) = own.product, own.term, lefts[own.term]
-        if (p, own.column, t) != place:
-            found += ["}"] * bool(found) + ["{"]
-            loaded, place = set[int](), (p, own.column, t)
-        for k in own.inner:
-            if k not in loaded:
-                loaded.add(k)
-                row = k * stored[products[p].terms[t].right]
-                from_right = f"right{t}_{p}[{row + own.column}]"
-                found.append(f"    const {words.type} x{k} = {words.read.format(from_right)};")
-        at = own.row * columns + own.column
-        before = f"to{p}[{at}]" if t else ""
-        if not t and products[p].plus:
-            before = f"plus{p}[{own.row * stored[products[p].plus] + own.column}]"
-        terms = [words.read.format(before)] if before else []
-        terms += [f"left{t}[{own.row * down + k * along}]*x{k}" for k in own.inner]
-        found.append(f"    {words.write.format(f'to{p}[{at}]')} = {' + '.join(terms) or words.zero};")
-    return (*found, "}")
+    found = list[str]()
+    for (p, column, t, _), rows in groupby(sums, lambda own: (own.product, own.column, own.term, own.share)):
+        below, (down, along), plus = [*rows], lefts[t], products[p].plus
+        right = stored[products[p].terms[t].right]
+        found.append("{")
+        for k in sorted({k for own in below for k in own.inner}):
+            from_right = words.read.format(f"right{t}_{p}[{k * right + column}]")
+            found.append(f"    const {words.type} x{k} = {from_right};")
+        for own in below:
+            to = f"to{p}[{own.place(columns, column)}]"
+            before = to if t else f"plus{p}[{own.place(stored[plus], column)}]" if plus else ""
+            terms = [words.read.format(before)] if before else []
+            terms += [f"left{t}[{own.place(down, k * along)}]*x{k}" for k in own.inner]
+            head = f"for (int row = {own.row}; row < {own.down.stop}; ++row) " if own.rows > 1 else ""
+            found.append(f"    {head}{words.write.format(to)} = {' + '.join(terms) or words.zero};")
+        found.append("}")
+    return tuple(found)

@@ -18,7 +18,7 @@ import numpy as np
 from codegen.emission.copies import Copies
 from codegen.emission.factors import Factorisation, Substitutions, substitutions
 from codegen.emission.in_place import owners, rows_of_blocks
-from codegen.emission.row_sums import row_sums
+from codegen.emission.row_sums import overwritten_late, row_sums
 from codegen.emission.segments import Segments, segmented
 from codegen.emission.splitting import HUGE
 from codegen.emission.systems import Elimination, elimination
@@ -62,8 +62,8 @@ class Tiles:
     `tiles` are first row, first column, and where their own rows of the right factors begin and end among `rows`, for
     each term. Matrices that they take have rows of so many numbers (`stored`), by names of ports. They are made of
     vectors of so `many` numbers. `wide` are those of twice as many, for registers of twice the size. If there are
-    `vectors` or `numbers`, straight-line code computes these instead, with small vectors or without, or `eights` in
-    registers of twice the size.
+    `vectors` or `numbers`, straight-line code computes these instead, with small vectors or without. So it does with
+    `eights` in registers of twice the size, whether there are others or not.
     """
 
     products: tuple[MatrixProduct, ...]
@@ -126,7 +126,7 @@ class Tiles:
             if _rows(tile) or any(stays(own, *tile[:2], self.block, self.width) for own in self.products)
         )
         vectors, numbers, eights = (
-            tuple(x for x in sums if x.inner or stays(self.products[x.product], x.row, x.column, 1, width))
+            tuple(x for x in sums if x.inner or stays(self.products[x.product], x.row, x.column, x.rows, width))
             for sums, width in ((self.vectors, VECTOR), (self.numbers, 1), (self.eights, 2 * VECTOR))
         )
         wide, tiles = self.wide and self.wide.without(idle), tiles or self.tiles[:1]
@@ -144,7 +144,7 @@ class Tiles:
             for made in sums:
                 met = [made.inner if term == made.term else () for term in range(len(self.products[0].terms))]
                 across = range(made.column, made.column + width)
-                yield from _read(self.products[made.product], met, [made.row], across)
+                yield from _read(self.products[made.product], met, made.down, across)
 
 
 def _rows(tile: Sequence[int]) -> int:
@@ -232,8 +232,15 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
 
     tiles, vectors = best(VECTOR), () if long else row_sums(plain, known, VECTOR)
     wide = None if vectors or width < 2 * VECTOR or tiles.cycles < LONG else best(2 * VECTOR)
-    eights = row_sums(plain, known, 2 * VECTOR) if vectors and width >= 2 * VECTOR else ()
-    return replace(tiles, wide=wide, vectors=vectors, numbers=() if long else row_sums(plain, known, 1), eights=eights)
+    some = plain[0].symmetric or overwritten_late(plain[0], known)  # others meet more in as many rows
+    eights = row_sums(plain, known, 2 * VECTOR) if (vectors and width >= 2 * VECTOR) or (wide and some) else ()
+    return replace(
+        tiles,
+        wide=None if eights else wide,
+        vectors=vectors,
+        numbers=() if long else row_sums(plain, known, 1),
+        eights=eights,
+    )
 
 
 def _together(function: WithProducts) -> Iterator[tuple[AnyProduct, ...]]:

@@ -16,6 +16,7 @@ from thorough import diagonal
 
 from codegen.backends import BACKENDS
 from codegen.emission.emit import Style, emit_folder
+from codegen.emission.masked_tiles import _alike
 from codegen.emission.segments import Segments
 from codegen.emission.spec import ProductKernel
 from codegen.emission.tiles import tiled
@@ -150,11 +151,22 @@ def units(seed: int, n: int) -> Case:
     return Case(own.x, (MaskedProduct((*parts, lower)),))
 
 
+def whole(seed: int, n: int) -> Case:
+    """All entries of a product, and no part without any."""
+    own = Drawn(seed)
+    parts = (
+        Masked(own.matrix(6, n), own.matrix(6, n), pattern(np.ones((n, n), bool)), True),
+        Masked(own.matrix(3, n), own.matrix(3, n), pattern(np.zeros((n, n), bool)), True),
+    )
+    return Case(own.x, (MaskedProduct(parts),))
+
+
 CASES = {
     "pairs": pairs_of_a_tree(1, 13),
     "pairs of 16": pairs_of_a_tree(2, 16),
     "pairs of 21": pairs_of_a_tree(7, 21),
     "units": units(8, 19),
+    "whole": whole(5, 16),
     "anything": anything(3),
     "symmetric": symmetric(4, 15),
     "symmetric of 21": symmetric(9, 21),
@@ -235,28 +247,41 @@ def test_two_of_the_same_left_factors_and_masks_go_together() -> None:
 
 @pytest.mark.parametrize("name", ["pairs of 16", "pairs of 21", "units", "symmetric of 21"])
 def test_tiles_have_every_entry(name: str) -> None:
-    """Entries of a row's first part with zeros around them, those of others beside, and zeros where there are none."""
+    """Each at the places of its parts, with zeros where there are none; many rows of the same masks are not cut."""
     loops = next(own for own in tiled(traced(name)) if isinstance(own, Segments) and own.wide)
-    assert loops.wide
     product, found, wanted = loops.products[0], np.full(loops.size, np.nan), np.zeros(loops.size)
-    for column, at, *ends in loops.wide.tiles:
-        across, done = slice(column, column + 8), set[int]()
-        for k, (late, end) in enumerate(zip(ends[:-1:2], ends[1::2], strict=True), 1):
-            for number in range(at, end):
-                row, mask = loops.wide.rows[number]
-                assert (number >= late) == (row in done)
-                found[row, across] = np.where(loops.wide.masks[mask], k, found[row, across] if row in done else 0)
-                done.add(row)
-            at = end
-        for row, _ in loops.wide.rows[at : ends[-1]]:
-            assert row not in done
-            found[row, across] = 0
+    for own in loops.wide:
+        for row, masks in zip(own.rows, own.masks, strict=True):
+            owners = np.zeros(8)
+            for k, mask in zip(own.parts, masks, strict=True):
+                assert any(mask)
+                assert not owners[[*mask]].any()
+                owners[[*mask]] = k + 1
+            assert np.isnan(found[row, own.column]) or own.column + 8 == loops.size[1]
+            found[row, own.column : own.column + 8] = owners
     for k, part in enumerate(product.parts, 1):
         for row, start, stop in part.runs:
             wanted[row, start:stop] = k
     if product.symmetric:
         found = np.triu(found)
     np.testing.assert_array_equal(found, wanted)
+    order = [(own.column, own.parts) for own in loops.wide]
+    assert order == sorted(order)
+
+
+def test_many_rows_of_the_same_masks_have_a_loop() -> None:
+    on, off = (True,) * 8, (False,) * 8
+    ends = [(on[:k] + off[k:], off) for k in (1, 2, 2, 3)]
+    both, one = (ends[0][0], off[:1] + on[1:]), (on, off)
+    found = [*_alike(16, [*ends, one, one, one, one, *ends[:1], both, (off, off)])]
+    assert [(own.rows, own.parts, len({*own.masks})) for own in found] == [
+        (range(4), (0,), 3),
+        (range(4, 8), (0,), 1),
+        (range(8, 9), (0,), 1),
+        (range(9, 10), (0, 1), 1),
+        (range(10, 11), (), 1),
+    ]
+    assert str(found[3]) == "1 rows from 9, 16: parts 0, 1"
 
 
 def test_rows_with_one_number_are_not_multiplied_by_zeros() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from codegen.emission.text import render
+from codegen.emission.text import place, render
 from codegen.ir.products import VECTOR
 
 if TYPE_CHECKING:
-    from codegen.emission.masked_tiles import MaskedTiles
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from codegen.emission.masked_tiles import AlikeRows, Mask
     from codegen.emission.segments import Segments
 
 
@@ -49,21 +52,66 @@ def along(
     return tuple(line for line in text.splitlines() if line)
 
 
-def by_tiles(own: Segments, tiles: MaskedTiles, mirrored: str) -> tuple[str, ...]:
-    """The same by tiles of eight columns."""
-    products, parts = range(len(own.products)), []
-    results = [f"to{p}[row*{own.size[1]} + j]" for p in products]
-    for k, only in enumerate(own.only):
-        lefts, rights = own.factors(k)
-        kept = {} if only else {x: f"b{p}_{n}" for p, row in enumerate(rights) for n, x in enumerate(row)}
-        sums = [" + ".join(f"a{n}*{kept.get(x, f'P8_OF({x})')}" for n, x in enumerate(row)) for row in rights]
-        parts.append(
-            {
-                "rights": [(name, x) for x, name in kept.items()],
-                "lefts": [(f"a{n}", x) for n, x in enumerate(lefts)],
-                "sums": list(zip(results, sums, strict=True)),
-            }
-        )
-    masks = [", ".join("-1" if chosen else "0" for chosen in mask) for mask in tiles.masks]
-    slots = {"masks": masks, "parts": parts, "results": results, "tables": own.tables, "mirrored": mirrored}
-    return tuple(line for line in render("product_masked.jinja", own=tiles, **slots).splitlines() if line)
+def by_tiles(own: Segments, mirrored: str, unroll: str) -> tuple[str, ...]:
+    """The same by tiles of eight columns, of one product after the other; loops over unlike rows begin with a word."""
+    known = {mask: k for k, mask in enumerate(dict.fromkeys(x for rows in own.wide for row in rows.masks for x in row))}
+    tiles, tables = [], own.tables
+    for (column, parts), same in groupby(own.wide, lambda rows: (rows.column, rows.parts)):
+        pairs = {part: own.pairs(part, column) for part in parts}
+        kept = {x: f"b{k}_{n}" for k in parts if not own.only[k] for n, (_, x) in enumerate(pairs[k])}
+        sums = [_halves([f"{a}*{kept.get(x, f'P8_OF({x})')}" for a, x in pairs[k]]) for k in parts]
+        rows = []
+        for alike in same:
+            masks = [_mask(alike, k, known) for k in range(len(parts))]
+            tables += [table for _, table in masks if table]
+            many = f"{unroll} " if any(table for _, table in masks) else ""
+            loop = f"{many}for (int row = {alike.rows.start}; row < {alike.rows.stop}; ++row)"
+            rows.append((loop, _masked([*zip(sums, [mask for mask, _ in masks], strict=True)])))
+        to = place("row", own.size[1], column)
+        tiles.append({"kept": [(name, x) for x, name in kept.items()], "rows": rows, "place": to})
+    slots = {
+        "tables": [*tables, *_table(known)],
+        "head": "for (int p = 0; p < 2; ++p) {" if len(own.products) > 1 else "{",
+        "pointers": _pointers(own),
+        "mirrored": mirrored,
+    }
+    text = render("product_masked.jinja", tiles=tiles, **slots)
+    return tuple(line for line in text.splitlines() if line)
+
+
+def _table(known: Iterable[Mask]) -> list[str]:
+    """These masks as lines of C, unless none leaves anything out."""
+    rows = [", ".join("-1" if here else "0" for here in mask) for mask in known]
+    if all(map(all, known)):
+        return []
+    return ["static const P8_BITS masks[] = {", *(f"    {{ {row} }}," for row in rows), "};"]
+
+
+def _mask(own: AlikeRows, k: int, known: Mapping[Mask, int]) -> tuple[str, str]:
+    """The mask of such a part in C, none where it has all eight, and a table if it differs from row to row."""
+    masks = [row[k] for row in own.masks]
+    if len({*masks}) == 1:
+        return "" if all(masks[0]) else f"masks[{known[masks[0]]}]", ""
+    name = f"of{own.parts[k]}_{own.rows.start}_{own.column}"
+    numbers = ", ".join(str(known[mask]) for mask in masks)
+    return f"masks[{name}[row - {own.rows.start}]]", f"static const unsigned char {name}[] = {{ {numbers} }};"
+
+
+def _pointers(own: Segments) -> list[str]:
+    """What a product takes and makes, in the place of product p."""
+    two = len(own.products) > 1
+    made = f"T *const to = {'p ? to1 : to0' if two else 'to0'}"
+    names = (f"right{k}" for k in range(len(own.inner)))
+    return [made, *(f"const T *const {x} = {f'p ? {x}_1 : {x}_0' if two else f'{x}_0'}" for x in names)]
+
+
+def _masked(parts: Sequence[tuple[str, str]]) -> str:
+    """Eight numbers of sums, each where its mask says; one without a mask has all, and zeros are what nothing makes."""
+    chosen = [f"((P8_BITS)({own}) & {mask})" for own, mask in parts if mask]
+    return f"(P8)({' | '.join(chosen)})" if chosen else next((own for own, _ in parts), "(P8){0}")
+
+
+def _halves(terms: Sequence[str]) -> str:
+    """A sum, a long one in two halves that do not wait for each other."""
+    half = len(terms) // 2
+    return " + ".join(terms) if half < 3 else " + ".join(f"({' + '.join(own)})" for own in (terms[:half], terms[half:]))

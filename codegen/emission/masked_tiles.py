@@ -1,13 +1,13 @@
 """Masked products by tiles of eight columns, for registers of eight numbers.
 
-Columns of a part's right factor stay in registers while a loop runs along the rows that have entries of this part
-there. Masks choose these entries among the eight. What comes first of a row is stored with zeros around it; what comes
-later is put beside that. Rows of zeros come last.
+Columns of right factors stay in registers while loops run along rows of a tile that have entries of the same parts.
+Masks choose the entries of each part among the eight; where there are none, zeros are stored.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,53 +25,53 @@ if TYPE_CHECKING:
     Mask = tuple[bool, ...]
 
 
+MANY = 3
+"""Rows of the same masks that have a loop of their own. Fewer take theirs from a table, as compilers unroll them."""
+
+
 @dataclass(frozen=True, slots=True)
-class MaskedTiles:
-    """Tiles, each with its first column and where its rows begin; then, of every part, where rows begin that hold
-    another part already, and where they end; at last where rows of zeros end.
+class AlikeRows:
+    """Rows below each other, from a column on: the numbers of parts with entries there, and their places row by row."""
 
-    `rows` are their numbers, each with that of its mask.
-    """
-
-    tiles: tuple[tuple[int, ...], ...]
-    rows: tuple[tuple[int, int], ...]
-    masks: tuple[Mask, ...]
+    column: int
+    rows: range
+    parts: tuple[int, ...]
+    masks: tuple[tuple[Mask, ...], ...]
 
     def __str__(self) -> str:
-        return f"{len(self.rows)} rows in {len(self.tiles)} tiles, {len(self.masks)} masks"
-
-    def met(self, part: int) -> Iterator[int]:
-        """First columns of the tiles that have entries of a part."""
-        for column, *ends in self.tiles:
-            if ends[2 * part] < ends[2 * part + 2]:
-                yield column
+        return f"{len(self.rows)} rows from {self.rows.start}, {self.column}: parts {', '.join(map(str, self.parts))}"
 
 
-def masked_tiles(product: MaskedMatrixProduct) -> MaskedTiles:
-    """The tiles of a product of eight columns or more."""
+def masked_tiles(product: MaskedMatrixProduct) -> tuple[AlikeRows, ...]:
+    """The rows of a product of eight columns or more, tile by tile, and those of the same parts after each other."""
     height, width = product.port.shape
     here = np.zeros((len(product.parts), height, width), bool)
     for k, part in enumerate(product.parts):
         for row, start, stop in part.runs:
             here[k, row, start:stop] = True
-    tiles, rows = list[tuple[int, ...]](), list[tuple[int, int]]()
-    masks: dict[Mask, int] = {}
-    for column in (min(start, width - TILE) for start in range(0, width, TILE)):
-        tile, done = [column, len(rows)], set[int]()
-        for own in here[:, :, column : column + TILE]:
-            met = [int(row) for row in np.flatnonzero(own.any(axis=1))]
-            fresh, late = [row for row in met if row not in done], [row for row in met if row in done]
-            tile += [len(rows) + len(fresh), len(rows) + len(met)]
-            rows += [(row, masks.setdefault(tuple(map(bool, own[row])), len(masks))) for row in (*fresh, *late)]
-            done |= {*met}
+    found = list[AlikeRows]()
+    for column in dict.fromkeys(min(start, width - TILE) for start in range(0, width, TILE)):
         last = min(height, column + TILE) if product.symmetric else height
-        rows += [(row, 0) for row in range(last) if row not in done]
-        tiles.append((*tile, len(rows)))
-    return MaskedTiles(tuple(tiles), tuple(rows), tuple(masks))
+        rows = [[tuple(map(bool, own[row, column : column + TILE])) for own in here] for row in range(last)]
+        found += sorted(_alike(column, rows), key=lambda own: own.parts)
+    return tuple(found)
 
 
-def reads(own: MaskedTiles, products: Sequence[MaskedMatrixProduct], inner: Sequence[int]) -> Iterator[Read]:
+def _alike(column: int, rows: Sequence[Sequence[Mask]]) -> Iterator[AlikeRows]:
+    """Rows of a tile, from their masks of all parts: many of the same masks, or others of the same parts."""
+    many = [(masks, count) for masks, own in groupby(rows) for count in [len([*own])] for _ in range(count)]
+    at = 0
+    for (parts, _), own in groupby(many, lambda row: (_met(row[0]), row[0] if row[1] >= MANY else None)):
+        masks = tuple(tuple(masks[k] for k in parts) for masks, _ in own)
+        yield AlikeRows(column, range(at, at := at + len(masks)), parts, masks)
+
+
+def _met(masks: Sequence[Mask]) -> tuple[int, ...]:
+    """The parts that have entries."""
+    return tuple(k for k, mask in enumerate(masks) if any(mask))
+
+
+def reads(rows: Sequence[AlikeRows], products: Sequence[MaskedMatrixProduct], inner: Sequence[int]) -> Iterator[Read]:
     """What they read of right factors with so many rows, part by part."""
-    for k, size in enumerate(inner):
-        for column in own.met(k):
-            yield from ((made.parts[k].right, range(size), range(column, column + TILE)) for made in products)
+    for column, part in dict.fromkeys((own.column, part) for own in rows for part in own.parts):
+        yield from ((made.parts[part].right, range(inner[part]), range(column, column + TILE)) for made in products)

@@ -231,7 +231,7 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
         others = along(loops, "T", zero, _mirrored(loops, mirror), packs, wide, lanes)
         if not loops.wide:
             return others
-        first = by_tiles(loops, loops.wide, _mirrored(loops, mirror))
+        first = by_tiles(loops, _mirrored(loops, mirror), f"{header.c_prefix.upper()}_UNROLL")
         return f"#if {header.c_prefix.upper()}_EIGHTS", *first, "#else", *others, "#endif"
     macro = header.c_prefix.upper()
     columns = Words("COLUMNS", f"{macro}_ACROSS", "(COLUMNS){0}", f"{macro}_READ({{}})", f"{macro}_WRITE({{}})")

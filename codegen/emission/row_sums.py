@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codegen.emission.text import place
 from codegen.ir.products import VECTOR
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class RowSum:
 
     def place(self, length: int, column: int) -> str:
         """Where matrices with rows of so many numbers have a column of its rows, in C."""
-        return f"row*{length} + {column}" if self.rows > 1 else str(self.row * length + column)
+        return place("row", length, column) if self.rows > 1 else str(self.row * length + column)
 
 
 def row_sums(products: Sequence[MatrixProduct], known: Mapping[str, Pattern], width: int) -> tuple[RowSum, ...]:

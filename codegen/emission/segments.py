@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codegen.emission.masked_tiles import MaskedTiles, masked_tiles
+from codegen.emission.masked_tiles import masked_tiles
 from codegen.emission.masked_tiles import reads as reads_of_tiles
+from codegen.emission.text import place
 from codegen.ir.products import TILE, VECTOR
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codegen.emission.masked_tiles import Read
+    from codegen.emission.masked_tiles import AlikeRows, Read
     from codegen.ir.products import MaskedMatrixProduct, MaskedPart
 
     Pattern = NDArray[np.bool_]
@@ -33,7 +34,7 @@ class Segments:
     `segments` are row, number of the part (of zeros: that after the last), first column and end. `inner` are the rows
     of the right factors, by parts; rows of matrices that they take are stored in so many numbers, by names of ports.
     Where rows of a part's left factor have one number each that may differ from zero, `only` has its column by rows.
-    `wide` are tiles of the same, for registers of twice the size.
+    `wide` are tiles of the same, row by row, for registers of twice the size.
     """
 
     products: tuple[MaskedMatrixProduct, ...]
@@ -41,7 +42,7 @@ class Segments:
     inner: tuple[int, ...]
     only: tuple[tuple[int, ...], ...]
     segments: tuple[tuple[int, int, int, int], ...]
-    wide: MaskedTiles | None = None
+    wide: tuple[AlikeRows, ...] = ()
 
     def __str__(self) -> str:
         return f"{', '.join(map(str, self.products))} in {len(self.segments)} segments"
@@ -79,9 +80,20 @@ class Segments:
         left = [f"left{part}[row*{across} + {n}*{along}]" for n in columns]
         return left, [[f"right{part}_{p}[{n}*{self.step(p, part)} + j]" for n in columns] for p in products]
 
+    def pairs(self, part: int, column: int) -> list[tuple[str, str]]:
+        """Numbers of a part's left factor in a row, and what they multiply from a column on, of any product."""
+        (across, along), step = self.steps(part), self.step(0, part)
+        if self.only[part]:
+            only = f"only{part}[row]"
+            return [
+                (f"left{part}[{place('row', across, 0)} + {only}*{along}]", f"right{part}[{only}*{step} + {column}]")
+            ]
+        inner = range(self.inner[part])
+        return [(f"left{part}[{place('row', across, n * along)}]", f"right{part}[{n * step + column}]") for n in inner]
+
     def reads(self) -> Iterator[Read]:
         """What they read of matrices."""
-        yield from reads_of_tiles(self.wide, self.products, self.inner) if self.wide else ()
+        yield from reads_of_tiles(self.wide, self.products, self.inner)
         for row, part, start, end in self.segments:
             for own in (product.parts[part] for product in self.products if part < len(self.inner)):
                 inner = [self.only[part][row]] if self.only[part] else range(self.inner[part])
@@ -95,7 +107,10 @@ def segmented(products: tuple[MaskedMatrixProduct, ...], known: Mapping[str, Pat
     first, stored = products[0], {name: known[name].shape[1] for own in products for name in own.takes}
     inner = tuple(len(known[part.right]) for part in first.parts)
     only = tuple(_only(part, known) for part in first.parts)
-    wide = masked_tiles(first) if first.port.shape[1] >= 2 * TILE else None
+    alike = all(
+        stored[x.right] == stored[y.right] for own in products for x, y in zip(first.parts, own.parts, strict=True)
+    )
+    wide = masked_tiles(first) if alike and first.port.shape[1] >= 2 * TILE else ()
     return Segments(products, stored, inner, only, tuple(_segments(first)), wide)
 
 

@@ -39,3 +39,8 @@ def _environment() -> jinja2.Environment:
 def render(template: str, **slots: Any) -> str:
     """A template with its slots filled; a slot that is not given is an error."""
     return _environment().get_template(template).render(**slots)
+
+
+def place(row: str, length: int, column: int) -> str:
+    """Where matrices with rows of so many numbers have an element, for a row that is an expression."""
+    return f"{row}{f'*{length}' if length > 1 else ''}{f' + {column}' if column else ''}"

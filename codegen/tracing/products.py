@@ -208,7 +208,7 @@ def _product(
     if isinstance(product, MaskedProduct):
         rows = zip(product.parts, names[::2], names[1::2], strict=True)
         parts = (MaskedPart(left, right, runs(part.mask), part.transposed) for part, left, right in rows)
-        return MaskedMatrixProduct(port, tuple(parts), product.symmetric)
+        return MaskedMatrixProduct(port, tuple(part for part in parts if part.runs), product.symmetric)
     left, right, *plus = names
     return MatrixProduct(port, left, right, "".join(plus), product.transposed, product.symmetric)
 

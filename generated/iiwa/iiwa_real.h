@@ -77,6 +77,11 @@ typedef R P8_ANY __attribute__((vector_size(8*sizeof(R)), aligned(sizeof(R)), ma
 typedef long long P8_BITS __attribute__((vector_size(8*sizeof(R))));
 #define P8_AT(x) (*(P8_ANY *)&(x))
 #define P8_OF(x) (*(const P8_ANY *)&(x))
+#if defined(__clang__)
+#define IIWA_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define IIWA_UNROLL _Pragma("GCC unroll 16")
+#endif
 #else
 #define IIWA_EIGHTS 0
 #endif

@@ -42,7 +42,7 @@ MU = {"solo12": 1e4}  # two kilograms; others take the default
 SOLVERS = {name: entry for name, entry in ALGORITHMS.items() if entry.outputs == SOLUTION}
 INDEPENDENT = tuple(name for name, entry in SOLVERS.items() if entry.independent == "rows")
 DIRECT = (*INDEPENDENT, *(name for name, entry in ALGORITHMS.items() if entry.group == "delassus"))
-PROXIMAL = tuple(name for name, entry in SOLVERS.items() if entry.iterates)
+PROXIMAL = tuple(name for name, entry in SOLVERS.items() if entry.iterates and "mu" in entry.inputs)
 BOUND = {**dict.fromkeys(DIRECT, 1e-9), **dict.fromkeys(PROXIMAL, 1e-8)}
 _FINGERS = tuple(f"{hand}_{finger}tip:3" for hand in ("lh", "rh") for finger in ("ff", "mf", "rf", "lf", "th"))
 

@@ -74,6 +74,12 @@ def _said(*command: str) -> str:
     return done.stdout or " "
 
 
+def sources_of_batches(files: Mapping[str, str], symbol: str) -> tuple[str, ...]:
+    """What has the functions of many states of a symbol, and that of one state if these call it state by state."""
+    lanes, one = f"{symbol}_lanes.c", f"{symbol}.c"
+    return (lanes, one) if re.search(rf"\b{symbol}\(", files[lanes]) else (lanes,)
+
+
 @dataclass(frozen=True, slots=True)
 class BuildDir:
     """Makes shared objects in a folder, once for every content and command."""

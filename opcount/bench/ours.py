@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import codegen
 from codegen.compilation.compiler import machine_flags, toolchain
+from opcount.bench.build_dir import sources_of_batches
 from opcount.bench.calls import batch, plain
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _of(
     command = [compiler.c, *toolchain(compiler.target, compiler=compiler.c).flags]
     files, label = dict(made.files), f"rigidc {compiler.family}"
     scalar = build_dir.shared(name, command, files, f"{made.symbol}.c")
-    lanes = build_dir.shared(f"{name}_lanes", command, files, f"{made.symbol}_lanes.c")
+    lanes = build_dir.shared(f"{name}_lanes", command, files, *sources_of_batches(files, made.symbol))
     widths = [port.size for port in made.outputs]
     given = scenario, build_dir.driver(compiler)
     batches = {"batch": ("aos", False), "columns": ("soa", True)}
@@ -93,7 +94,7 @@ def folders(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tupl
     name, label = f"{scenario.model.name}_{scenario.algorithm}_{compiler.family}_folder", f"rigidc {compiler.family}"
     command = [compiler.c, "-O2", *machine_flags(compiler.target)[:1]]
     scalar = build_dir.shared(name, command, files, f"{made.symbol}.c")
-    lanes = build_dir.shared(f"{name}_lanes", command, files, f"{made.symbol}_lanes.c")
+    lanes = build_dir.shared(f"{name}_lanes", command, files, *sources_of_batches(files, made.symbol))
     widths = [port.size for port in made.outputs]
     work = sum(map(int, re.findall(r"_WORK (\d+)$", "\n".join(files.values()), re.MULTILINE)))
     given = scenario, build_dir.driver(compiler)

@@ -20,7 +20,7 @@ from codegen.cli.table import Cell, Table
 from codegen.compilation.compiler import toolchain
 from codegen.compilation.storage import PEERS, secured
 from codegen.progress import each
-from opcount.bench.build_dir import BuildDir
+from opcount.bench.build_dir import BuildDir, sources_of_batches
 from opcount.bench.calls import batch, plain
 from opcount.bench.race import Scenario, pinned, timed
 from opcount.studies.measured import Held
@@ -64,9 +64,8 @@ class Built:
         """Its C, as callables are compiled: one state in a call, and all in one."""
         made, tool, build_dir = self.function.artifact, compiler(), BuildDir(secured() / PEERS)
         command, files = [tool.c, *toolchain(compiler=tool.c).flags], dict(made.files)
-        one, many = (
-            build_dir.shared(f"{made.symbol}{x}", command, files, f"{made.symbol}{x}.c") for x in ("", "_lanes")
-        )
+        one = build_dir.shared(made.symbol, command, files, f"{made.symbol}.c")
+        many = build_dir.shared(f"{made.symbol}_lanes", command, files, *sources_of_batches(files, made.symbol))
         given, widths = (self.scenario(), build_dir.driver(tool)), [port.size for port in made.outputs]
         every = batch(str(self), *given, many, f"{made.symbol}_aos", widths, made.work)
         return plain(str(self), *given, one, made.symbol, widths), every

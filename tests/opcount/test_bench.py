@@ -14,7 +14,7 @@ import codegen
 from codegen.oracle import ORACLE
 from opcount.bench import __main__ as bench
 from opcount.bench import calls, casadi_peer, ours, pinocchio_peer, roofline
-from opcount.bench.build_dir import HERE, Absent, BuildDir, Compiler, compilers
+from opcount.bench.build_dir import HERE, Absent, BuildDir, Compiler, compilers, sources_of_batches
 from opcount.bench.files import write
 from opcount.bench.peers import ALGORITHMS, PEERS, entered
 from opcount.bench.race import Contestant, Scenario, disagreement, pinned, scenario, spread, timed
@@ -70,6 +70,25 @@ def test_our_part_and_the_casadi_c_agree_with_the_oracle(algorithm: str, tmp_pat
     for contestant in found:
         assert disagreement(contestant, truth) < 1e-11
         assert contestant.run(1) > 0
+
+
+@needs_compiler
+@pytest.mark.thorough
+def test_so_do_batches_that_go_state_by_state(tmp_path: Path) -> None:
+    """Which call the function of one state."""
+    given, build_dir = race("atlas_one_hand", "aba_derivatives", 9), BuildDir(tmp_path)
+    one, *many = ours.callables(given, compilers()[0], build_dir)
+    truth = Contestant("oracle", lambda _: 0.0, 9, expected(given))
+    for contestant in (one, *many):
+        assert disagreement(contestant, truth) < 1e-9
+        assert contestant.run(1) > 0
+
+
+def test_batches_are_compiled_with_what_they_call() -> None:
+    files = {"arm_f.c": "void arm_f(int x) {}", "arm_f_lanes.c": "void arm_f_aos(void) { /* as arm_f */ }"}
+    assert sources_of_batches(files, "arm_f") == ("arm_f_lanes.c",)
+    files["arm_f_lanes.c"] = "void arm_f_aos(void) { arm_f(1); }"
+    assert sources_of_batches(files, "arm_f") == ("arm_f_lanes.c", "arm_f.c")
 
 
 COUNTED = """

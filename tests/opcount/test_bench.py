@@ -77,9 +77,9 @@ def test_our_part_and_the_casadi_c_agree_with_the_oracle(algorithm: str, tmp_pat
 def test_so_do_batches_that_go_state_by_state(tmp_path: Path) -> None:
     """Which call the function of one state."""
     given, build_dir = race("atlas_one_hand", "aba_derivatives", 9), BuildDir(tmp_path)
-    one, *many = ours.callables(given, compilers()[0], build_dir)
-    truth = Contestant("oracle", lambda _: 0.0, 9, expected(given))
-    for contestant in (one, *many):
+    found = ours.callables(given, compilers()[0], build_dir)
+    truth = Contestant("oracle", lambda _: 0.0, 9, expected(given)[:, : 60 * 60])  # its first result
+    for contestant in found:
         assert disagreement(contestant, truth) < 1e-9
         assert contestant.run(1) > 0
 

@@ -246,6 +246,50 @@ def test_all_give_the_same(tmp_path: Path, quadruped: Model, compiler: str, name
             np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
 
 
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_all_give_the_same_nonzeros(tmp_path: Path, quadruped: Model, compiler: str) -> None:
+    """Loops do not see that the place of the base has no influence, and write nothing behind what nonzeros there are."""
+    asked = task(quadruped, "aba_derivatives", sparse=True)
+    made = kernel(asked)
+    assert isinstance(made, ProductKernel)
+    loops = next(own for own in alternatives(made, True) if own.registers == "EIGHTS")
+    assert isinstance(loops.kernel, ProductKernel)
+    assert loops.kernel.function.maps
+    assert loops.kernel.outputs == made.outputs
+    files = emit_folder(header(quadruped, "arm", (asked,)), (made,), Style())
+    q, v, tau = quadruped.random(4)
+    exact, ports = ORACLE["aba_derivatives"](quadruped, q, v, tau), made.outputs[:3]
+    assert ports[0].size == quadruped.nv * (quadruped.nv - 3)
+    for number, own in enumerate(((), ("-DARM_PLAIN",), ("-march=native", "-DRIGIDC_512"))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        written(files, folder)
+        sources = ("arm_aba_derivatives.c", "-lm", "-o", "f.so")
+        compiled(compiler, folder, "-std=c99", "-O1", *WARNINGS, *own, "-shared", "-fPIC", *sources)
+        given = [np.full(port.size + 8, 7.0) for port in ports]
+        called = ctypes.CDLL(str(folder / "f.so")).arm_aba_derivatives
+        called(*(x.ctypes.data_as(ctypes.c_void_p) for x in (q, v, tau, *given)))
+        for port, mine, theirs in zip(ports, given, exact, strict=True):
+            assert port.pattern
+            assert (mine[port.size :] == 7.0).all()
+            dense = port.pattern.dense(mine[: port.size])
+            np.testing.assert_allclose(dense, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("algorithm", ["aba_derivatives", "pv_derivatives", "step_derivatives"])
+@pytest.mark.parametrize("name", ["talos", "icub", "atlas", "talos_reduced"])
+def test_nonzeros_of_humanoids_are_those_of_matrices(name: str, algorithm: str) -> None:
+    """Compiled for this machine."""
+    model = codegen.load(name)
+    contacts = [f"{tip}:6" for tip in model.tips[-2:]] if algorithm == "pv_derivatives" else None
+    few, whole = (codegen.build(model, algorithm, contacts=contacts, sparse=sparse) for sparse in (True, False))
+    given = (*model.random(3), 0.01)[: len(few.inputs)]
+    for port, mine, theirs in zip(few.outputs, few(*given), whole(*given), strict=True):
+        dense = port.pattern.dense(mine) if port.pattern else mine
+        np.testing.assert_allclose(dense, theirs, rtol=0, atol=1e-10 * np.abs(theirs).max())
+
+
 def test_their_operations_are_for_derivatives() -> None:
     found = opcount.breakdown("atlas_one_hand", INVERSE, "phase", tier="written")
     share = {row[3]: row[-2] for row in found.rows}

@@ -5,11 +5,12 @@ The preprocessor chooses among them by what registers hold: `PACKS` are two or f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from codegen.emission.spec import ProductKernel
 from codegen.ir.counting import count
+from codegen.ir.sparse import with_results_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,9 +82,12 @@ def alternatives(kernel: Kernel | ProductKernel, eights: bool | None) -> Iterato
 
 
 def _loops(kernel: Kernel | ProductKernel) -> tuple[Kernel | ProductKernel, Packed] | None:
-    """The same function by loops over columns, if it has them."""
-    found = kernel.in_vectors() if kernel.in_vectors else None
-    return found if found and isinstance(found[0], ProductKernel) and found[0].function.maps else None
+    """The same function by loops over columns, if it has them, with the same nonzeros of sparse results."""
+    own, program = kernel.in_vectors() if kernel.in_vectors else (None, None)
+    if not (program and isinstance(own, ProductKernel) and own.function.maps):
+        return None
+    function = with_results_of(own.function, kernel.outputs)
+    return (replace(own, function=function), program) if function else None
 
 
 def variants(

@@ -36,6 +36,25 @@ def sparse_results(graph: Graph, matrices: Collection[str]) -> Graph:
     return verify(Graph(graph.name, graph.inputs, tuple(outputs), graph.values, tuple(results)))
 
 
+def with_results_of(function: WithProducts, outputs: Sequence[Port]) -> WithProducts | None:
+    """The function with the nonzeros that these ports of the same matrices have, in the place of its own.
+
+    Loops do not see every zero that straight-line code shows. None if results that are not gathered differ.
+    """
+    shapes, wanted = {port.name: port.shape for port in function.kept}, {port.name: port for port in outputs}
+
+    def moved(own: Gather) -> Gather:
+        port, columns = wanted[own.port.name], shapes[own.source][-1]
+        pattern = port.pattern or Pattern((0, 0), (), (0,))
+        places = zip(pattern.indices, pattern.columns, strict=True)
+        return replace(own, port=port, places=tuple(row * columns + column for row, column in places))
+
+    gathers = tuple(moved(own) for own in function.gathers if own.port.name in wanted)
+    made = {own.port.name: own.port for own in gathers}
+    found = tuple(made.get(port.name, port) for port in function.outputs)
+    return replace(function, outputs=found, gathers=gathers) if found == tuple(outputs) else None
+
+
 def _nonzeros(values: Sequence[Value], port: Port, result: tuple[int, ...]) -> tuple[Port, tuple[int, ...]]:
     """The port of a matrix's nonzeros, and these."""
     columns = port.shape[-1]

@@ -248,7 +248,7 @@ def test_all_give_the_same(tmp_path: Path, quadruped: Model, compiler: str, name
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_all_give_the_same_nonzeros(tmp_path: Path, quadruped: Model, compiler: str) -> None:
-    """Loops do not see that the place of the base has no influence, and write nothing behind what nonzeros there are."""
+    """Loops do not see that the place of the base has no influence; they write nothing behind the nonzeros."""
     asked = task(quadruped, "aba_derivatives", sparse=True)
     made = kernel(asked)
     assert isinstance(made, ProductKernel)

@@ -218,8 +218,7 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
     Its arguments are left factors, and of each product right ones, plus, if something is added, and to. Zeros that fill
     squares of so many `lanes`, of results that are `apart`, need not be there in lanes.
     """
-    zero, mirror = "ALL(0.0)", f"{header.c_prefix}_mirror"
-    packs = f"{header.c_prefix.upper()}_PACKS"
+    zero, mirror, macro = "ALL(0.0)", f"{header.c_prefix}_mirror", header.c_prefix.upper()
     if isinstance(loops, Copies):
         return loops.lines(zero)
     if isinstance(loops, Elimination):
@@ -227,13 +226,17 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
     if isinstance(loops, Factorisation | Substitutions):
         return loops.lines(words_of(header.c_prefix))
     if isinstance(loops, Segments):
-        wide = f"{header.c_prefix.upper()}_WIDE" if all(own.port.name in apart for own in loops.products) else ""
-        others = along(loops, "T", zero, _mirrored(loops, mirror), packs, wide, lanes)
+        wide = f"{macro}_WIDE" if all(own.port.name in apart for own in loops.products) else ""
+        others = along(loops, "T", zero, _mirrored(loops, mirror), f"{macro}_PACKS", wide, lanes)
         if not loops.wide:
             return others
-        first = by_tiles(loops, _mirrored(loops, mirror), f"{header.c_prefix.upper()}_UNROLL")
-        return f"#if {header.c_prefix.upper()}_EIGHTS", *first, "#else", *others, "#endif"
-    macro = header.c_prefix.upper()
+        first = by_tiles(loops, _mirrored(loops, mirror), f"{macro}_UNROLL")
+        return f"#if {macro}_EIGHTS", *first, "#else", *others, "#endif"
+    return _by_registers(loops, macro, zero, mirror)
+
+
+def _by_registers(loops: Tiles, macro: str, zero: str, mirror: str) -> tuple[str, ...]:
+    """The ways of a product, by what registers hold: eight numbers, four or two, and any others."""
     columns = Words("COLUMNS", f"{macro}_ACROSS", "(COLUMNS){0}", f"{macro}_READ({{}})", f"{macro}_WRITE({{}})")
     others = _lines(loops, "T", _tile(loops, "T", columns), mirror)
     copied = [line for line in [_mirrored(loops, mirror)] if line]
@@ -246,7 +249,7 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
         ways += [f"#if {macro}_EIGHTS", *_lines(loops.wide, "T", _tile(loops.wide, "T", eights), mirror)]
     if loops.vectors:
         straight = sums_in_rows(loops.vectors, loops.products, loops.stored, SMALL)
-        ways += [f"#{'el' if ways else ''}if {packs}", *straight, *copied]
+        ways += [f"#{'el' if ways else ''}if {macro}_PACKS", *straight, *copied]
         if loops.numbers:
             numbers = Spelling("T", zero, "{}", "{}")
             others = *sums_in_rows(loops.numbers, loops.products, loops.stored, numbers), *copied

@@ -25,10 +25,10 @@ def along(
     columns, parts = own.size[1], []
     results = [f"to{p}[row*{columns} + j]" for p in range(len(own.products))]
     for k in range(len(own.inner)):
-        lefts, rights = own.factors(k)
-        singles = [" + ".join(f"a{n}*{x}" for n, x in enumerate(right)) for right in rights]
-        vectors = [" + ".join(f"a{n}**(const P4_ANY *)&{x}" for n, x in enumerate(right)) for right in rights]
-        parts.append(([(f"a{n}", x) for n, x in enumerate(lefts)], vectors, singles))
+        pairs = [own.pairs(k, p, f"right{k}_{p}", "j") for p in range(len(own.products))]
+        singles = [" + ".join(f"a{n}*{x}" for n, (_, x) in enumerate(each)) for each in pairs]
+        vectors = [" + ".join(f"a{n}**(const P4_ANY *)&{x}" for n, (_, x) in enumerate(each)) for each in pairs]
+        parts.append(([(f"a{n}", x) for n, (x, _) in enumerate(pairs[0])], vectors, singles))
     parts.append(([], ["(P4){0}"] * len(results), [zero] * len(results)))
     text = render(
         "product_segments.jinja",
@@ -57,7 +57,7 @@ def by_tiles(own: Segments, mirrored: str, unroll: str) -> tuple[str, ...]:
     known = {mask: k for k, mask in enumerate(dict.fromkeys(x for rows in own.wide for row in rows.masks for x in row))}
     tiles, tables = [], own.tables
     for (column, parts), same in groupby(own.wide, lambda rows: (rows.column, rows.parts)):
-        pairs = {part: own.pairs(part, column) for part in parts}
+        pairs = {part: own.pairs(part, 0, f"right{part}", str(column)) for part in parts}
         kept = {x: f"b{k}_{n}" for k in parts if not own.only[k] for n, (_, x) in enumerate(pairs[k])}
         sums = [_halves([f"{a}*{kept.get(x, f'P8_OF({x})')}" for a, x in pairs[k]]) for k in parts]
         rows = []

@@ -73,23 +73,14 @@ class Segments:
             f"static const int only{k}[] = {{ {', '.join(map(str, own))} }};" for k, own in enumerate(self.only) if own
         ]
 
-    def factors(self, part: int) -> tuple[list[str], list[list[str]]]:
-        """Numbers of a part's left factor in a row, and what they multiply in a column j, product by product."""
-        (across, along), products = self.steps(part), range(len(self.products))
-        columns = [f"only{part}[row]"] if self.only[part] else [*map(str, range(self.inner[part]))]
-        left = [f"left{part}[row*{across} + {n}*{along}]" for n in columns]
-        return left, [[f"right{part}_{p}[{n}*{self.step(p, part)} + j]" for n in columns] for p in products]
-
-    def pairs(self, part: int, column: int) -> list[tuple[str, str]]:
-        """Numbers of a part's left factor in a row, and what they multiply from a column on, of any product."""
-        (across, along), step = self.steps(part), self.step(0, part)
+    def pairs(self, part: int, product: int, right: str, column: str) -> list[tuple[str, str]]:
+        """Numbers of a part's left factor in a row, and what they multiply of a product's `right` at a column, in C."""
+        (across, along), step, left = self.steps(part), self.step(product, part), f"left{part}"
         if self.only[part]:
             only = f"only{part}[row]"
-            return [
-                (f"left{part}[{place('row', across, 0)} + {only}*{along}]", f"right{part}[{only}*{step} + {column}]")
-            ]
+            return [(f"{left}[{place('row', across, 0)} + {only}*{along}]", f"{right}[{only}*{step} + {column}]")]
         inner = range(self.inner[part])
-        return [(f"left{part}[{place('row', across, n * along)}]", f"right{part}[{n * step + column}]") for n in inner]
+        return [(f"{left}[{place('row', across, n * along)}]", f"{right}[{n * step} + {column}]") for n in inner]
 
     def reads(self) -> Iterator[Read]:
         """What they read of matrices."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import re
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -82,6 +84,21 @@ def test_amds_processors_take_vectors_of_512_bits(monkeypatch: pytest.MonkeyPatc
     }.items():
         monkeypatch.setattr("codegen.compilation.compiler._processor", lambda own=processor: own)
         assert ("-DRIGIDC_512" in machine_flags("native")) is told
+
+
+@pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="vectors of 512 bits are x86-64's")
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_folder_sees_amds_processors_by_what_only_these_have(compiler: str, tmp_path: Path) -> None:
+    """A compiler that is older than a processor knows its extensions but not its name."""
+    for name, text in ARTIFACT.files:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    real = next(name for name, _ in ARTIFACT.files if name.endswith("_real.h"))
+    macro = re.escape(real.removesuffix("_real.h").upper()) + r"_512 (\d)"
+    wide = ["-mavx512f", "-mavx512dq"]
+    for flags, expected in ((wide, "0"), ([*wide, "-msse4a"], "1"), (["-msse4a"], "0"), ([*wide, "-DRIGIDC_512"], "1")):
+        command = [compiler, "-dM", "-E", "-x", "c", *flags, tmp_path / real]
+        macros = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert re.findall(macro, macros) == [expected], flags
 
 
 def test_gcc_looks_for_less(tmp_path: Path) -> None:

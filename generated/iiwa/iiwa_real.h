@@ -63,7 +63,7 @@ typedef long long P4_BITS __attribute__((vector_size(4*sizeof(R))));
 #endif
 
 /* Vectors of eight reals, P8, where a register holds them. Those of 512 bits are for whom says RIGIDC_512, and for AMD's
- * processors: those of others hold up the single numbers that follow.
+ * processors, which alone have SSE4a: those of others hold up the single numbers that follow.
  */
 #if defined(__AVX512F__) && (defined(RIGIDC_512) || defined(__SSE4A__))
 #define IIWA_512 1

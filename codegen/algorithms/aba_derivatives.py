@@ -2,7 +2,8 @@
 
 Carpentier and Mansard, Analytical derivatives of rigid body dynamics algorithms, RSS 2018, sec. V; by the implicit
 function theorem, tau = ID(q, v, a) gives da = M^-1 (dtau - dID/dq dq - dID/dv dv), M^-1 = L' D^-1 L. Where it can, one
-recursion makes L dID/dq and L dID/dv (`codegen.algorithms.articulated_changes`).
+recursion makes L dID/dq and L dID/dv (`codegen.algorithms.articulated_changes`). Columns of a free base's position and
+linear velocity are known without (`codegen.recursions.free_base`).
 Columns of da/dq are along the tangents of joints. Gravity enters as upward acceleration of the world.
 """
 
@@ -18,6 +19,7 @@ from codegen.algorithms.by_arguments import forces_by
 from codegen.algorithms.minverse import InverseFactors, inverse_factors
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.costs import in_sweep
+from codegen.recursions.free_base import known_changes
 from codegen.recursions.products import Product, Result
 from codegen.recursions.scaling import negated
 from codegen.recursions.spanning_rates import is_plain
@@ -42,8 +44,8 @@ def aba_derivatives(
     """
     a, M, others = _solution(tree, v, tau, f_ext, by)
     scaled, strict = M.scaled(M.L), M.strict
-    changes = _changes(tree, v, a, f_ext, strict, inverse_dynamics)
-    da_dq, da_dv = (Product(scaled, x, transposed=True) for x in changes)
+    pairs = zip(_changes(tree, v, a, f_ext, strict, inverse_dynamics), known_changes(tree, v), strict=True)
+    da_dq, da_dv = (Product(scaled, known.others(x), known.added(), transposed=True) for x, known in pairs)
     return da_dq, da_dv, Product(strict, scaled, scaled, transposed=True, symmetric=True), *others
 
 
@@ -58,8 +60,10 @@ def aba_linearised(
     """Joint accelerations a (nv), then the same, as products of sparse factors, which chain rules multiply."""
     a, M, others = _solution(tree, v, tau, f_ext, by)
     Q, V, _ = inverse_dynamics(tree, v, a, f_ext)
-    scaled = M.scaled(M.L)
-    da_dq, da_dv = (Product(scaled, Product(M.L, negated(R)), transposed=True) for R in (Q, V))
+    scaled, pairs = M.scaled(M.L), zip((Q, V), known_changes(tree, v), strict=True)
+    da_dq, da_dv = (
+        Product(scaled, Product(M.L, known.others(negated(R))), known.added(), transposed=True) for R, known in pairs
+    )
     return a, da_dq, da_dv, Product(scaled, M.L, transposed=True, symmetric=True), *others
 
 

@@ -7,7 +7,8 @@ solution makes ID(q, v, a) = tau + J' lam and the rows' lack c(q, v, a) vanish, 
 
 by M^-1 = L' D^-1 L and the inverse of W = J M^-1 J' = Y' D^-1 Y, Y = L J'. Columns by q are along joints' tangents.
 First limbs accelerate as if the trunk were held, by f. Then forces on the trunk alone are left, and dc - J f, and only
-these meet the dense inverse: by the joint of a limb, instead of with all that carries it and all that it carries.
+these meet the dense inverse: by the joint of a limb, instead of with all that carries it and all that it carries. How a
+free base falls and glides, by how it is turned and moves (`codegen.recursions.free_base`), takes no forces.
 
 Where rows depend on each other at every configuration, a proximal iteration settles at least squares: c does not
 vanish, but J' D^-1 c does (D is the damping), and lam - lam0 = D^-1 J b for some b. With p = d(J' x) at constant
@@ -30,6 +31,7 @@ from codegen.algorithms.rnea_derivatives import rnea_derivatives
 from codegen.recursions.composition import INLINE, Parts
 from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.dual import Dual, Solver, direct, proximal, soft
+from codegen.recursions.free_base import Known, known_changes
 from codegen.recursions.motion import constraint_rhs, forces, motions
 from codegen.recursions.products import Product, Result, added, combined, times_left, transposed
 from codegen.recursions.scaling import negated
@@ -62,31 +64,41 @@ PLAIN = Recursions()
 class Change(NamedTuple):
     """How the equations change at constant a and lam, by n coordinates: R (nv x n), and -c (m x n) of what rows lack.
 
-    R are forces, `met` is -c, `idle` (m x n) is how multipliers of redundant rows change besides, without force.
+    R are forces, `met` is -c, `idle` (m x n) is how multipliers of redundant rows change besides, without force, and
+    `falls` (nv x n) how free bases accelerate besides, which neither R nor c know.
     """
 
     R: Result
     met: Result
     idle: Result | None = None
+    falls: SX | None = None
+
+    def without(self, known: Known, met: Result) -> Change:
+        """The same with what is known apart; `met` is what rows meet then."""
+        return self._replace(R=known.others(self.R), met=met, falls=known.added())
 
 
 class Limbs(NamedTuple):
     """Limbs by themselves: what moves if the trunk, all joints that carry contacts of several limbs, is held.
 
     Joint forces R then accelerate them by L' D^-1 L R, L without rows of the trunk. The forces that come to the joints
-    of the trunk, R there and what limbs pass on, are `passed` R. `scaled` is D^-1 L of M. All are nv x nv.
+    of the trunk, R there and what limbs pass on, are `passed` R. `scaled` is D^-1 L of M. All are nv x nv; `trunk` has
+    ones on its diagonal.
     """
 
     L: SX
     passed: SX
     scaled: SX
+    trunk: SX
 
     def first(self, at: Change, J: SX) -> tuple[Result | None, Result, Result]:
-        """How limbs accelerate (nv x n, if any do), forces on the trunk (nv x n), and what rows then meet (m x n)."""
+        """How limbs and bases accelerate (nv x n, if any do), forces on the trunk (nv x n), and what rows then meet
+        (m x n).
+        """
         if not self.L.nnz():
-            return None, at.R, at.met
-        own = Product(self.scaled, Product(self.L, at.R), transposed=True)
-        return own, Product(self.passed, at.R), Product(J, own, at.met)
+            return at.falls, at.R, at.met
+        own = Product(self.scaled, Product(self.L, at.R), at.falls, transposed=True)
+        return own, Product(self.passed, at.R), Product(J - sparsify(J @ self.trunk), own, at.met)
 
 
 def limbs_of(tree: Tree, scaled: SX, many: bool = False) -> Limbs:
@@ -96,13 +108,13 @@ def limbs_of(tree: Tree, scaled: SX, many: bool = False) -> Limbs:
     """
     chain = all(parent == i - 1 for i, parent in enumerate(tree.parent))
     if chain or many:
-        return Limbs(SX(tree.nv, tree.nv), SX.eye(tree.nv), scaled)
+        return Limbs(SX(tree.nv, tree.nv), SX.eye(tree.nv), scaled, SX.eye(tree.nv))
     pairs = combinations({contact.node for contact in tree.contacts}, 2)
     trunk = {i for pair in pairs for i in tree.path(tree.closest(*pair))}
     own = inverse_factors(tree, trunk)
-    held = diagcat(*[(i in trunk) * SX.eye(S.size) for i, S in enumerate(tree.S)])
+    held = sparsify(diagcat(*[(i in trunk) * SX.eye(S.size) for i, S in enumerate(tree.S)]))
     passed = sparsify(held @ own.L)
-    return Limbs(sparsify(own.L - passed), passed, scaled)
+    return Limbs(sparsify(own.L - passed), passed, scaled, held)
 
 
 class Rows(NamedTuple):
@@ -200,12 +212,31 @@ def linearised(
     a_tau = Product(response, lam_tau, Minv, transposed=True, symmetric=dual.symmetric)
     limbs, moved, lam = limbs_of(tree, scaled, parts.many(tree.m)), list[Result](), list[Result]()
     # limbs with the trunk held, then what is left
-    for at in changes:
+    for at in bases_apart(tree, given, rows.J, limbs, changes):
         own, force, met = limbs.first(at, rows.J)
         moved.append(Product(a_tau, force, Product(felt, met, own, transposed=True)))
         lam.append(Product(lam_tau, force, Product(negative, met, at.idle)))
     others = [x for pair in zip(moved[2:], lam[2:], strict=True) for x in pair]
     return a, *moved[:2], a_tau, *lam[:2], lam_tau, *others
+
+
+def bases_apart(tree: Tree, given: Given, J: SX, limbs: Limbs, changes: Sequence[Change]) -> list[Change]:
+    """The changes, of which those by q and v have what free bases do apart.
+
+    Rows that move with bodies see these fall otherwise, but do not see them glide. If bases are no part of the trunk,
+    what rows see of them is part of what they see of limbs.
+    """
+    (by_q, by_v, *others), (v, _, _, k) = changes, given
+    falls, glides = known_changes(tree, v)
+    if not stand_still(tree):
+        return [*changes]
+    if sparsify(falls.changes - limbs.trunk @ falls.changes).nnz():
+        return [by_q.without(falls, by_q.met), by_v.without(glides, by_v.met), *others]
+    if isinstance(by_q.met, SX):
+        by_q = by_q.without(falls, by_q.met + J @ falls.changes)
+    if not jacobian(k, v).nnz():
+        by_v = by_v.without(glides, glides.others(by_v.met))
+    return [by_q, by_v, *others]
 
 
 def written_rows(tree: Tree, M: InverseFactors, recursions: Recursions, parts: Parts) -> Rows:
@@ -321,10 +352,10 @@ def least_squares(
     left = lack - rows.yields(gained)
     y = dual.solve(rows.seen(forces_turned(tree, rows, left / D, along)))
     b = rows.accelerated(dual.solve(D * gained))
-    (R_q, met_q, _), by_v, *others = changes
+    (R_q, met_q, *_), by_v, *others = changes
     idle = dual.idle(times_left(diagonal(1 / D, D.size1()), rows_turned(tree, rows, b, along)))
     found = [Change(R_q, further(met_q, times_left(diagonal(D, D.size1()), y)), idle), by_v]
-    for (R, met, _), p in zip(others, by, strict=True):
+    for (R, met, *_), p in zip(others, by, strict=True):
         weighed = jacobian(D, p)
         moved = jacobian(lam0, p) - diagonal(gained / D, D.size1()) @ weighed
         found.append(Change(R, further(met, -(diagonal(left / D, D.size1()) @ weighed)), dual.idle(moved)))

@@ -238,7 +238,7 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
 def _by_registers(loops: Tiles, macro: str, zero: str, mirror: str) -> tuple[str, ...]:
     """The ways of a product, by what registers hold: eight numbers, four or two, and any others."""
     columns = Words("COLUMNS", f"{macro}_ACROSS", "(COLUMNS){0}", f"{macro}_READ({{}})", f"{macro}_WRITE({{}})")
-    others = _lines(loops, "T", _tile(loops, "T", columns), mirror)
+    others = _lines(loops, "T", columns, mirror)
     copied = [line for line in [_mirrored(loops, mirror)] if line]
     ways = list[str]()
     if loops.eights:
@@ -246,7 +246,7 @@ def _by_registers(loops: Tiles, macro: str, zero: str, mirror: str) -> tuple[str
         ways += [f"#if {macro}_EIGHTS", *straight, *copied]
     elif loops.wide:
         eights = Words("P8", "8", "(P8){0}", "P8_OF({})", "P8_AT({})")
-        ways += [f"#if {macro}_EIGHTS", *_lines(loops.wide, "T", _tile(loops.wide, "T", eights), mirror)]
+        ways += [f"#if {macro}_EIGHTS", *_lines(loops.wide, "T", eights, mirror)]
     if loops.vectors:
         straight = sums_in_rows(loops.vectors, loops.products, loops.stored, SMALL)
         ways += [f"#{'el' if ways else ''}if {macro}_PACKS", *straight, *copied]
@@ -266,13 +266,17 @@ def scalar(loops: Loops, real: str) -> tuple[str, ...]:
         return loops.lines(scalar_words(real))
     if isinstance(loops, Segments):
         return along(loops, real, "0", _mirrored(loops, ""))
-    return _lines(loops, real, _tile(loops, real, Words(real, "1", "0", "{}", "{}")))
+    return _lines(loops, real, Words(real, "1", "0", "{}", "{}"))
 
 
-def _lines(tiles: Tiles, real: str, body: str, mirror: str = "") -> tuple[str, ...]:
-    added = [(p, tiles.stored[own.plus]) for p, own in enumerate(tiles.products) if own.plus]
-    slots = {"body": body, "mirrored": _mirrored(tiles, mirror), "added": added}
-    return tuple(line for line in render("product.jinja", tiles=tiles, real=real, **slots).splitlines() if line)
+def _lines(tiles: Tiles, real: str, words: Words, mirror: str = "") -> tuple[str, ...]:
+    lines = list[str]()
+    for own in (tiles, tiles.bare) if tiles.bare else (tiles,):
+        added = [(p, tiles.stored[product.plus]) for p, product in enumerate(own.products) if product.plus]
+        text = render("product.jinja", tiles=own, real=real, body=_tile(own, real, words), added=added)
+        text = f"{{\n{text}\n}}" if tiles.bare else text
+        lines += [line for line in text.splitlines() if line]
+    return *lines, *(line for line in [_mirrored(tiles, mirror)] if line)
 
 
 def _mirrored(loops: Tiles | Segments, mirror: str) -> str:

@@ -47,6 +47,7 @@ class RowSum:
     """A vector or a number of a term of a product, at a row and a column; `inner` rows of a right factor make it.
 
     With those below it are so many `rows` of which each takes the same. These are of one `share` of the right factor.
+    What is added is read if it is no vector of zeros (`plus`).
     """
 
     product: int
@@ -56,6 +57,7 @@ class RowSum:
     inner: tuple[int, ...]
     rows: int = 1
     share: int = 0
+    plus: bool = False
 
     def __str__(self) -> str:
         below = f" and {self.rows - 1} more" if self.rows > 1 else ""
@@ -91,7 +93,9 @@ def _sums(number: int, product: MatrixProduct, known: Mapping[str, Pattern], wid
     factors = [term.factors(known, product.port.shape) for term in product.terms]
     pattern = product.pattern(known)
     rows, columns = pattern.shape
-    used = np.flatnonzero(pattern.any(axis=0))
+    plus: Pattern = np.full_like(pattern, product.onto)
+    plus |= known[product.plus][:, :columns] if product.plus else False
+    used = np.flatnonzero(np.any([right.any(axis=0) for _, right in factors], axis=0))
     first, end = (int(used[0]), int(used[-1]) + 1) if len(used) else (columns, columns)
     first -= first % width if product.onto else 0
     for start, stop in ((0, first), (end, columns), (first, end)):
@@ -99,11 +103,13 @@ def _sums(number: int, product: MatrixProduct, known: Mapping[str, Pattern], wid
             for term, (left, right) in enumerate(factors):
                 own: Pattern = np.any(right[:, column : column + width] & (start == first), axis=1)
                 last = min(rows, column + width) if product.symmetric else rows
+                adds: Pattern = np.any(plus[:last, column : column + width], axis=1)
                 for share, some in enumerate(_shares(own) if product.onto else [own]):
                     met = [tuple(np.flatnonzero(row & some).tolist()) for row in left[:last]]
                     for row, inner, alike in _runs(met, ALIKE if width == 2 * VECTOR else last + 1):
                         if inner or not (term or product.onto):
-                            yield RowSum(number, term, row, column, inner, alike, share)
+                            added = adds[row : row + alike].any()
+                            yield RowSum(number, term, row, column, inner, alike, share, bool(added))
 
 
 def _shares(rows: Pattern) -> Iterator[Pattern]:
@@ -149,7 +155,7 @@ def lines(
             found.append(f"    const {words.type} x{k} = {from_right};")
         for own in below:
             to = f"to{p}[{own.place(columns, column)}]"
-            before = to if t else f"plus{p}[{own.place(stored[plus], column)}]" if plus else ""
+            before = to if t else f"plus{p}[{own.place(stored[plus], column)}]" if own.plus else ""
             terms = [words.read.format(before)] if before else []
             terms += [f"left{t}[{own.place(down, k * along)}]*x{k}" for k in own.inner]
             head = f"for (int row = {own.row}; row < {own.down.stop}; ++row) " if own.rows > 1 else ""

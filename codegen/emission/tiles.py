@@ -51,7 +51,7 @@ The last is the cycles after which a sum can be added to again. On an AMD EPYC (
 within a tenth of measured times.
 """
 
-LONG = 2000
+LONG = 300
 """Cycles from which loops of wide tiles are worth their text."""
 
 
@@ -61,9 +61,10 @@ class Tiles:
 
     `tiles` are first row, first column, and where their own rows of the right factors begin and end among `rows`, for
     each term. Matrices that they take have rows of so many numbers (`stored`), by names of ports. They are made of
-    vectors of so `many` numbers. `wide` are those of twice as many, for registers of twice the size. If there are
-    `vectors` or `numbers`, straight-line code computes these instead, with small vectors or without. So it does with
-    `eights` in registers of twice the size, whether there are others or not.
+    vectors of so `many` numbers. `bare` are further tiles, to which nothing is added. `wide` are those of twice as many
+    numbers, for registers of twice the size. If there are `vectors` or `numbers`, straight-line code computes these
+    instead, with small vectors or without. So it does with `eights` in registers of twice the size, whether there are
+    others or not.
     """
 
     products: tuple[MatrixProduct, ...]
@@ -73,6 +74,7 @@ class Tiles:
     width: int
     block: int
     many: int = VECTOR
+    bare: Tiles | None = None
     wide: Tiles | None = None
     vectors: tuple[RowSum, ...] = ()
     numbers: tuple[RowSum, ...] = ()
@@ -108,7 +110,8 @@ class Tiles:
         across = len(self.products) * self.width // self.many
         sums = self.block * across
         step = max(LATENCY, sums / UNITS, (self.block + across) / LOADS, (sums + across + INSTRUCTIONS) / INSTRUCTIONS)
-        return sum(step * _rows(own) + sums + INSTRUCTIONS * len(self.products[0].terms) for own in self.tiles)
+        own = sum(step * _rows(own) + sums + INSTRUCTIONS * len(self.products[0].terms) for own in self.tiles)
+        return own + (self.bare.cycles if self.bare else 0)
 
     def without(self, idle: Mapping[str, Pattern]) -> Tiles:
         """The same without zeros that nothing reads, of matrices by their ports' names."""
@@ -116,25 +119,29 @@ class Tiles:
             return self
 
         def stays(own: MatrixProduct, row: int, column: int, *size: int) -> bool:
-            """Whether anything reads a block of a product, or it is not of zeros alone."""
+            """Whether anything reads a block of a product."""
             place = slice(row, row + size[0]), slice(column, column + size[1])
-            return bool(own.plus) or own.port.name not in idle or not idle[own.port.name][place].all()
+            return own.port.name not in idle or not idle[own.port.name][place].all()
 
         tiles = tuple(
             tile
             for tile in self.tiles
-            if _rows(tile) or any(stays(own, *tile[:2], self.block, self.width) for own in self.products)
+            if _rows(tile) or any(own.plus or stays(own, *tile[:2], self.block, self.width) for own in self.products)
         )
         vectors, numbers, eights = (
-            tuple(x for x in sums if x.inner or stays(self.products[x.product], x.row, x.column, x.rows, width))
+            tuple(
+                x for x in sums if x.inner or x.plus or stays(self.products[x.product], x.row, x.column, x.rows, width)
+            )
             for sums, width in ((self.vectors, VECTOR), (self.numbers, 1), (self.eights, 2 * VECTOR))
         )
-        wide, tiles = self.wide and self.wide.without(idle), tiles or self.tiles[:1]
-        return replace(self, tiles=tiles, wide=wide, vectors=vectors, numbers=numbers, eights=eights)
+        bare, wide = (own and own.without(idle) for own in (self.bare, self.wide))
+        tiles = tiles or self.tiles[:1]
+        return replace(self, tiles=tiles, bare=bare, wide=wide, vectors=vectors, numbers=numbers, eights=eights)
 
     def reads(self) -> Iterator[Read]:
         """What they read of matrices, the wide ones too."""
-        yield from self.wide.reads() if self.wide else ()
+        for more in (self.bare, self.wide):
+            yield from more.reads() if more else ()
         for row, column, *ends in self.tiles:
             down, across = range(row, row + self.block), range(column, column + self.width)
             met = [self.rows[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
@@ -144,7 +151,8 @@ class Tiles:
             for made in sums:
                 met = [made.inner if term == made.term else () for term in range(len(self.products[0].terms))]
                 across = range(made.column, made.column + width)
-                yield from _read(self.products[made.product], met, made.down, across)
+                own = self.products[made.product]
+                yield from _read(own if made.plus else replace(own, plus=""), met, made.down, across)
 
 
 def _rows(tile: Sequence[int]) -> int:
@@ -226,9 +234,14 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
         sizes = sorted({min(block, height) for block in BLOCKS}, reverse=True)
         blocks = {block: _starts(height, block) for block in sizes}
 
+    adds = np.any(
+        [known[own.plus][:, :width] if own.plus else np.zeros((height, width), bool) for own in plain], axis=0
+    )
+
     def best(many: int) -> Tiles:
         ways = (_tiles(plain, factors, stored, block, rows, many) for block, rows in blocks.items() if rows)
-        return min(ways, key=lambda tiles: tiles.cycles)
+        found = min(ways, key=lambda tiles: tiles.cycles)
+        return found if plain[0].onto else _parted(found, adds)
 
     tiles, vectors = best(VECTOR), () if long else row_sums(plain, known, VECTOR)
     wide = None if vectors or width < 2 * VECTOR or tiles.cycles < LONG else best(2 * VECTOR)
@@ -244,19 +257,18 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
 
 
 def _together(function: WithProducts) -> Iterator[tuple[AnyProduct, ...]]:
-    """The products one after the other, or two at a time."""
+    """The products one after the other, or two at a time, each after those that it takes."""
     waiting = [*function.steps]
     while waiting:
         missing = {port.name for own in waiting for port in made_by(own)}
         ready = [own for own in waiting if not {*names_taken(own)} & missing]
+        waiting = [own for own in waiting if all(own is not other for other in ready)]
         products = [own for own in ready if not isinstance(own, GraphMap)]
-        done: list[AnyProduct | GraphMap] = [own for own in ready if isinstance(own, GraphMap)]
-        if not done:
-            first = products[0]
-            own = (first, *[other for other in products[1:] if _alike(first, other)][:1])
-            yield own
-            done += own
-        waiting = [own for own in waiting if all(own is not other for other in done)]
+        while products:
+            first, *others = products
+            second = next((own for own in others if _alike(first, own)), None)
+            yield (first,) if second is None else (first, second)
+            products = [own for own in others if own is not second]
 
 
 def _alike(first: AnyProduct, second: AnyProduct) -> bool:
@@ -289,13 +301,16 @@ def _tiles(
     columns = min(TILE // VECTOR * many // len(products), width // many * many)
     columns = many if onto and width % columns else columns
     tiles, rows, known = [], list[int](), dict[tuple[int, ...], int]()
-    for column in _starts(width, columns):
+    padded = all(stored[term.right] % TILE == 0 for own in products for term in own.terms)
+    lead = 0 if onto or padded else _lead(factors, width, columns)
+    for column in (*range(0, lead, columns), *(lead + start for start in _starts(width - lead, columns))):
         for row in starts:
             if products[0].symmetric and row > column + columns - 1:
                 continue
             tile = [row, column]
             for left, right in factors:
-                met = left[row : row + block].any(axis=0) & right[:, column : column + columns].any(axis=1)
+                some = right[:, column : column + columns].any(axis=1) & (column >= lead)
+                met = left[row : row + block].any(axis=0) & some
                 own = tuple(int(k) for k in np.flatnonzero(met))
                 if own not in known:
                     known[own] = len(rows)
@@ -304,6 +319,30 @@ def _tiles(
             if not onto or own:
                 tiles.append(tuple(tile))
     return Tiles(products, stored, tuple(tiles), tuple(rows) or (0,), columns, block, many)
+
+
+def _lead(factors: Sequence[tuple[Pattern, Pattern]], width: int, columns: int) -> int:
+    """Where tiles of products begin: at the first column that may differ from zero, if fewer have products then."""
+    used = np.flatnonzero(np.any([right.any(axis=0) for _, right in factors], axis=0))
+    first = min(int(used[0]), width - columns) if len(used) else 0
+    fewer = len(_starts(width - first, columns)) < len(_starts(width, columns)) - first // columns
+    return first if fewer else 0
+
+
+def _parted(tiles: Tiles, adds: Pattern) -> Tiles:
+    """The same with tiles apart to which nothing is added, which come last.
+
+    One of zeros may reach into the next one, which something is added to: it stays before that.
+    """
+    own, bare = list[tuple[int, ...]](), list[tuple[int, ...]]()
+    for tile in tiles.tiles:
+        across = tiles.width if _rows(tile) else 2 * tiles.width
+        here = adds[tile[0] : tile[0] + tiles.block, tile[1] : tile[1] + across].any()
+        (own if here else bare).append(tile)
+    if not own or not bare:
+        return tiles
+    plain = tuple(replace(product, plus="") for product in tiles.products)
+    return replace(tiles, tiles=tuple(own), bare=replace(tiles, products=plain, tiles=tuple(bare)))
 
 
 def _starts(size: int, step: int) -> tuple[int, ...]:

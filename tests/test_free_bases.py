@@ -1,0 +1,137 @@
+"""What is known by symmetry of a free base: structural zeros, numbers, and the operations that it spares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from mechanisms_cases import mechanism
+from thorough import besides
+
+import codegen
+from codegen.ir.counting import count
+from codegen.ir.interpreter import interpret
+from codegen.ir.sparse import sparse_results
+from codegen.model.contacts import contact_of
+from codegen.oracle import ORACLE
+from codegen.recursions import free_base
+from codegen.recursions.free_base import is_free
+from codegen.tracing.task import Task
+from codegen.tracing.trace import problem_of, symbols_of, trace
+
+if TYPE_CHECKING:
+    from codegen.recursions.tree import Tree
+
+FEET = ("FL_foot:3", "RR_foot:3")
+LINEAR, ANGULAR = range(3), range(3, 6)
+
+
+def skew(x):
+    return np.cross(np.eye(3), x)
+
+
+def tree_of(model, algorithm="aba", **options) -> Tree:
+    task = Task(model, algorithm, **options)
+    return problem_of(task, symbols_of(task.signature[0])).built
+
+
+def patterns(model, algorithm, **options):
+    """By results, where the graph of an algorithm may differ from zero."""
+    names = [name for name in Task(model, algorithm, **options).entry.outputs if name[0] in "dM"]
+    found = sparse_results(trace(Task(model, algorithm, **options)), names)
+    made = (port for port in found.outputs if port.pattern)
+    return {port.name: np.array(port.pattern.dense(np.ones(port.size)), bool) for port in made}
+
+
+def test_accelerations_change_as_the_base_falls_and_glides():
+    """Turned, it sees gravity turned; its moving axes take w x v out of its acceleration."""
+    model, rng = codegen.load("go1"), np.random.default_rng(3)
+    q, v, tau = model.random(rng)
+    da_dq, da_dv, *_ = interpret(trace(Task(model, "aba_derivatives")), q, v, tau)
+    exact_q, exact_v, *_ = ORACLE["aba_derivatives"](model, q, v, tau)
+    x, y, z, w = q[3:7]
+    down = [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z]
+    expected_q, expected_v = np.zeros((model.nv, 6)), np.zeros((model.nv, 3))
+    expected_q[:3, 3:] = skew(-9.81 * np.array(down))
+    expected_v[:3] = -skew(v[3:6])
+    for found, wanted, exact in ((da_dq[:, :6], expected_q, exact_q), (da_dv[:, :3], expected_v, exact_v)):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(exact[:, : wanted.shape[1]], wanted, rtol=0, atol=1e-8 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("robot", besides(["go1"], ["go1", "solo12", "talos", "cassie"]))
+def test_structural_zeros(robot):
+    """Of a base that is turned, gravity changes the linear acceleration across it; none of the joints'."""
+    found = patterns(codegen.load(robot), "aba_derivatives")
+    across = np.argwhere(found["da_dq"][:, :6])
+    assert {*map(tuple, across)} == {(row, 3 + column) for row in LINEAR for column in LINEAR if row != column}
+    assert {*map(tuple, np.argwhere(found["da_dv"][:, :3]))} == {(r, c) for r in LINEAR for c in LINEAR if r != c}
+    assert found["da_dq"][:, 6:].any(axis=0).all()
+
+
+@pytest.mark.parametrize("texts", [FEET, ("FL_foot:6", "FR_foot:6", "RL_foot:6")])
+def test_contacts_do_not_see_a_base_glide(texts):
+    model = codegen.load("go1")
+    contacts = tuple(contact_of(model, text) for text in texts)
+    found = patterns(model, "constrained_aba_derivatives", contacts=contacts)
+    assert not found["dlam_dv"][:, LINEAR].any()
+    assert found["dlam_dq"][:, ANGULAR].any()
+    assert not found["da_dv"][3:, LINEAR].any()
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        FEET,
+        ("FL_foot:3:kp=5:kd=3", "RR_foot:3"),
+        ("FL_foot:3:in=world", "RR_foot:3"),
+        ("FL_foot:3:spatial", "RR_foot:3"),
+        ("FL_foot:3",),
+    ],
+)
+@pytest.mark.parametrize("algorithm", ["pv_derivatives", "constrained_aba_derivatives"])
+@pytest.mark.parametrize("convention", ["pinocchio", "mujoco"])
+def test_numbers_are_the_same(monkeypatch, convention, algorithm, texts):
+    """With feedback, axes at rest, spatial accelerations, and of a single contact, all the robot being its limb."""
+    model, rng = codegen.load("go1", convention=convention), np.random.default_rng(5)
+    task = Task(model, algorithm, contacts=tuple(contact_of(model, text) for text in texts))
+    given = [*model.random(rng), *(np.abs(rng.standard_normal(port.shape)) for port in task.signature[0][3:])]
+    found = interpret(trace(task), *given)
+    monkeypatch.setattr(free_base, "is_free", lambda *_: False)
+    for mine, theirs in zip(found, interpret(trace(task), *given), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-11 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize(("algorithm", "texts"), [("aba_derivatives", ()), ("pv_derivatives", FEET)])
+@pytest.mark.parametrize("convention", ["pinocchio", "mujoco"])
+def test_it_spares_operations(monkeypatch, convention, algorithm, texts):
+    """Eight percent and more of what a quadruped takes; linear velocities of MuJoCo's are along axes at rest."""
+    model = codegen.load("go1", convention=convention)
+    task = Task(model, algorithm, contacts=tuple(contact_of(model, text) for text in texts) or None)
+    after = count(trace(task)).total
+    monkeypatch.setattr(free_base, "is_free", lambda *_: False)
+    before = count(trace(task)).total
+    assert after < (0.92 if convention == "pinocchio" else 0.96) * before
+
+
+@pytest.mark.parametrize("algorithm", ["aba_derivatives", "step_derivatives"])
+@pytest.mark.parametrize("convention", ["pinocchio", "mujoco"])
+def test_against_differences(convention, algorithm):
+    model, rng = mechanism(("floating", "revolute", "spherical", "prismatic"), 3, convention=convention), np.random
+    q, v, tau = model.random(rng.default_rng(7))
+    more = [0.01] if algorithm == "step_derivatives" else []
+    found = interpret(trace(Task(model, algorithm)), q, v, tau, *more)
+    expected = ORACLE[algorithm](model, q, v, tau, *more)
+    for mine, theirs in zip(found, expected, strict=False):
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-8 * np.abs(theirs).max())
+
+
+def test_only_what_moves_freely_in_the_world_is_a_free_base():
+    """Not one with armature, whose rotors gravity does not take along, nor joints that a base carries."""
+    model = codegen.load("go1")
+    tree = tree_of(model)
+    assert [is_free(tree, i) for i in tree.outwards] == [True] + [False] * (len(tree) - 1)
+    assert not any(is_free(tree_of(codegen.load("iiwa")), i) for i in range(7))
+    heavy = mechanism(("floating", "revolute"), 3, armature=True)
+    assert not is_free(tree_of(heavy), 0)

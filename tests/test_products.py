@@ -26,6 +26,7 @@ from codegen.ir.fused import fused
 from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT
+from codegen.ir.padded import padded
 from codegen.ir.products import Gather, MatrixProduct, Term, WithProducts, straight_line
 from codegen.ir.sparse import sparse
 from codegen.ir.turned import turned, turned_products
@@ -250,6 +251,29 @@ def test_small_products_take_vectors_of_what_their_rows_meet() -> None:
         assert sum(len(own.inner) * own.rows for own in loops.eights) == met
 
 
+def short() -> WithProducts:
+    """The same of seven columns, in rows of eight numbers."""
+    function, columns = narrow(), 7
+    graph, zero = example().graph, len(example().graph.values) - 1
+    b = tuple(zero if 7 <= k < 13 else 40 + k for k in range(INNER * columns))
+    made = replace(graph, outputs=(graph.outputs[0], Port("kept0", (INNER, columns))), results=(graph.results[0], b))
+    y, z = Port("y", (ROWS, columns)), Port("z", (columns, columns))
+    first, second = function.products
+    products = (replace(first, port=y), replace(second, port=z, left="kept0", right="kept0"))
+    return padded(WithProducts(drop_dead(made), products, (z, graph.outputs[0], y)))
+
+
+def test_vectors_reach_into_the_row_below() -> None:
+    """Each but the last, which small vectors make; there are none where rows of the right factor are not as long."""
+    for loops, rows, last in zip(tiled(short()), (ROWS, 7), ((0, 3), (3,)), strict=True):
+        assert {loops.stored[own.right] for own in loops.products} == {8}
+        assert [(own.row, own.column) for own in loops.eights if own.width == 8] == [
+            (row, 0) for row in range(rows - 1)
+        ]
+        assert [(own.row, own.column) for own in loops.eights if own.width == 4] == [(rows - 1, at) for at in last]
+    assert not any(loops.eights for loops in tiled(narrow()))
+
+
 def test_columns_of_zeros_at_both_ends_are_stored_first() -> None:
     """Vectors of other columns may reach into them, and overwrite what is not theirs."""
     on, off = Value(INPUT), Value(CONST)
@@ -438,6 +462,7 @@ EXAMPLES: dict[str, Callable[[], WithProducts]] = {
     "summed": summed,
     "squares": squares,
     "apart": apart,
+    "short": short,
 }
 PLAIN, WIDE = ("-DARM_PLAIN",), ("-march=native", "-DRIGIDC_512")
 

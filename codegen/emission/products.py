@@ -22,6 +22,7 @@ from codegen.emission.tiles import tiled, unread
 from codegen.ir.calls import GraphCall
 from codegen.ir.graph import Value
 from codegen.ir.operations import CONST
+from codegen.ir.products import VECTOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -39,6 +40,8 @@ SMALL = Spelling("P4", "(P4){0}", "P4_OF({})", "P4_AT({})")
 
 EIGHT = Spelling("P8", "(P8){0}", "P8_OF({})", "P8_AT({})")
 """The same where registers hold eight numbers."""
+
+SPELLED = {VECTOR: SMALL, 2 * VECTOR: EIGHT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,17 +245,17 @@ def _by_registers(loops: Tiles, macro: str, zero: str, mirror: str) -> tuple[str
     copied = [line for line in [_mirrored(loops, mirror)] if line]
     ways = list[str]()
     if loops.eights:
-        straight = sums_in_rows(loops.eights, loops.products, loops.stored, EIGHT)
+        straight = sums_in_rows(loops.eights, loops.products, loops.stored, SPELLED)
         ways += [f"#if {macro}_EIGHTS", *straight, *copied]
     elif loops.wide:
         eights = Words("P8", "8", "(P8){0}", "P8_OF({})", "P8_AT({})")
         ways += [f"#if {macro}_EIGHTS", *_lines(loops.wide, "T", eights, mirror)]
     if loops.vectors:
-        straight = sums_in_rows(loops.vectors, loops.products, loops.stored, SMALL)
+        straight = sums_in_rows(loops.vectors, loops.products, loops.stored, SPELLED)
         ways += [f"#{'el' if ways else ''}if {macro}_PACKS", *straight, *copied]
         if loops.numbers:
             numbers = Spelling("T", zero, "{}", "{}")
-            others = *sums_in_rows(loops.numbers, loops.products, loops.stored, numbers), *copied
+            others = *sums_in_rows(loops.numbers, loops.products, loops.stored, {1: numbers}), *copied
     return (*ways, "#else", *others, "#endif") if ways else others
 
 

@@ -9,7 +9,7 @@ of all limbs that have only their base in common with that of a column.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -47,7 +47,7 @@ class RowSum:
     """A vector or a number of a term of a product, at a row and a column; `inner` rows of a right factor make it.
 
     With those below it are so many `rows` of which each takes the same. These are of one `share` of the right factor.
-    What is added is read if it is no vector of zeros (`plus`).
+    What is added is read if it is no vector of zeros (`plus`). A number has `width` 1.
     """
 
     product: int
@@ -58,6 +58,7 @@ class RowSum:
     rows: int = 1
     share: int = 0
     plus: bool = False
+    width: int = 1
 
     def __str__(self) -> str:
         below = f" and {self.rows - 1} more" if self.rows > 1 else ""
@@ -74,8 +75,17 @@ class RowSum:
 
 
 def row_sums(products: Sequence[MatrixProduct], known: Mapping[str, Pattern], width: int) -> tuple[RowSum, ...]:
-    """The vectors of so many numbers of products of one left factor, by columns; none if they take too much."""
-    found = tuple(own for number, product in enumerate(products) for own in _sums(number, product, known, width))
+    """The vectors of so many numbers of products of one left factor, by columns; none if they take too much.
+
+    Nor are there any of rows of fewer numbers, unless those of the right factor are as long.
+    """
+    sums = _sums
+    if products[0].port.shape[1] < width:
+        terms = [term for own in products for term in own.terms]
+        if len(terms) > len(products) or any(known[term.right].shape[1] < width for term in terms):
+            return ()
+        sums = _of_short_rows
+    found = tuple(own for number, product in enumerate(products) for own in sums(number, product, known, width))
     return found if sum(len(own.inner) for own in found) <= MOST[width] else ()
 
 
@@ -109,7 +119,17 @@ def _sums(number: int, product: MatrixProduct, known: Mapping[str, Pattern], wid
                     for row, inner, alike in _runs(met, ALIKE if width == 2 * VECTOR else last + 1):
                         if inner or not (term or product.onto):
                             added = adds[row : row + alike].any()
-                            yield RowSum(number, term, row, column, inner, alike, share, bool(added))
+                            yield RowSum(number, term, row, column, inner, alike, share, bool(added), width)
+
+
+def _of_short_rows(number: int, product: MatrixProduct, known: Mapping[str, Pattern], width: int) -> Iterator[RowSum]:
+    """Those of one product with shorter rows: each reaches into the row below, which overwrites that.
+
+    The last row, which has none below, is made of small vectors.
+    """
+    rows, columns = product.port.shape
+    yield from (replace(own, width=width) for own in _sums(number, product, known, columns) if own.row < rows - 1)
+    yield from (own for own in _sums(number, product, known, VECTOR) if own.row == rows - 1)
 
 
 def _shares(rows: Pattern) -> Iterator[Pattern]:
@@ -141,12 +161,16 @@ class Spelling:
 
 
 def lines(
-    sums: Sequence[RowSum], products: Sequence[MatrixProduct], stored: Mapping[str, int], words: Spelling
+    sums: Sequence[RowSum],
+    products: Sequence[MatrixProduct],
+    stored: Mapping[str, int],
+    spelled: Mapping[int, Spelling],
 ) -> tuple[str, ...]:
     """The lines of a C function of such products, of matrices with rows of so many numbers (`stored`)."""
     columns, lefts = products[0].port.shape[1], [term.steps(stored[term.left]) for term in products[0].terms]
     found = list[str]()
-    for (p, column, t, _), rows in groupby(sums, lambda own: (own.product, own.column, own.term, own.share)):
+    for (p, column, t, _, width), rows in groupby(sums, lambda x: (x.product, x.column, x.term, x.share, x.width)):
+        words = spelled[width]
         below, (down, along), plus = [*rows], lefts[t], products[p].plus
         right = stored[products[p].terms[t].right]
         found.append("{")

@@ -130,9 +130,11 @@ class Tiles:
         )
         vectors, numbers, eights = (
             tuple(
-                x for x in sums if x.inner or x.plus or stays(self.products[x.product], x.row, x.column, x.rows, width)
+                x
+                for x in sums
+                if x.inner or x.plus or stays(self.products[x.product], x.row, x.column, x.rows, x.width)
             )
-            for sums, width in ((self.vectors, VECTOR), (self.numbers, 1), (self.eights, 2 * VECTOR))
+            for sums in (self.vectors, self.numbers, self.eights)
         )
         bare, wide = (own and own.without(idle) for own in (self.bare, self.wide))
         tiles = tiles or self.tiles[:1]
@@ -147,12 +149,11 @@ class Tiles:
             met = [self.rows[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
             for own in self.products:
                 yield from _read(own, met, down, across)
-        for sums, width in ((self.vectors, VECTOR), (self.eights, 2 * VECTOR)):
-            for made in sums:
-                met = [made.inner if term == made.term else () for term in range(len(self.products[0].terms))]
-                across = range(made.column, made.column + width)
-                own = self.products[made.product]
-                yield from _read(own if made.plus else replace(own, plus=""), met, made.down, across)
+        for made in (*self.vectors, *self.eights):
+            met = [made.inner if term == made.term else () for term in range(len(self.products[0].terms))]
+            across = range(made.column, made.column + made.width)
+            own = self.products[made.product]
+            yield from _read(own if made.plus else replace(own, plus=""), met, made.down, across)
 
 
 def _rows(tile: Sequence[int]) -> int:
@@ -168,7 +169,7 @@ def _read(
         yield term.left, *((inner, down) if term.transposed else (down, inner))
         yield term.right, inner, across
     if own.plus:
-        yield own.plus, down, across
+        yield own.plus, down, [column for column in across if column < own.port.shape[1]]
 
 
 AnyLoops = Tiles | Segments | Copies | Elimination | Factorisation | Substitutions
@@ -246,7 +247,7 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
     tiles, vectors = best(VECTOR), () if long else row_sums(plain, known, VECTOR)
     wide = None if vectors or width < 2 * VECTOR or tiles.cycles < LONG else best(2 * VECTOR)
     some = plain[0].symmetric or overwritten_late(plain[0], known)  # others meet more in as many rows
-    eights = row_sums(plain, known, 2 * VECTOR) if (vectors and width >= 2 * VECTOR) or (wide and some) else ()
+    eights = row_sums(plain, known, 2 * VECTOR) if (vectors and width > VECTOR) or (wide and some) else ()
     return replace(
         tiles,
         wide=None if eights else wide,

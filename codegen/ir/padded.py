@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from codegen.ir.graph import Graph, Port, Value, verify
 from codegen.ir.maps import GraphMap
 from codegen.ir.operations import CONST
-from codegen.ir.products import TILE, MaskedMatrixProduct, MatrixProduct, made_by, names_taken
+from codegen.ir.products import TILE, VECTOR, MaskedMatrixProduct, MatrixProduct, made_by, names_taken
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from codegen.ir.products import AnyProduct, Gather, WithProducts
 
 LEAST = 4 * TILE
-"""Columns from which rows are padded: most tiles of narrower matrices are at their ends, or are no loops."""
+"""Columns from which rows are padded: most tiles of narrower matrices are at their ends, or are no loops.
+
+Those of five to seven are one register of eight numbers then.
+"""
 
 
 def padded(function: WithProducts) -> WithProducts:
@@ -63,8 +66,10 @@ def _refused(function: WithProducts, own: AnyProduct | GraphMap, wider: Collecti
 
 
 def _narrow(port: Port) -> bool:
-    """Whether a matrix has long rows, whose length is no multiple of a tile's."""
-    return len(port.shape) == 2 and port.shape[1] >= LEAST and port.shape[1] % TILE > 0
+    """Whether a matrix has long rows, or such that nearly fill a register, whose length is no multiple of a tile's."""
+    if len(port.shape) != 2:
+        return False
+    return port.shape[1] % TILE > 0 and (port.shape[1] >= LEAST or TILE - VECTOR < port.shape[1] < TILE)
 
 
 def _wider(port: Port) -> Port:

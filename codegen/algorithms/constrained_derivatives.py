@@ -221,19 +221,18 @@ def linearised(
 
 
 def bases_apart(tree: Tree, given: Given, J: SX, limbs: Limbs, changes: Sequence[Change]) -> list[Change]:
-    """The changes, of which those by q and v have what free bases do apart.
+    """The changes, of which those by q and v have what free bases do apart, where rows are few and move with bodies.
 
-    Rows that move with bodies see these fall otherwise, but do not see them glide. If bases are no part of the trunk,
-    what rows see of them is part of what they see of limbs.
+    Rows see bases fall otherwise, but do not see them glide. If bases are no part of the trunk, what rows see of them is
+    part of what they see of limbs. Of many rows, loops take q and v together, as long as they have the same zeros.
     """
     (by_q, by_v, *others), (v, _, _, k) = changes, given
     falls, glides = known_changes(tree, v)
-    if not stand_still(tree):
+    if not (stand_still(tree) and isinstance(by_q.met, SX)):
         return [*changes]
     if sparsify(falls.changes - limbs.trunk @ falls.changes).nnz():
         return [by_q.without(falls, by_q.met), by_v.without(glides, by_v.met), *others]
-    if isinstance(by_q.met, SX):
-        by_q = by_q.without(falls, by_q.met + J @ falls.changes)
+    by_q = by_q.without(falls, by_q.met + J @ falls.changes)
     if not jacobian(k, v).nnz():
         by_v = by_v.without(glides, glides.others(by_v.met))
     return [by_q, by_v, *others]

@@ -223,8 +223,8 @@ def linearised(
 def bases_apart(tree: Tree, given: Given, J: SX, limbs: Limbs, changes: Sequence[Change]) -> list[Change]:
     """The changes, of which those by q and v have what free bases do apart, where rows are few and move with bodies.
 
-    Rows see bases fall otherwise, but do not see them glide. If bases are no part of the trunk, what rows see of them is
-    part of what they see of limbs. Of many rows, loops take q and v together, as long as they have the same zeros.
+    Rows see bases fall otherwise, but do not see them glide. If bases are no part of the trunk, what rows see of them
+    is part of what they see of limbs. Of many rows, loops take q and v together, as long as they have the same zeros.
     """
     (by_q, by_v, *others), (v, _, _, k) = changes, given
     falls, glides = known_changes(tree, v)

@@ -11,12 +11,17 @@ from thorough import besides
 
 import codegen
 from codegen.ir.counting import count
+from codegen.ir.graph import Value
 from codegen.ir.interpreter import interpret
+from codegen.ir.operations import CONST
+from codegen.ir.products import straight_line
 from codegen.ir.sparse import sparse_results
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE
 from codegen.recursions import free_base
 from codegen.recursions.free_base import is_free
+from codegen.tracing.directional import function_of
+from codegen.tracing.form import Form
 from codegen.tracing.task import Task
 from codegen.tracing.trace import problem_of, symbols_of, trace
 
@@ -42,6 +47,14 @@ def patterns(model, algorithm, **options):
     found = sparse_results(trace(Task(model, algorithm, **options)), names)
     made = (port for port in found.outputs if port.pattern)
     return {port.name: np.array(port.pattern.dense(np.ones(port.size)), bool) for port in made}
+
+
+def trace_form(task):
+    return straight_line(function_of(task))
+
+
+def results_of(graph):
+    return [graph.values[index] for index in graph.results[0]]
 
 
 def test_accelerations_change_as_the_base_falls_and_glides():
@@ -125,6 +138,42 @@ def test_against_differences(convention, algorithm):
     expected = ORACLE[algorithm](model, q, v, tau, *more)
     for mine, theirs in zip(found, expected, strict=False):
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-8 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("algorithm", besides(["aba"], ["aba", "step"]))
+def test_hessians_know_it_too(monkeypatch, algorithm):
+    """A tenth of the operations; the gradient by how the base is turned changes by that alone."""
+    model, rng = codegen.load("go1"), np.random.default_rng(2)
+    task = Task(model, algorithm, form=Form("hessian"))
+    given = [*model.random(rng), *([np.array([0.01])] if algorithm == "step" else [])]
+    after = trace_form(task)
+    given += [rng.standard_normal(port.size) for port in after.inputs[len(given) :]]
+    monkeypatch.setattr(free_base, "is_free", lambda *_: False)
+    before = trace_form(task)
+    assert count(after).total < 0.93 * count(before).total
+    mine, theirs = (interpret(own, *given)[0] for own in (after, before))
+    np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
+    if algorithm == "aba":
+        turned = np.argwhere(np.reshape([own != Value(CONST) for own in results_of(after)], mine.shape)[3:6])
+        assert {*turned[:, 1].tolist()} == {3, 4, 5}
+
+
+@pytest.mark.parametrize("convention", ["pinocchio", "mujoco"])
+def test_several_free_bases(tmp_path, convention):
+    """Two robots in one file, without influence on each other."""
+    pytest.importorskip("mujoco")
+    inertial = '<inertial pos="0.1 0.05 0" mass="2" diaginertia="0.1 0.2 0.25"/>'
+    link = f'<body pos="0 0.2 0"><joint type="hinge" axis="0 1 0"/>{inertial}</body>'
+    bases = "".join(f'<body name="{name}"><freejoint/>{inertial}{link}</body>' for name in "ab")
+    (tmp_path / "two.xml").write_text(f"<mujoco><worldbody>{bases}</worldbody></mujoco>")
+    model = codegen.load(tmp_path / "two.xml", convention=convention)
+    q, v, tau = model.random(np.random.default_rng(6))
+    found = interpret(trace(Task(model, "aba_derivatives")), q, v, tau)
+    for mine, theirs in zip(found, ORACLE["aba_derivatives"](model, q, v, tau), strict=False):
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
+    zeros = patterns(model, "aba_derivatives")
+    for first in (0, 7):
+        assert zeros["da_dv"][:, first : first + 3].sum() == (6 if convention == "pinocchio" else 0)
 
 
 def test_only_what_moves_freely_in_the_world_is_a_free_base():

@@ -147,6 +147,7 @@ MOST = [
     ("chain:3", "aba", (670, 520)),
     ("go1", "rnea", (7560, 8360)),
     ("iiwa", "aba", (3900, 6250)),
+    ("go1", "aba", (12870, 25700)),
 ]
 
 
@@ -164,7 +165,7 @@ BOUNDS = [
     ("chain:3", "prox_pv_step_implicit_midpoint", ("link2:x,y",), (4800, 5010)),
     ("iiwa", "step", (), (4040, 7700)),
     ("iiwa", "step_rk4", (), (17830, 75300)),
-    ("go1", "step", (), (14960, 75900)),
+    ("go1", "step", (), (14960, 68100)),
     ("solo12", "pv_step", ("FL_FOOT:3", "HR_FOOT:3"), (15560, 100200)),
     ("iiwa", "step_implicit_midpoint", (), (14300, 22300)),
 ]

@@ -10,9 +10,26 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from casadi import SX, gradient, hessian, horzcat, jacobian, substitute, vec, vertcat, vertsplit
+from casadi import (
+    DM,
+    SX,
+    densify,
+    diag,
+    diagcat,
+    gradient,
+    hessian,
+    horzcat,
+    jacobian,
+    sparsify,
+    substitute,
+    vec,
+    vertcat,
+    vertsplit,
+)
 
+from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered
 from codegen.recursions.expansion import entries
+from codegen.recursions.free_base import known_changes
 from codegen.recursions.products import substituted
 from codegen.recursions.spanning_rates import is_plain
 from codegen.tracing.arguments import results, tangent_maps
@@ -99,7 +116,27 @@ def of_accelerations(task: Task, state: Sequence[SX], weights: SX, J: SX | None 
     else:
         slope, qq, qv = (J[:, q].T @ weights, J[:, v].T @ weights), H[q, f] @ J[:, q], H[q, f] @ J[:, v]
     qq, qv = -qq - qq.T - H[q, q], -(qv + H[q, v])
-    return vertcat(*slope, u), vertcat(horzcat(qq, qv, qt), horzcat(qv.T, -H[v, v], none), horzcat(qt.T, none, none))
+    second = vertcat(horzcat(qq, qv, qt), horzcat(qv.T, -H[v, v], none), horzcat(qt.T, none, none))
+    others, falling, bent = of_free_bases(task, state, weights)
+    return others @ vertcat(*slope, u) + falling, others @ second @ others + bent
+
+
+def of_free_bases(task: Task, state: Sequence[SX], weights: SX) -> tuple[SX, SX, SX]:
+    """Of weights' a what free bases make of the gradient by themselves (3 nv), and how that changes.
+
+    Before these a diagonal matrix that leaves all other tangents. No others change what a base does when it is turned;
+    as it glides, the acceleration changes by its angular velocity.
+    """
+    model, nv, w = task.model, task.model.nv, SX.sym("w", weights.size1())
+    q, v = SX.sym("q", model.nq), SX.sym("v", nv)
+    known = known_changes(lowered(Problem(Request(Needs()), model, q), checked([ALL])).built, v)
+    falls, glides = (own.changes.T @ w for own in known)
+    turning, none = jacobian(glides, v), SX(nv, nv)
+    by_q = jacobian(falls, q) @ tangents(model, {}, q)[0]
+    slope, second = vertcat(falls, glides, SX(nv, 1)), diagcat(by_q, turning + turning.T, none)
+    others = diag(sparsify(DM([*(float(c not in own.columns) for own in known for c in range(nv)), *nv * [1.0]])))
+    slope, second = substitute([slope, second], [q, v, w], [*map(densify, state[:2]), densify(weights)])
+    return SX(others), slope, second
 
 
 def _called(task: Task, name: str, given: Sequence[SX]) -> tuple[SX, ...]:

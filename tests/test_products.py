@@ -374,6 +374,8 @@ def test_what_is_added_is_read_where_it_may_differ_from_zero(monkeypatch: pytest
     known = apart().patterns()
     monkeypatch.setattr(row_sums, "MOST", {8: 0, 4: 0, 1: 0})
     monkeypatch.setattr(tiles, "LONG", 0)
+    assert not any(own.bare for own in tiled(apart()))  # too many
+    monkeypatch.setattr(tiles, "FEW", 1)
     (loops,) = tiled(apart())
     for own in (loops, loops.wide):
         assert own
@@ -481,7 +483,8 @@ def test_straight_line_code_computes_it(tmp_path: Path, compiler: str, flags: tu
 def test_loops_compute_it(
     tmp_path: Path, compiler: str, flags: tuple[str, ...], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As they do of larger matrices."""
+    """As they do of larger matrices, whatever part of them is added to."""
+    monkeypatch.setattr(tiles, "FEW", 1)
     monkeypatch.setattr(row_sums, "MOST", {8: 0, 4: 0, 1: 0})
     monkeypatch.setattr(tiles, "LONG", 0)
     function = EXAMPLES[name]()

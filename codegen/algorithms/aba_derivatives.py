@@ -18,8 +18,8 @@ from codegen.algorithms.articulated_changes import articulated_changes
 from codegen.algorithms.by_arguments import forces_by
 from codegen.algorithms.minverse import InverseFactors, inverse_factors
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
-from codegen.costs import in_sweep
-from codegen.recursions.free_base import known_changes
+from codegen.costs import apart, in_sweep
+from codegen.recursions.free_base import known_changes, unknown
 from codegen.recursions.products import Product, Result
 from codegen.recursions.scaling import negated
 from codegen.recursions.spanning_rates import is_plain
@@ -44,7 +44,8 @@ def aba_derivatives(
     """
     a, M, others = _solution(tree, v, tau, f_ext, by)
     scaled, strict = M.scaled(M.L), M.strict
-    pairs = zip(_changes(tree, v, a, f_ext, strict, inverse_dynamics), known_changes(tree, v), strict=True)
+    changes = _changes(tree, v, a, f_ext, strict, inverse_dynamics)
+    pairs = zip(changes, known_changes(tree, v, changes[0]), strict=True)
     da_dq, da_dv = (Product(scaled, known.others(x), known.added(), transposed=True) for x, known in pairs)
     return da_dq, da_dv, Product(strict, scaled, scaled, transposed=True, symmetric=True), *others
 
@@ -60,9 +61,11 @@ def aba_linearised(
     """Joint accelerations a (nv), then the same, as products of sparse factors, which chain rules multiply."""
     a, M, others = _solution(tree, v, tau, f_ext, by)
     Q, V, _ = inverse_dynamics(tree, v, a, f_ext)
-    scaled, pairs = M.scaled(M.L), zip((Q, V), known_changes(tree, v), strict=True)
+    scaled = M.scaled(M.L)
+    known = known_changes(tree, v, Q) if apart(M.strict.nnz()) else unknown(tree)
     da_dq, da_dv = (
-        Product(scaled, Product(M.L, known.others(negated(R))), known.added(), transposed=True) for R, known in pairs
+        Product(scaled, Product(M.L, own.others(negated(R))), own.added(), transposed=True)
+        for R, own in zip((Q, V), known, strict=True)
     )
     return a, da_dq, da_dv, Product(scaled, M.L, transposed=True, symmetric=True), *others
 

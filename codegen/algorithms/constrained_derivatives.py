@@ -224,10 +224,10 @@ def bases_apart(tree: Tree, given: Given, J: SX, limbs: Limbs, changes: Sequence
     """The changes, of which those by q and v have what free bases do apart, where rows are few and move with bodies.
 
     Rows see bases fall otherwise, but do not see them glide. If bases are no part of the trunk, what rows see of them
-    is part of what they see of limbs. Of many rows, loops take q and v together, as long as they have the same zeros.
+    is part of what they see of limbs. Many rows are loops, which take q and v together.
     """
     (by_q, by_v, *others), (v, _, _, k) = changes, given
-    falls, glides = known_changes(tree, v)
+    falls, glides = known_changes(tree, v, by_q.R)
     if not (stand_still(tree) and isinstance(by_q.met, SX)):
         return [*changes]
     if sparsify(falls.changes - limbs.trunk @ falls.changes).nnz():

@@ -54,6 +54,9 @@ within a tenth of measured times.
 LONG = 300
 """Cycles from which loops of wide tiles are worth their text."""
 
+FEW = 1 / 32
+"""The part of tiles to which something is added, up to which loops of their own are worth their text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
@@ -331,7 +334,7 @@ def _lead(factors: Sequence[tuple[Pattern, Pattern]], width: int, columns: int) 
 
 
 def _parted(tiles: Tiles, adds: Pattern) -> Tiles:
-    """The same with tiles apart to which nothing is added, which come last.
+    """The same with tiles apart to which nothing is added, which come last, if others are so `FEW`.
 
     One of zeros may reach into the next one, which something is added to: it stays before that.
     """
@@ -340,7 +343,7 @@ def _parted(tiles: Tiles, adds: Pattern) -> Tiles:
         across = tiles.width if _rows(tile) else 2 * tiles.width
         here = adds[tile[0] : tile[0] + tiles.block, tile[1] : tile[1] + across].any()
         (own if here else bare).append(tile)
-    if not own or not bare:
+    if not (own and bare) or len(own) > FEW * len(tiles.tiles):
         return tiles
     plain = tuple(replace(product, plus="") for product in tiles.products)
     return replace(tiles, tiles=tuple(own), bare=replace(tiles, products=plain, tiles=tuple(bare)))

@@ -8,16 +8,19 @@ that move with the bodies. Spatial vectors [angular; linear] along the axes of t
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
-from casadi import SX, is_equal, sparsify
+from casadi import DM, SX, diag, is_equal, sparsify
 
 from codegen.joints.floating import Floating
-from codegen.recursions.products import Result, without_columns
+from codegen.recursions.products import MaskedProduct, Result, last_factor, times
 from codegen.recursions.tree import Tree
 from codegen.spatial import skew3
 
 DEPTH = 9  # to which expressions of axes are compared: a rotation by a quaternion
+
+NOTHING = SX()
 
 
 class Known(NamedTuple):
@@ -28,20 +31,32 @@ class Known(NamedTuple):
 
     def others(self, matrix: Result) -> Result:
         """A matrix (. x nv) without these columns."""
-        return without_columns(matrix, self.columns) if self.columns else matrix
+        if not self.columns:
+            return matrix
+        return times(matrix, SX(diag(sparsify(DM([float(c not in self.columns) for c in range(matrix.shape[1])])))))
 
     def added(self) -> SX | None:
         """What others are added to, if there is anything."""
         return self.changes if self.changes.nnz() else None
 
 
-def known_changes(tree: Tree, v: SX) -> tuple[Known, Known]:
+def unknown(tree: Tree) -> tuple[Known, Known]:
+    """Nothing."""
+    nothing = Known(SX(tree.nv, tree.nv), frozenset())
+    return nothing, nothing
+
+
+def known_changes(tree: Tree, v: SX, forces: Result = NOTHING) -> tuple[Known, Known]:
     """da/dq by displacements of free bases, and da/dv by their linear velocities.
 
     Where linear velocities are along axes at rest, so are the forces on the base: it feels how it is turned then.
+    Nothing counts as known if loops over columns make changes of joint `forces`: those by q and by v are one loop as
+    long as both have the same zeros.
     """
+    if isinstance(last_factor(forces), MaskedProduct):
+        return unknown(tree)
     by_q, by_v, displaced, gliding = SX(tree.nv, tree.nv), SX(tree.nv, tree.nv), set[int](), set[int]()
-    for i in filter(lambda i: is_free(tree, i), tree.outwards):
+    for i in filter(partial(is_free, tree), tree.outwards):
         own, S, (b,) = tree.dofs[i], tree.S[i].columns, tree.model.nodes[i].bodies
         gliding |= {own.start + c for c in range(6) if not S[3:, c].is_zero()}
         if S.is_constant():

@@ -13,7 +13,7 @@ from codegen.recursions.panels import Map, Panel
 from codegen.recursions.systems import Factored, Solved, Substituted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,21 +303,6 @@ def some_columns_of(results: Sequence[Result], places: list[int]) -> tuple[Resul
         return Product(matrix, SX.eye(matrix.shape[1])[:, places])
 
     return _at_the_right(results, chosen)
-
-
-def without_columns(matrix: Result, places: Collection[int]) -> Result:
-    """A result with zeros in these columns."""
-    kept = diag(sparsify(DM([float(c not in places) for c in range(matrix.shape[1])])))
-
-    def lacking(matrix: Result) -> Result:
-        if isinstance(matrix, SX):
-            return matrix @ kept
-        if isinstance(matrix, MaskedProduct):
-            masks = ((own, (DM(own.mask, 1.0) @ kept).sparsity()) for own in matrix.both_triangles().parts)
-            return MaskedProduct(tuple(replace(own, mask=mask) for own, mask in masks if mask.nnz()))
-        return Product(matrix, SX(kept))
-
-    return _at_the_right((matrix,), lacking)[0]
 
 
 def last_factor(matrix: Result) -> Result:

@@ -122,10 +122,10 @@ def of_accelerations(task: Task, state: Sequence[SX], weights: SX, J: SX | None 
 
 
 def of_free_bases(task: Task, state: Sequence[SX], weights: SX) -> tuple[SX, SX, SX]:
-    """Of weights' a what free bases make of the gradient by themselves (3 nv), and how that changes.
+    """Ones on a diagonal (3 nv x 3 nv) for all tangents but those by which free bases fall and glide by themselves.
 
-    Before these a diagonal matrix that leaves all other tangents. No others change what a base does when it is turned;
-    as it glides, the acceleration changes by its angular velocity.
+    Then of weights' a the gradient by these (3 nv), and how it changes: that by how a base is turned with nothing else,
+    that by its linear velocity with the angular one.
     """
     model, nv, w = task.model, task.model.nv, SX.sym("w", weights.size1())
     q, v = SX.sym("q", model.nq), SX.sym("v", nv)

@@ -51,8 +51,8 @@ The last is the cycles after which a sum can be added to again. On an AMD EPYC (
 within a tenth of measured times.
 """
 
-LONG = 300
-"""Cycles from which loops of wide tiles are worth their text."""
+LONG, LONGER = 300, 2000
+"""Cycles from which loops of wide tiles are worth their text, in functions that are not very long and in others."""
 
 FEW = 1 / 32
 """The part of tiles to which something is added, up to which loops of their own are worth their text."""
@@ -226,7 +226,7 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
     if masked:
         return segmented(masked, known)
     plain = tuple(product for product in products if isinstance(product, MatrixProduct))
-    factors = []
+    factors, least = [], LONGER if long else LONG
     for terms in zip(*(product.terms for product in plain), strict=True):
         both = [term.factors(known, plain[0].port.shape) for term in terms]
         factors.append((both[0][0], np.any([right for _, right in both], axis=0)))
@@ -248,7 +248,7 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
         return found if plain[0].onto else _parted(found, adds)
 
     tiles, vectors = best(VECTOR), () if long else row_sums(plain, known, VECTOR)
-    wide = None if vectors or width < 2 * VECTOR or tiles.cycles < LONG else best(2 * VECTOR)
+    wide = None if vectors or width < 2 * VECTOR or tiles.cycles < least else best(2 * VECTOR)
     some = plain[0].symmetric or overwritten_late(plain[0], known)  # others meet more in as many rows
     eights = row_sums(plain, known, 2 * VECTOR) if (vectors and width > VECTOR) or (wide and some) else ()
     return replace(

@@ -25,7 +25,10 @@ MOST = 2e6  # characters
 HELD = {"talos": ("left_sole_link:6", "right_sole_link:6"), "atlas_shadow": ("l_foot:6", "r_foot:6")}
 TIPS = tuple(f"{hand}h_{finger}tip:3" for hand in "lr" for finger in ("ff", "mf", "rf", "lf", "th"))
 FEET_AND_TIPS = (*HELD["atlas_shadow"], *TIPS)
-FREE = ("coriolis", "regressor", "frame_acceleration_derivatives", "centroidal_derivatives", "step_rk4")
+FREE = (
+    *("coriolis", "regressor", "frame_acceleration_derivatives", "centroidal_derivatives"),
+    *("aba_derivatives", "step_rk4", "step_derivatives", "step_rk4_derivatives"),
+)
 ON_CONTACTS = (
     *("pv", "pv_early", "pv_soft", "prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff"),
     *("tree_kkt", "prox_ltl", "prox_ltls", "prox_kkt"),

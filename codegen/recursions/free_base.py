@@ -29,11 +29,14 @@ class Known(NamedTuple):
     changes: SX
     columns: frozenset[int]
 
+    @property
+    def kept(self) -> SX:
+        """Ones on the diagonal for all other columns (nv x nv)."""
+        return diag(sparsify(SX(DM([float(c not in self.columns) for c in range(self.changes.shape[1])]))))
+
     def others(self, matrix: Result) -> Result:
         """A matrix (. x nv) without these columns."""
-        if not self.columns:
-            return matrix
-        return times(matrix, SX(diag(sparsify(DM([float(c not in self.columns) for c in range(matrix.shape[1])])))))
+        return times(matrix, self.kept) if self.columns else matrix
 
     def added(self) -> SX | None:
         """What others are added to, if there is anything."""

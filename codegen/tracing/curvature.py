@@ -10,22 +10,7 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from casadi import (
-    DM,
-    SX,
-    densify,
-    diag,
-    diagcat,
-    gradient,
-    hessian,
-    horzcat,
-    jacobian,
-    sparsify,
-    substitute,
-    vec,
-    vertcat,
-    vertsplit,
-)
+from casadi import SX, densify, diagcat, gradient, hessian, horzcat, jacobian, substitute, vec, vertcat, vertsplit
 
 from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered
 from codegen.recursions.expansion import entries
@@ -134,9 +119,8 @@ def of_free_bases(task: Task, state: Sequence[SX], weights: SX) -> tuple[SX, SX,
     turning, none = jacobian(glides, v), SX(nv, nv)
     by_q = jacobian(falls, q) @ tangents(model, {}, q)[0]
     slope, second = vertcat(falls, glides, SX(nv, 1)), diagcat(by_q, turning + turning.T, none)
-    others = diag(sparsify(DM([*(float(c not in own.columns) for own in known for c in range(nv)), *nv * [1.0]])))
     slope, second = substitute([slope, second], [q, v, w], [*map(densify, state[:2]), densify(weights)])
-    return SX(others), slope, second
+    return diagcat(*(own.kept for own in known), SX.eye(nv)), slope, second
 
 
 def _called(task: Task, name: str, given: Sequence[SX]) -> tuple[SX, ...]:

@@ -76,8 +76,11 @@ MOST_STACK = 2**22
 JOINED = {"float64": {"suffix": "pd", "vector": "d"}, "float32": {"suffix": "ps", "vector": ""}}
 """What Intel's intrinsics for registers of 512 bits end in, and their types."""
 
-EIGHTS = {"float64": "{}_512", "float32": "defined(__AVX2__)"}
+WIDE = {"float64": "__AVX512F__", "float32": "__AVX2__"}
 """Where a register holds eight reals."""
+
+EIGHTS = {"float64": "{}_512", "float32": "defined(__AVX2__)"}
+"""Where loops over columns take eight reals at a time."""
 
 SHORT = 16
 """Bytes of the shortest SIMD registers, of which longer ones are rows."""
@@ -101,6 +104,7 @@ def emit_real(header: Header, style: Style) -> str:
         **names,
         real=backend.real,
         lanes=style.lanes,
+        wide=WIDE[style.dtype],
         eights=EIGHTS[style.dtype].format(header.names["PREFIX"]),
         options=[f'"{option}"' for option in OPTIONS],
         includes=("math.h", "stddef.h", *(ANGLE_INCLUDES if own else ())),

@@ -246,10 +246,10 @@ def _by_registers(loops: Tiles, macro: str, zero: str, mirror: str) -> tuple[str
     ways = list[str]()
     if loops.eights:
         straight = sums_in_rows(loops.eights, loops.products, loops.stored, SPELLED)
-        ways += [f"#if {macro}_EIGHTS", *straight, *copied]
+        ways += [f"#if {macro}_P8", *straight, *copied]
     elif loops.wide:
         eights = Words("P8", "8", "(P8){0}", "P8_OF({})", "P8_AT({})")
-        ways += [f"#if {macro}_EIGHTS", *_lines(loops.wide, "T", eights, mirror)]
+        ways += [f"#if {macro}_P8", *_lines(loops.wide, "T", eights, mirror)]
     if loops.vectors:
         straight = sums_in_rows(loops.vectors, loops.products, loops.stored, SPELLED)
         ways += [f"#{'el' if ways else ''}if {macro}_PACKS", *straight, *copied]

@@ -1,6 +1,7 @@
 """The ways in which C has a function of one state: by single numbers, with limbs in step, or by loops over columns.
 
-The preprocessor chooses among them by what registers hold: `PACKS` are two or four reals, `EIGHTS` eight.
+The preprocessor chooses among them by what registers hold: `PACKS` are two or four reals, `EIGHTS` eight where loops
+are fast with so many.
 """
 
 from __future__ import annotations

@@ -62,8 +62,9 @@ typedef long long P4_BITS __attribute__((vector_size(4*sizeof(R))));
 #define IIWA_PACKS 0
 #endif
 
-/* Vectors of eight reals, P8, where a register holds them. Those of 512 bits are for whom says RIGIDC_512, and for AMD's
- * processors, which alone have SSE4a: those of others hold up the single numbers that follow.
+/* Vectors of eight reals, P8, where a register holds them: products of matrices are made of such. All that one call does
+ * takes them, sines and loops over columns too, for whom says RIGIDC_512, and for AMD's processors, which alone have SSE4a:
+ * on others, vectors of 512 bits hold up the single numbers that follow, which is worth it for products only.
  */
 #if defined(__AVX512F__) && (defined(RIGIDC_512) || defined(__SSE4A__))
 #define IIWA_512 1
@@ -72,6 +73,11 @@ typedef long long P4_BITS __attribute__((vector_size(4*sizeof(R))));
 #endif
 #if IIWA_PACKS && IIWA_512
 #define IIWA_EIGHTS 1
+#else
+#define IIWA_EIGHTS 0
+#endif
+#if IIWA_PACKS && defined(__AVX512F__)
+#define IIWA_P8 1
 typedef R P8 __attribute__((vector_size(8*sizeof(R))));
 typedef R P8_ANY __attribute__((vector_size(8*sizeof(R)), aligned(sizeof(R)), may_alias));
 typedef long long P8_BITS __attribute__((vector_size(8*sizeof(R))));
@@ -83,7 +89,7 @@ typedef long long P8_BITS __attribute__((vector_size(8*sizeof(R))));
 #define IIWA_UNROLL _Pragma("GCC unroll 16")
 #endif
 #else
-#define IIWA_EIGHTS 0
+#define IIWA_P8 0
 #endif
 
 /* Where an array is read or written by this pointer only. */

@@ -31,6 +31,7 @@ HEADER = (
 )
 HOLDS = "holds"
 ROUNDING = 1e-9
+DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +55,17 @@ class Finding:
     def row(self) -> tuple[Cell, ...]:
         """The claim as a row of a table."""
         claim = self.claim
-        numbers = (shown(number) for number in (claim.number, *self.numbers.values()))
+        digits = claim.ours.digits if isinstance(claim.ours, Computed) else DIGITS
+        numbers = shown(claim.number), *(shown(number, digits) for number in self.numbers.values())
         quote = f'"{claim.quote}"'
         return (claim.id, claim.place, quote, claim.compared, *numbers, *self.verdicts.values(), self.reason)
 
 
-def shown(number: float | None) -> str:
-    """A number to three digits, errors of rounding as zero; nothing for None."""
+def shown(number: float | None, digits: int = DIGITS) -> str:
+    """A number to so many digits, errors of rounding as zero; nothing for None."""
     if number is None:
         return ""
-    return f"{number if abs(number) > ROUNDING else 0.0:.3g}"
+    return f"{number if abs(number) > ROUNDING else 0.0:.{digits}g}"
 
 
 def evaluate(claims: Sequence[Claim], executor: Executor | None = None) -> tuple[Finding, ...]:

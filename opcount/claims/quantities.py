@@ -45,11 +45,16 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A number that a function of the tier computes, in a process of its own, at the tiers that it knows."""
+    """A number that a function of the tier computes, in a process of its own, at the tiers that it knows.
+
+    Tables show so many `digits` of it: one of what is made of errors of rounding, which differ from processor to
+    processor.
+    """
 
     name: str
     function: Callable[[Tier], float]
     tiers: tuple[Tier, ...] = TIERS
+    digits: int = 3
 
 
 Quantity = Counted | Computed

@@ -54,7 +54,7 @@ CLAIMS: tuple[Claim, ...] = (
         "by how many times the least median residual of proxLTL and proxPV exceeds the largest of proxLTLs and "
         "constrainedABA",
         None,
-        Computed("residuals after eight steps", refined),
+        Computed("residuals after eight steps", refined, digits=1),
         at_least(1.0),
         "Inertias that contain mu round off with it, and refinement does not win that back for accelerations.",
     ),

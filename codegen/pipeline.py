@@ -129,8 +129,8 @@ def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:
     def make() -> Iterator[Artifact]:
         with undisturbed(), ExitStack() as stack:
             chosen, other = resolved(task), None
-            limbs_in_step = style.eights is False and any(limbs(chosen))  # are all that there is beside single numbers
-            if not limbs_in_step and differs_in_vectors(chosen):
+            in_step = style.eights is False and any(limbs(chosen))  # then C has no loops over columns
+            if not in_step and differs_in_vectors(chosen):
                 other = stack.enter_context(beside(partial(_in_vectors, chosen)))
             yield from emit_artifacts(header(robot, robot.name, (chosen,)), kernel(chosen, in_vectors=other), style)
 

@@ -62,9 +62,9 @@ typedef long long P4_BITS __attribute__((vector_size(4*sizeof(R))));
 #define SOLO12_PACKS 0
 #endif
 
-/* Vectors of eight reals, P8, where a register holds them: products of matrices are made of such. All that one call does
- * takes them, sines and loops over columns too, for whom says RIGIDC_512, and for AMD's processors, which alone have SSE4a:
- * on others, vectors of 512 bits hold up the single numbers that follow, which is worth it for products only.
+/* Vectors of eight reals, P8, where a register holds them: products of matrices take these. Sines and loops over columns
+ * take vectors of 512 bits only on AMD's processors, which alone have SSE4a, and for whom says RIGIDC_512: on others such
+ * vectors hold up the single numbers that follow.
  */
 #if defined(__AVX512F__) && (defined(RIGIDC_512) || defined(__SSE4A__))
 #define SOLO12_512 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codegen.cli.table import Cell, Table
 from codegen.progress import each
 from codegen.tracing.task import TIERS, Tier
-from opcount.claims.quantities import Computed, Counted
+from opcount.claims.quantities import DIGITS, Computed, Counted
 from opcount.store import content, opened
 from opcount.studies.measured import measure
 
@@ -31,7 +31,6 @@ HEADER = (
 )
 HOLDS = "holds"
 ROUNDING = 1e-9
-DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True)

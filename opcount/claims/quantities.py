@@ -43,6 +43,10 @@ class Counted:
         return float(self.of(np.array(found, float).reshape(len(self.cases), len(self.algorithms))))
 
 
+DIGITS = 3
+"""Digits that tables show of numbers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Computed:
     """A number that a function of the tier computes, in a process of its own, at the tiers that it knows.
@@ -54,7 +58,7 @@ class Computed:
     name: str
     function: Callable[[Tier], float]
     tiers: tuple[Tier, ...] = TIERS
-    digits: int = 3
+    digits: int = DIGITS
 
 
 Quantity = Counted | Computed

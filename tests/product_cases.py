@@ -1,0 +1,156 @@
+"""Small graphs whose results are products of matrices, for the tests of what is made of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codegen.ir.fused import fused
+from codegen.ir.graph import Graph, Port, Value
+from codegen.ir.interpreter import interpret
+from codegen.ir.operations import CONST, INPUT
+from codegen.ir.padded import padded
+from codegen.ir.products import MatrixProduct, Term, WithProducts
+from codegen.ir.sparse import sparse
+from codegen.passes import drop_dead
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROWS, INNER, COLUMNS = 9, 3, 9
+
+
+def example() -> WithProducts:
+    """y = a b and z = c + y' b, of which b has zeros; a, b and c hold elements of the input x, doubled."""
+    values = [Value(INPUT, port=0, element=k) for k in range(40)]
+    values += [Value("twice", (k,)) for k in range(40)] + [Value(CONST)]
+    zero = len(values) - 1
+    a = tuple(40 + k for k in range(ROWS * INNER))
+    b = tuple(zero if k % 4 == 0 else 40 + k for k in range(INNER * COLUMNS))
+    d = tuple(zero if k % 4 == 1 else 79 - k % 40 for k in range(ROWS * COLUMNS))
+    c = tuple(45 + k % 35 for k in range(COLUMNS * COLUMNS))
+    ports = (
+        Port("a", (ROWS, INNER)),
+        Port("kept0", (INNER, COLUMNS)),
+        Port("kept1", (ROWS, COLUMNS)),
+        Port("kept2", (COLUMNS, COLUMNS)),
+    )
+    graph = Graph("multiply", (Port("x", (40,)),), ports, tuple(values), (a, b, d, c))
+    y, z = Port("y", (ROWS, COLUMNS)), Port("z", (COLUMNS, COLUMNS))
+    products = (MatrixProduct(y, "a", "kept0"), MatrixProduct(z, "y", "kept1", "kept2", transposed=True))
+    return WithProducts(graph, products, (z, ports[0], y))
+
+
+def gathering() -> WithProducts:
+    """The nonzeros of the same."""
+    found = sparse(example(), {"z", "a", "y"})
+    assert isinstance(found, WithProducts)
+    return found
+
+
+def by_numpy(x: np.ndarray) -> tuple[np.ndarray, ...]:
+    a, b, d, c = interpret(example().graph, x)
+    return c + (a @ b).T @ d, a, a @ b
+
+
+def paired() -> WithProducts:
+    """y = a b and z = c + a d, of which d has a row of zeros."""
+    function = example()
+    graph, (first, _) = function.graph, function.products
+    zero = len(graph.values) - 1
+    d = tuple(zero if k < COLUMNS else 50 + k for k in range(INNER * COLUMNS))
+    outputs, results = (*graph.outputs, Port("kept3", (INNER, COLUMNS))), (*graph.results, d)
+    second = MatrixProduct(Port("z", (ROWS, COLUMNS)), "a", "kept3", "kept2")
+    return WithProducts(
+        replace(graph, outputs=outputs, results=results), (second, first), (second.port, graph.outputs[0], first.port)
+    )
+
+
+def narrow() -> WithProducts:
+    """y = a b, of five columns, of which the second row of b has but one number."""
+    function = example()
+    columns, graph = 5, function.graph
+    zero = len(graph.values) - 1
+    b = tuple(zero if 5 <= k < 9 else 40 + k for k in range(INNER * columns))
+    ports = (graph.outputs[0], Port("kept0", (INNER, columns)))
+    made = replace(graph, outputs=ports, results=(graph.results[0], b))
+    y, z = Port("y", (ROWS, columns)), Port("z", (columns, columns))
+    products = (MatrixProduct(y, "a", "kept0"), MatrixProduct(z, "y", "y", transposed=True, symmetric=True))
+    return WithProducts(drop_dead(made), products, (z, ports[0], y))
+
+
+def short() -> WithProducts:
+    """The same of seven columns, in rows of eight numbers."""
+    function, columns = narrow(), 7
+    graph, zero = example().graph, len(example().graph.values) - 1
+    b = tuple(zero if 7 <= k < 13 else 40 + k for k in range(INNER * columns))
+    made = replace(graph, outputs=(graph.outputs[0], Port("kept0", (INNER, columns))), results=(graph.results[0], b))
+    y, z = Port("y", (ROWS, columns)), Port("z", (columns, columns))
+    first, second = function.products
+    products = (replace(first, port=y), replace(second, port=z, left="kept0", right="kept0"))
+    return padded(WithProducts(drop_dead(made), products, (z, graph.outputs[0], y)))
+
+
+def summing() -> WithProducts:
+    """y = b' b + d d and z = c + b' e + d c, each in two steps."""
+    function = paired()
+    ends = Port("z", (COLUMNS, COLUMNS)), Port("y", (COLUMNS, COLUMNS))
+    (z0, y0), (z, y) = (Port(f"kept{k}", ends[0].shape) for k in (4, 5)), ends
+    products = (
+        MatrixProduct(y, "kept1", "kept1", "kept5"),
+        MatrixProduct(z, "kept1", "kept2", "kept4"),
+        MatrixProduct(y0, "kept0", "kept0", transposed=True),
+        MatrixProduct(z0, "kept0", "kept3", "kept2", transposed=True),
+    )
+    return replace(function, products=products, outputs=(z, function.graph.outputs[0], y))
+
+
+def summed() -> WithProducts:
+    """The same, each in one."""
+    return fused(summing())
+
+
+def squares() -> WithProducts:
+    """z = b' b + d' d, of which the upper triangle is computed, and y = a b."""
+    function, z = example(), Port("z", (COLUMNS, COLUMNS))
+    own = MatrixProduct(z, "kept0", "kept0", transposed=True, symmetric=True, more=(Term("kept1", "kept1", True),))
+    return replace(function, products=(own, function.products[0]), outputs=(z, *function.outputs[1:]))
+
+
+def apart() -> WithProducts:
+    """y = p + a b and z = r + a d of 21 columns; b and d lack five, where p and r have most of their few entries."""
+    function, columns, first = example(), 21, 5
+    graph, zero = function.graph, len(function.graph.values) - 1
+
+    def lacking(shift: int) -> tuple[int, ...]:
+        places = np.ndindex(INNER, columns)
+        return tuple(zero if c < first else 40 + (shift + r * columns + c) % 40 for r, c in places)
+
+    def few(*entries: tuple[int, int]) -> tuple[int, ...]:
+        return tuple(45 + r if (r, c) in entries else zero for r, c in np.ndindex(ROWS, columns))
+
+    made = {
+        Port("a", (ROWS, INNER)): graph.results[0],
+        Port("b", (INNER, columns)): lacking(3),
+        Port("d", (INNER, columns)): lacking(17),
+        Port("p", (ROWS, columns)): few((0, 1), (1, 4), (2, 5), (8, 20)),
+        Port("r", (ROWS, columns)): few((1, 0), (1, 4)),
+    }
+    y, z = Port("y", (ROWS, columns)), Port("z", (ROWS, columns))
+    products = (MatrixProduct(y, "a", "b", "p"), MatrixProduct(z, "a", "d", "r"))
+    made_of = replace(graph, outputs=tuple(made), results=tuple(made.values()))
+    return WithProducts(made_of, products, (z, graph.outputs[0], y))
+
+
+EXAMPLES: dict[str, Callable[[], WithProducts]] = {
+    "whole": example,
+    "gathered": gathering,
+    "paired": paired,
+    "narrow": narrow,
+    "summed": summed,
+    "squares": squares,
+    "apart": apart,
+    "short": short,
+}

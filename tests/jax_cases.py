@@ -92,6 +92,7 @@ def test_one_argument_for_all_states():
     np.testing.assert_allclose(many, codegen.build(arm, "rnea")(q, v, tau[0]), rtol=1e-13, atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_matrices_keep_their_axes():
     """Several results of several axes, among them rotations."""
     arm = codegen.load("iiwa")

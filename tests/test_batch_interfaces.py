@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from compilers import COMPILERS, WARNINGS, compiled
+from thorough import besides
 
 import codegen
 from codegen.errors import RobotError
@@ -25,7 +26,7 @@ def folder(path: Path, name: str, **options: int) -> None:
     codegen.generate(codegen.load(ARM), ("aba",), path, prefix="my", lanes=4, interfaces=(name,), **options)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", besides(COMPILERS[:1], COMPILERS))
 def test_torchs_functions_are_plain_c(tmp_path: Path, compiler: str) -> None:
     """Of states in rows, or of one that all share: the value, and the gradient of its sum."""
     model, rng = codegen.load(ARM), np.random.default_rng(0)
@@ -78,7 +79,7 @@ for given in ((q, v), (q, v, tau.astype(np.float32)), (q, v, tau[:4]), (q, v, ta
 
 
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="the extra [jax] is not installed")
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", besides(COMPILERS[:1], COMPILERS))
 def test_jax_calls_its_handlers(tmp_path: Path, compiler: str) -> None:
     model = codegen.load(ARM)
     folder(tmp_path, "jax")

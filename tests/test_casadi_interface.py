@@ -473,6 +473,7 @@ def test_mistakes_in_folders(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.thorough
 def test_jacobians_column_by_column_take_few_more_operations_than_dense_derivatives():
     solo = codegen.load("solo12")
     feet = [solo.contact(f"{limb}_FOOT", 3) for limb in ("FL", "FR", "HL", "HR")]

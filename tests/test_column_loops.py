@@ -13,7 +13,7 @@ import pytest
 from casadi import SX, Function, densify
 from compilers import COMPILERS, WARNINGS, compiled, written
 from mechanisms_cases import ALL_TYPES, mechanism
-from thorough import besides
+from thorough import besides, diagonal
 
 import codegen
 import opcount
@@ -185,7 +185,7 @@ def quadruped(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
     pipeline._functions.cache_clear()
 
 
-@pytest.mark.parametrize("algorithm", [INVERSE, "aba_derivatives"])
+@pytest.mark.parametrize("algorithm", besides([INVERSE], [INVERSE, "aba_derivatives"]))
 def test_limbs_in_step_are_for_other_registers(quadruped: Model, algorithm: str) -> None:
     made = kernel(task(quadruped, algorithm))
     assert not isinstance(made, LoopKernel)
@@ -233,8 +233,7 @@ FLAGS = ((), ("-DARM_PLAIN",), ("-march=native", "-DRIGIDC_512"), ("-march=nativ
 """The last is for wide registers in products alone, as on Intel's processors."""
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("name", ["chain:26", "solo12"])
+@pytest.mark.parametrize(("compiler", "name"), diagonal(COMPILERS, ["chain:26", "solo12"]))
 def test_all_give_the_same(tmp_path: Path, quadruped: Model, compiler: str, name: str) -> None:
     """With small vectors, with wide ones where the processor has such, and without."""
     model = quadruped if name == "solo12" else codegen.load(name)
@@ -252,6 +251,7 @@ def test_all_give_the_same(tmp_path: Path, quadruped: Model, compiler: str, name
             np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_all_give_the_same_nonzeros(tmp_path: Path, quadruped: Model, compiler: str) -> None:
     """Loops write nothing behind the nonzeros. Of a base that is turned, only gravity changes: six of them."""

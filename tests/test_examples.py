@@ -54,7 +54,8 @@ def test_what_an_example_needs_is_said_in_one_sentence(
         runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
 
 
-@pytest.mark.parametrize("solver", besides(["fatrop"], ["riccati", "fatrop"]))
+@pytest.mark.thorough
+@pytest.mark.parametrize("solver", ["riccati", "fatrop"])
 def test_mpc_of_an_arm(
     solver: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from casadi import SX, cos, sin
+from thorough import diagonal
 
 import codegen
 from codegen import algorithms, joints, lowering
@@ -139,8 +140,10 @@ def test_a_joint(name: str, joint: str, axis: Vec3) -> None:
     np.testing.assert_allclose(interpret(graph["ltl"], q, v, tau)[0], a, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("algorithm", ["rnea", "pv_early", "aba_prox", "pv_osimr"])
-@pytest.mark.parametrize("joint", ["FL_HAA", "FL_HFE", "FL_KFE"])
+@pytest.mark.parametrize(
+    ("joint", "algorithm"),
+    diagonal(["FL_HAA", "FL_HFE", "FL_KFE"], ["rnea", "pv_osimr", "pv_early", "aba_prox"]),
+)
 def test_no_step_of_the_lowering_takes_a_screw_for_a_hinge(joint: str, algorithm: str) -> None:
     options = {"contacts": ["FL_FOOT:3", "HR_FOOT:3"]} if algorithm != "rnea" else {}
     with mock.patch.dict(joints.JOINTS, helical=Helical):

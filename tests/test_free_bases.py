@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from mechanisms_cases import mechanism
-from thorough import besides
+from thorough import besides, diagonal
 
 import codegen
 from codegen.ir.counting import count
@@ -29,6 +29,15 @@ if TYPE_CHECKING:
     from codegen.recursions.tree import Tree
 
 FEET = ("FL_foot:3", "RR_foot:3")
+SEVERAL = (
+    FEET,
+    ("FL_foot:3:kp=5:kd=3", "RR_foot:3"),
+    ("FL_foot:3:in=world", "RR_foot:3"),
+    ("FL_foot:3:spatial", "RR_foot:3"),
+    ("FL_foot:3",),
+)
+HELD = ("constrained_aba_derivatives", "pv_derivatives")
+CONVENTIONS = ("pinocchio", "mujoco")
 LINEAR, ANGULAR = range(3), range(3, 6)
 
 
@@ -93,18 +102,7 @@ def test_contacts_do_not_see_a_base_glide(texts):
     assert not found["da_dv"][3:, LINEAR].any()
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        FEET,
-        ("FL_foot:3:kp=5:kd=3", "RR_foot:3"),
-        ("FL_foot:3:in=world", "RR_foot:3"),
-        ("FL_foot:3:spatial", "RR_foot:3"),
-        ("FL_foot:3",),
-    ],
-)
-@pytest.mark.parametrize("algorithm", ["pv_derivatives", "constrained_aba_derivatives"])
-@pytest.mark.parametrize("convention", ["pinocchio", "mujoco"])
+@pytest.mark.parametrize(("convention", "algorithm", "texts"), diagonal(CONVENTIONS, HELD, SEVERAL))
 def test_numbers_are_the_same(monkeypatch, convention, algorithm, texts):
     """With feedback, axes at rest, spatial accelerations, and of a single contact, all the robot being its limb."""
     model, rng = codegen.load("go1", convention=convention), np.random.default_rng(5)
@@ -116,7 +114,7 @@ def test_numbers_are_the_same(monkeypatch, convention, algorithm, texts):
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-11 * np.abs(theirs).max())
 
 
-@pytest.mark.parametrize("convention", ["pinocchio", "mujoco"])
+@pytest.mark.parametrize("convention", besides(["mujoco"], CONVENTIONS))
 def test_compiled_c_against_the_oracle(convention):
     """On two feet, one state at a time and several."""
     model, rng = codegen.load("go1", convention=convention), np.random.default_rng(4)
@@ -131,7 +129,7 @@ def test_compiled_c_against_the_oracle(convention):
 
 
 @pytest.mark.parametrize(("algorithm", "texts"), [("aba_derivatives", ()), ("pv_derivatives", FEET)])
-@pytest.mark.parametrize("convention", ["pinocchio", "mujoco"])
+@pytest.mark.parametrize("convention", CONVENTIONS)
 def test_it_spares_operations(monkeypatch, convention, algorithm, texts):
     """Eight percent and more of what a quadruped takes; linear velocities of MuJoCo's are along axes at rest."""
     model = codegen.load("go1", convention=convention)
@@ -143,7 +141,7 @@ def test_it_spares_operations(monkeypatch, convention, algorithm, texts):
 
 
 @pytest.mark.parametrize("algorithm", ["aba_derivatives", "step_derivatives"])
-@pytest.mark.parametrize("convention", ["pinocchio", "mujoco"])
+@pytest.mark.parametrize("convention", CONVENTIONS)
 def test_against_differences(convention, algorithm):
     model, rng = mechanism(("floating", "revolute", "spherical", "prismatic"), 3, convention=convention), np.random
     q, v, tau = model.random(rng.default_rng(7))
@@ -172,7 +170,7 @@ def test_hessians_know_it_too(monkeypatch, algorithm):
         assert {*turned[:, 1].tolist()} == {3, 4, 5}
 
 
-@pytest.mark.parametrize("convention", ["pinocchio", "mujoco"])
+@pytest.mark.parametrize("convention", CONVENTIONS)
 def test_several_free_bases(tmp_path, convention):
     """Two robots in one file, without influence on each other."""
     pytest.importorskip("mujoco")

@@ -112,8 +112,9 @@ def test_lanes_keep_each_value_once_and_no_squares_of_zeros(lanes: int, runs: tu
         assert {place < 0 for place in kept[square]} == {empty}
 
 
-@pytest.mark.parametrize("runs", GAPS, ids=str)
-@pytest.mark.parametrize(("compiler", "lanes", "dtype"), diagonal(COMPILERS, [2, 4, 8, 16], ["float64", "float32"]))
+@pytest.mark.parametrize(
+    ("compiler", "lanes", "dtype", "runs"), diagonal(COMPILERS, [2, 4, 8, 16], ["float64", "float32"], GAPS)
+)
 def test_results_of_lanes_go_where_rows_begin(
     tmp_path: Path, dtype: str, lanes: int, compiler: str, runs: tuple[tuple[int, int], ...]
 ) -> None:

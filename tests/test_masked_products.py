@@ -162,6 +162,7 @@ def whole(seed: int, n: int) -> Case:
 
 
 CASES = {
+    "symmetric of 21": symmetric(9, 21),
     "pairs": pairs_of_a_tree(1, 13),
     "pairs of 16": pairs_of_a_tree(2, 16),
     "pairs of 21": pairs_of_a_tree(7, 21),
@@ -169,7 +170,6 @@ CASES = {
     "whole": whole(5, 16),
     "anything": anything(3),
     "symmetric": symmetric(4, 15),
-    "symmetric of 21": symmetric(9, 21),
 }
 
 

@@ -118,6 +118,7 @@ def test_without_exact_hessians_lean_functions_give_jacobians() -> None:
         np.testing.assert_allclose(found[name].full(), expected[name].full(), rtol=1e-9, atol=1e-9, err_msg=name)
 
 
+@pytest.mark.thorough
 def test_long_parts_are_written_by_rigidc(monkeypatch: pytest.MonkeyPatch) -> None:
     """To the same numbers; a part with numbers that C has not is left to CasADi."""
     robot, written = mechanism(("revolute",), 3, base="floating", convention="mujoco"), list[str]()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from casadi import SX, Function
 from product_cases import COLUMNS, INNER, ROWS, by_numpy, example, gathering, summed, summing
 
@@ -164,6 +165,7 @@ def test_factors_are_not_multiplied_by_their_ones() -> None:
     assert not np.tril(known[inverse.left]).any()
 
 
+@pytest.mark.thorough
 def test_chain_rules_multiply_sparse_factors() -> None:
     """Steps multiply dtau/dq and dtau/dv, which are sparser than what the recursion of `aba_derivatives` makes."""
     _, emitted = pipeline.counts(Task(codegen.load("go1"), "step_rk4_derivatives"))

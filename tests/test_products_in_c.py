@@ -112,6 +112,7 @@ def test_compiled_derivatives_are_those_of_the_graph(
         assert np.abs(z - x[1]).max() < near * size, port
 
 
+@pytest.mark.thorough
 def test_sparse_results_are_gathered_from_those_of_loops() -> None:
     robot = codegen.load("go1")
     whole, nonzeros = (codegen.build(robot, "aba_derivatives", sparse=sparse) for sparse in (False, True))

@@ -198,12 +198,16 @@ def test_compiled_c_computes_the_same(
 
 
 def test_derivatives_of_a_chain_have_both() -> None:
-    """And, compiled, are those of the definition, of one state and of many."""
-    robot = codegen.load("chain:33")
-    made = kernel(Task(robot, "aba_derivatives"))
+    made = kernel(Task(codegen.load("chain:33"), "aba_derivatives"))
     assert isinstance(made, ProductKernel)
     assert owners(made.function)
     assert {port.shape for port in made.function.kept} == {(33, 40)}
+
+
+@pytest.mark.thorough
+def test_they_are_those_of_the_definition() -> None:
+    """Compiled, of one state and of many."""
+    robot = codegen.load("chain:33")
     f, states = codegen.build(robot, "aba_derivatives"), [robot.random(seed) for seed in range(9)]
     many = f(*map(np.array, zip(*states, strict=True)))
     for k, state in enumerate(states):
@@ -212,6 +216,7 @@ def test_derivatives_of_a_chain_have_both() -> None:
             np.testing.assert_allclose(batch[k], theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
 
 
+@pytest.mark.thorough
 def test_derivatives_of_a_humanoid_have_both() -> None:
     made = kernel(Task(codegen.load("talos"), "aba_derivatives"))
     assert isinstance(made, ProductKernel)

@@ -96,6 +96,7 @@ def test_short_systems_between_calls_are_expressions(name: str) -> None:
     assert worst(list(interpret(straight_line(found), *given)), list(exact)) < 1e-10
 
 
+@pytest.mark.thorough
 def test_all_of_a_step_may_be_called() -> None:
     """Nothing is left to compute before the first call."""
     model, name = codegen.load("shadow_hand"), "step_implicit_midpoint"
@@ -108,6 +109,7 @@ def test_all_of_a_step_may_be_called() -> None:
     assert worst(list(codegen.build(model, name)(*state, short)), list(exact)) < NEAR
 
 
+@pytest.mark.thorough
 def test_operations_are_those_of_one_expression_or_few_more() -> None:
     """Of stages of Runge-Kutta steps; passes see one stage at a time."""
     asked = task(codegen.load("go1"), "step_rk4_derivatives")
@@ -150,6 +152,7 @@ def test_many_rows_of_contacts_are_loops_in_steps(monkeypatch: pytest.MonkeyPatc
     assert worst(list(mine[:2]), list(exact)) < 1e-8
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",
     besides(["prox_pv_step_implicit_midpoint"], ["pv_step_rk4_derivatives", "prox_pv_step_implicit_midpoint"]),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from thorough import besides
 
 import codegen
 from codegen.__main__ import main
@@ -27,7 +28,7 @@ def products(*kinds: str) -> list[str]:
 @pytest.mark.parametrize(
     ("argv", "kinds"),
     [
-        (["four_bar", "-a", "rnea", "-n", "2"], PRODUCTS),
+        pytest.param(["four_bar", "-a", "rnea", "-n", "2"], PRODUCTS, marks=pytest.mark.thorough),
         (["four_bar", "-a", "integrate", "-n", "2"], ("jvp", "vjp")),
         (["chain:2,alternate,3", "-a", "aba_derivatives", "--sparse", "-n", "2"], ("jvp",)),
         (["chain:3", "-a", "pv", "--contact=link2:x,y", "--dtype", "float32", "-n", "2"], ("vjp",)),
@@ -40,7 +41,7 @@ def test_products_of_derivatives(rigidc: Run, argv: list[str], kinds: tuple[str,
     assert all(row["passed"] for row in rows), rows
 
 
-@pytest.mark.parametrize("kind", PRODUCTS)
+@pytest.mark.parametrize("kind", besides(["jvp", "hessian"], PRODUCTS))
 def test_a_wrong_product_is_found(kind: str) -> None:
     """One entry that is a little off."""
     robot = codegen.load("chain:2,alternate")
@@ -73,7 +74,9 @@ def test_products_that_do_not_suit_are_left_out(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("argv", "wrt"),
     [
-        (["chain:3", "-a", "rnea_derivatives,aba"], ("gravity", "inertia:link2")),
+        pytest.param(
+            ["chain:3", "-a", "rnea_derivatives,aba"], ("gravity", "inertia:link2"), marks=pytest.mark.thorough
+        ),
         (["chain:3", "-a", "prox_pv_derivatives", "--contact=link2:x,y:kp=20", "--sparse"], ("k", "mu", "lam0")),
         (["chain:3", "-a", "aba_derivatives", "--external=link1", "--dtype=float32"], ("f_ext",)),
     ],
@@ -114,6 +117,7 @@ def test_derivatives_that_vanish_are_compared_beside_the_rounding_of_the_result(
     assert argument_error(robot, ("lam0",), [{"da_dlam0": np.zeros((2, 2))}], [state], evaluate, [{"a": 1.0}]) > NEAR
 
 
+@pytest.mark.thorough
 def test_derivatives_that_vanish_are_compared_with_others(rigidc: Run) -> None:
     """A four-bar moves at velocities that do not change its acceleration, and with its tip held not at all."""
     argv = ["check", "four_bar", "-a", "aba_derivatives,prox_pv_derivatives", "-n", "3", "--json"]

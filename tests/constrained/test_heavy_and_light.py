@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from interpreted import build as interpreted
+from thorough import diagonal
 
 import codegen
 from codegen.algorithms import ALGORITHMS, OPTIONAL, optional
@@ -49,8 +50,10 @@ def test_the_penalty_follows_the_mass() -> None:
         assert f"R suits the robot: one over {times} times the robot's mass, where others take 1e-05." in said
 
 
-@pytest.mark.parametrize("factor", [1e4, 1e-4])
-@pytest.mark.parametrize("algorithm", ["prox_pv", "constrained_aba", "prox_ltls", "pv_soft", "caba_osim"])
+@pytest.mark.parametrize(
+    ("factor", "algorithm"),
+    diagonal([1e4, 1e-4], ["prox_pv", "constrained_aba", "prox_ltls", "pv_soft", "caba_osim"]),
+)
 def test_three_steps_settle(build: Callable[..., Any], factor: float, algorithm: str) -> None:
     model = scaled(factor)
     contacts = tuple(contact_of(model, text) for text in FEET)

@@ -350,6 +350,7 @@ def test_bad_requests_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[
         assert "nobody" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_single_calls_overwrite_their_results_and_sparse_ones_are_compared_as_matrices(tmp_path: Path) -> None:
     """As in Pinocchio's data; before, every state has a row of its own, by which results are compared."""
     tools = compilers()

@@ -62,6 +62,7 @@ def test_what_a_humanoid_takes_to_build(monkeypatch, capsys):
     assert "_adjoint.c" not in said
 
 
+@pytest.mark.thorough
 @installed("jax")
 def test_rollouts_with_the_peers_that_are_here():
     done = run("opcount.bench.jax_rollouts", "chain:2", "--steps", "3", "--batch", "2", "--seconds", "0.01")

@@ -274,7 +274,9 @@ def test_tables_of_counts(uncounted, name, quick):
         assert len(table.rows) > len(STUDIES[name].table(True, None).rows)
 
 
-@pytest.mark.parametrize("name", [*COUNTED, *TIMED, "convergence"])
+@pytest.mark.parametrize(
+    "name", besides([*COUNTED[::3], *TIMED[::3], "convergence"], [*COUNTED, *TIMED, "convergence"])
+)
 def test_every_figure_draws(uncounted, name, tmp_path):
     """With a panel for each robot or mechanism, and no empty one."""
     pytest.importorskip("matplotlib", reason="the extra [figures] is not installed")

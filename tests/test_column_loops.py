@@ -25,7 +25,7 @@ from codegen.algorithms.rnea_derivatives_by_columns import rnea_derivatives_by_c
 from codegen.api import task
 from codegen.emission.emit import Style, emit_artifact, emit_folder
 from codegen.emission.kernels import emit_kernel
-from codegen.emission.spec import Kernel, LoopKernel, ProductKernel
+from codegen.emission.spec import REGISTERS, Kernel, LoopKernel, ProductKernel
 from codegen.emission.variants import COLUMNS, alternatives
 from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
@@ -34,12 +34,13 @@ from codegen.pipeline import kernel
 from codegen.recursions.expansion import entries
 from codegen.task.header import header
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.trace import differs_in_vectors, problem_of, symbols_of, trace_products
+from codegen.tracing.trace import differs_in_vectors, multiplied, problem_of, symbols_of, trace_products
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from codegen.emission.spec import Registers
     from codegen.model import Model
     from codegen.tracing.task import Task
 
@@ -152,7 +153,7 @@ def test_c_with_small_vectors_has_them_sooner() -> None:
     model = codegen.load("chain:26")
     asked = task(model, INVERSE)
     made = kernel(asked)
-    (loops,) = alternatives(made, eights=None)
+    (loops,) = alternatives(made, None)
     assert isinstance(made, Kernel)
     assert isinstance(loops.kernel, ProductKernel)
     assert loops.kernel.function.maps
@@ -175,6 +176,9 @@ def test_it_depends_on_the_robot_and_on_what_is_asked_for() -> None:
     assert not differs_in_vectors(task(codegen.load("chain:33"), INVERSE, without=["column_loops"]))
 
 
+CASES: list[tuple[str, Registers]] = [(INVERSE, "EIGHTS"), ("aba_derivatives", "P8")]
+
+
 @pytest.fixture
 def quadruped(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
     """One that has loops, too, for registers of eight numbers, over rows of 24."""
@@ -185,25 +189,26 @@ def quadruped(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
     pipeline._functions.cache_clear()
 
 
-@pytest.mark.parametrize("algorithm", besides([INVERSE], [INVERSE, "aba_derivatives"]))
-def test_limbs_in_step_are_for_other_registers(quadruped: Model, algorithm: str) -> None:
-    made = kernel(task(quadruped, algorithm))
+@pytest.mark.parametrize(("algorithm", "least"), besides([CASES[0]], CASES))
+def test_limbs_in_step_are_for_other_registers(quadruped: Model, algorithm: str, least: Registers) -> None:
+    """Loops that are multiplied further take all wide registers, others those that store as fast anywhere."""
+    asked, top = task(quadruped, algorithm), header(quadruped, "arm", ())
+    made = kernel(asked)
     assert not isinstance(made, LoopKernel)
-    known = {eights: [*alternatives(made, eights)] for eights in (True, False, None)}
-    found = {eights: [(own.registers, own.kernel is made) for own in others] for eights, others in known.items()}
-    in_step, loops = ("PACKS", True), ("EIGHTS", False)
-    assert found == {True: [loops], False: [in_step], None: [in_step, loops]}
-    assert str(known[True][0]).endswith("where there are EIGHTS")
-    asked = header(quadruped, "arm", ())
-    for eights, guards in {
-        True: ["!ARM_EIGHTS", "ARM_EIGHTS"],
-        False: ["!ARM_PACKS", "ARM_PACKS"],
-        None: ["!ARM_PACKS", "ARM_PACKS && !ARM_EIGHTS", "ARM_EIGHTS"],
-    }.items():
-        emitted = emit_kernel(asked, made, Style(eights=eights))
+    assert multiplied(asked) is isinstance(made, ProductKernel) is (least == "P8")
+    in_step, loops = ("PACKS", True), (least, False)
+    for registers in (*REGISTERS, None):
+        looped = registers is not None and REGISTERS.index(registers) >= REGISTERS.index(least)
+        others = [*alternatives(made, registers)]
+        found = [(own.registers, own.kernel is made) for own in others]
+        assert found == ([in_step, loops] if registers is None else [loops] if looped else [in_step])
+        assert str(others[-1]).endswith(f"where there are {found[-1][0]}")
+        guards = ["!ARM_PACKS", f"ARM_PACKS && !ARM_{least}", f"ARM_{least}"]
+        guards = guards if registers is None else [f"!ARM_{found[0][0]}", f"ARM_{found[0][0]}"]
+        emitted = emit_kernel(top, made, Style(registers=registers))
         assert [own.before.partition("#if ")[2] for own in emitted.variants] == guards
-        alone = emit_kernel(asked, made, Style(eights=eights, small_vectors=True))
-        assert ("_map_0" in str(alone.variants)) is bool(eights)
+        alone = emit_kernel(top, made, Style(registers=registers, small_vectors=True))
+        assert ("_map_0" in str(alone.variants)) is looped
 
 
 def test_where_all_c_has_loops_there_is_one_way(quadruped: Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,13 +229,13 @@ def test_where_loops_do_not_suit_limbs_are_in_step(quadruped: Model, monkeypatch
     made = kernel(task(quadruped, INVERSE))
     assert not isinstance(made, LoopKernel)
     assert made.in_vectors
-    for eights in (True, False, None):
-        assert [(own.registers, own.kernel) for own in alternatives(made, eights)] == [("PACKS", made)]
+    for registers in (*REGISTERS, None):
+        assert [(own.registers, own.kernel) for own in alternatives(made, registers)] == [("PACKS", made)]
 
 
 X86 = platform.machine().lower() in ("x86_64", "amd64")
 FLAGS = ((), ("-DARM_PLAIN",), ("-march=native", "-DRIGIDC_512"), ("-march=native", *["-mno-sse4a"] * X86))
-"""The last is for wide registers in products alone, as on Intel's processors."""
+"""The last is for registers of eight as Intel's processors have them."""
 
 
 @pytest.mark.parametrize(("compiler", "name"), diagonal(COMPILERS, ["chain:26", "solo12"]))
@@ -258,7 +263,7 @@ def test_all_give_the_same_nonzeros(tmp_path: Path, quadruped: Model, compiler: 
     asked = task(quadruped, "aba_derivatives", sparse=True)
     made = kernel(asked)
     assert isinstance(made, ProductKernel)
-    loops = next(own for own in alternatives(made, True) if own.registers == "EIGHTS")
+    (loops,) = alternatives(made, "P8")
     assert isinstance(loops.kernel, ProductKernel)
     assert loops.kernel.function.maps
     assert loops.kernel.outputs == made.outputs

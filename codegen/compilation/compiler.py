@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from codegen.emission.artifact import Artifact
+    from codegen.emission.spec import Registers
 
     Running = tuple[list[str], subprocess.Popen[str]]
     """A command, and its process."""
@@ -117,9 +118,10 @@ class Toolchain:
         return _family(self.command) in ("gcc", "clang", "zig") and platform.machine().lower() in _SIMD
 
     @property
-    def eights(self) -> bool:
-        """Whether registers hold eight doubles, by the same conditions."""
-        return self.small_vectors and {*AMD} <= {*self.flags}
+    def registers(self) -> Registers:
+        """What registers hold of doubles, by the same conditions."""
+        wide = self.small_vectors and {*WHOLE} <= {*self.flags}
+        return "PACKS" if not wide else "EIGHTS" if {*AMD} <= {*self.flags} else "P8"
 
     @property
     def processor(self) -> tuple[str, ...]:

@@ -233,7 +233,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         first = _returning(first, macro, status) if status else first
     elif style.small_vectors:
         plain = Alternative("PACKS", kernel, Packed(straight(kernel), ()))
-        *_, last = (plain, *alternatives(kernel, bool(style.eights)))
+        *_, last = (plain, *alternatives(kernel, style.registers or "PACKS"))
         first = written(last.kernel, last.program)
     else:
         first = written(kernel, Packed(straight(kernel), ()))
@@ -258,7 +258,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     yield emitted
     if isinstance(kernel, LoopKernel) or style.small_vectors:
         return
-    if others := [(own, written(own.kernel, own.program)) for own in alternatives(kernel, style.eights)]:
+    if others := [(own, written(own.kernel, own.program)) for own in alternatives(kernel, style.registers)]:
         shared, made = variants(kernel, first, others, macro)
         helpers = (*emitted.helpers, *(line for own, _ in others for line in _helpers(own.kernel, language)))
         yield replace(emitted, variants=made, shared=shared, helpers=tuple(dict.fromkeys(helpers)))

@@ -234,7 +234,7 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
         if not loops.wide:
             return others
         first = by_tiles(loops, _mirrored(loops, mirror), f"{macro}_UNROLL")
-        return f"#if {macro}_EIGHTS", *first, "#else", *others, "#endif"
+        return f"#if {macro}_P8", *first, "#else", *others, "#endif"
     return _by_registers(loops, macro, zero, mirror)
 
 

@@ -13,7 +13,7 @@ from codegen.emission.layout import START
 from codegen.ir.operations import CONST, INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from codegen.emission.layout import Layout
     from codegen.ir.graph import Graph
@@ -46,11 +46,15 @@ class Row:
 
 
 def in_rows(
-    graph: Graph, plan: Layout, names: Sequence[str], stored: Mapping[int, Sequence[int]]
+    graph: Graph,
+    plan: Layout,
+    names: Sequence[str],
+    stored: Mapping[int, Sequence[int]],
+    zeros: Collection[str] = (),
 ) -> dict[int, list[Row]]:
     """By the unit after which they are stored: the rows that take least together, each in one part of the function.
 
-    `stored` are all results by units, `names` those of the arrays of arguments.
+    `stored` are all results by units, `names` those of the arrays of arguments. Elements that are `zeros` are there.
     """
     units = [START, *(unit for units in plan.parts for unit in units)]
     part = [0, *(k for k, units in enumerate(plan.parts) for _ in units)]
@@ -70,7 +74,10 @@ def in_rows(
         ends = [
             {size: last(result[k + 1 - size : k + 1]) for size in (2, 4) if size <= k + 1} for k in range(len(result))
         ]
-        alone = [NUMBER if graph.values[index].op == CONST else CYCLES[1] for index in result]
+        alone = [
+            0.0 if f"{name}[{k}]" in zeros else NUMBER if graph.values[index].op == CONST else CYCLES[1]
+            for k, index in enumerate(result)
+        ]
         for start, size in _least(alone, [[size for size, time in own.items() if time >= 0] for own in ends]):
             row = Row(name, start, tuple(result[start : start + size]))
             found.setdefault(units[ends[start + size - 1][size]], []).append(row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from string import hexdigits
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from codegen.emission.in_place import in_place
 from codegen.emission.splitting import Lengths
@@ -35,6 +35,10 @@ KEPT = 1 << 15
 LANES_FIT = 60_000
 """Reals of the states in lanes that a second-level cache holds; states with more go one after the other."""
 
+Registers = Literal["PACKS", "P8", "EIGHTS"]
+REGISTERS: tuple[Registers, ...] = ("PACKS", "P8", "EIGHTS")
+"""What registers hold, from less to more, by the macros that say so (see `codegen.emission.variants`)."""
+
 TOLERANCE = Port("tol", (), "residual at which the iteration stops (m/s^2, rad/s^2)")
 MOST = Port("max_iter", (), "largest number of iterations; one is taken in any case, a million at most")
 ITERATIONS = Port("iterations", (), "iterations taken")
@@ -47,8 +51,8 @@ class Style:
 
     With `lanes` above 1 every kernel also comes for so many states at once. `lengths` are those of C functions,
     `built` is a sentence for the header on how the text is compiled. With `small_vectors` the compiler is known to have
-    them: where limbs go in step, a kernel of one state comes in no other variant. `eights` says whether its registers
-    hold eight reals, if that is known. Results may be `in_place`, where arguments are.
+    them: where limbs go in step, a kernel of one state comes in no other variant. `registers` are the processor's, if
+    they are known. Results may be `in_place`, where arguments are.
     """
 
     dtype: str = "float64"
@@ -57,7 +61,7 @@ class Style:
     lengths: Lengths = field(default_factory=Lengths)
     built: str = ""
     small_vectors: bool = False
-    eights: bool | None = None
+    registers: Registers | None = None
     in_place: bool = True
 
     def __str__(self) -> str:

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from codegen.emission.blocks import EIGHT, PAIR
+from codegen.emission.cleared import cleared
 from codegen.emission.flipped import Flipped, flipped
 from codegen.emission.layout import START, layout
 from codegen.emission.nesting import LONGEST, nested, within
@@ -36,6 +37,8 @@ FAR = 8 * EIGHT
 """Neighbours that become a number together in very long functions, where more stores would be much of the text."""
 
 STORES = "Results, each stored as soon as it is there and no input is left to read."
+
+CLEARS = "Results with many zeros: all of them, at once, when no input is left to read."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,17 @@ def statements(
     """
     comments = comments or Comments()
     plan = layout(graph, packs, language.own_angles, lengths, in_place=language.in_place)
-    words, stored = spelling(graph, names, language, plan).without(unread), due(graph, plan)
-    rows = in_rows(graph, plan, names, stored) if packs else {}
+    clear = cleared(graph, names, unread) if packs else {}
+    zeros = {f"{name}[{k}]" for name, own in clear.items() for k in own}
+    words, stored = spelling(graph, names, language, plan).without({*unread, *zeros}), due(graph, plan)
+    rows = in_rows(graph, plan, names, stored, zeros) if packs else {}
     words = words.without({target for own in rows.values() for row in own for target in row.targets})
     numbers = spread(graph, plan, words, apart)
-    inner, alone, turned = nested(graph, plan, stored), _stored_alone(plan, words, stored), flipped(graph, packs)
+    inner, turned = nested(graph, plan, stored), flipped(graph, packs)
+    alone = _stored_alone(plan, words, stored) - ({plan.free} if clear else set())
+    sizes = {
+        name: len(own) for name, own in zip(names[len(graph.inputs) :], graph.results, strict=True) if name in clear
+    }
     parts, firsts = [], entering(graph, plan, comments.owners)
     for number, units in enumerate(plan.parts):
         reads = _reads(graph, plan, words, units, stored, rows)
@@ -85,10 +94,12 @@ def statements(
         if len(plan.parts) > 1:
             writer.say(f"Part {number + 1} of {len(plan.parts)}.")
         if number == 0:
+            writer.clear(sizes if plan.free == START else {})
             writer.store(stored.get(START, ()), rows.get(START, ()))
             writer.fill(numbers.get(START, ()))
         for index in units:
             writer.make(index)
+            writer.clear(sizes if plan.free == index else {})
             writer.store(stored.get(index, ()), rows.get(index, ()))
             writer.fill(numbers.get(index, ()))
         parts.append(_part(writer.lines, names, whole=len(plan.parts) == 1))
@@ -326,6 +337,12 @@ class _Writer:
             listed = ", ".join(map(self._text, row.values))
             stores.append(f"{kind}_AT({row.targets[0]}) = ({kind}){{{listed}}};")
         self.lines += stores
+
+    def clear(self, sizes: Mapping[str, int]) -> None:
+        """Arrays of such sizes become zero, which no part of them is stored before."""
+        if sizes:
+            self.say(CLEARS)
+        self.lines += [f"FILL(&{name}[0], {size}, 0.0);" for name, size in sizes.items()]
 
     def fill(self, numbers: Sequence[tuple[int, Sequence[str]]]) -> None:
         """Store numbers in the places of results."""

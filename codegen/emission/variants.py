@@ -1,15 +1,16 @@
 """The ways in which C has a function of one state: by single numbers, with limbs in step, or by loops over columns.
 
-The preprocessor chooses among them by what registers hold: `PACKS` are two or four reals, `EIGHTS` eight where loops
-are fast with so many.
+The preprocessor chooses among them by what registers hold: `PACKS` are two or four reals, `P8` eight, `EIGHTS` eight
+of processors that store so many as fast wherever they begin. Functions that multiply what loops make, in rows that
+begin where lines of memory do, have loops where there are `P8`; others, whose results these are, for `EIGHTS` alone.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from codegen.emission.spec import ProductKernel
+from codegen.emission.spec import REGISTERS, ProductKernel
 from codegen.ir.counting import count
 from codegen.ir.sparse import with_results_of
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from codegen.emission.functions import Call, Function
-    from codegen.emission.spec import Kernel
+    from codegen.emission.spec import Kernel, Registers
     from codegen.packing import Packed
 
 PLAIN = "/* ---- Scalars: one number at a time (and what lanes take, each number a vector) ---- */"
@@ -57,7 +58,7 @@ class Variant:
 class Alternative:
     """Where registers hold so many reals, this kernel in the place of one without small vectors, with these packs."""
 
-    registers: Literal["PACKS", "EIGHTS"]
+    registers: Registers
     kernel: Kernel | ProductKernel
     program: Packed
 
@@ -65,11 +66,23 @@ class Alternative:
         return f"{self.kernel} where there are {self.registers}"
 
 
-def alternatives(kernel: Kernel | ProductKernel, eights: bool | None) -> Iterator[Alternative]:
+def least(multiplied: bool) -> Registers:
+    """The registers for which functions have loops over columns, if what loops make is `multiplied` further."""
+    return "P8" if multiplied else "EIGHTS"
+
+
+def suffice(known: Registers, wanted: Registers) -> bool:
+    """Whether registers hold as much as is wanted."""
+    return REGISTERS.index(known) >= REGISTERS.index(wanted)
+
+
+def alternatives(kernel: Kernel | ProductKernel, known: Registers | None) -> Iterator[Alternative]:
     """Those to a kernel without small vectors, at most one for each kind of registers, and the longest last.
 
-    Where it is known whether registers hold `eights`, there are none for others.
+    Where registers are `known`, there are none for others.
     """
+    wanted = least(isinstance(kernel, ProductKernel))
+    eights = suffice(known, wanted) if known else None
     loops = None if eights is False else _loops(kernel)
     packed = None
     if not (loops and eights):
@@ -79,7 +92,7 @@ def alternatives(kernel: Kernel | ProductKernel, eights: bool | None) -> Iterato
         elif eights is False:
             loops = _loops(kernel)
     if loops:
-        yield Alternative("EIGHTS" if packed or eights else "PACKS", *loops)
+        yield Alternative(wanted if packed or eights else "PACKS", *loops)
 
 
 def _loops(kernel: Kernel | ProductKernel) -> tuple[Kernel | ProductKernel, Packed] | None:

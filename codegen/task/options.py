@@ -159,8 +159,9 @@ def style_of(dtype: str, trig: str, lanes: int | Toolchain) -> Style:
     if trig not in TRIG:
         raise RobotError(f"trig {trig!r}: choose one of {', '.join(TRIG)}")
     if isinstance(lanes, Toolchain):
-        eights = None if dtype == "float32" else lanes.eights
-        return Style(dtype, trig, lanes.lanes(4 if dtype == "float32" else 8), built=lanes.sentence, eights=eights)
+        single = dtype == "float32"
+        many, registers = lanes.lanes(4 if single else 8), None if single else lanes.registers
+        return Style(dtype, trig, many, built=lanes.sentence, registers=registers)
     if lanes not in LANES:
         raise RobotError(f"lanes {lanes!r}: choose one of {', '.join(map(str, LANES))}")
     return Style(dtype, trig, lanes)

@@ -35,6 +35,7 @@ from codegen.tracing.task import Task, parameter_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from codegen.algorithms.entry import Algorithm
     from codegen.model import Contact, Model
     from codegen.recursions.calls import Body
     from codegen.tracing.products import Kept
@@ -216,13 +217,23 @@ def called(task: Task, name: str, given: Mapping[str, SX], loops: bool = False, 
 
 def differs_in_vectors(task: Task) -> bool:
     """Whether C with small vectors may have loops over columns for a task, and other C has none."""
-    run, form = task.entry.run, task.form
-    entries = [part_of(task, name).entry for name in run.parts] if isinstance(run, Composition) else [task.entry]
-    sparse = form.sparse and not any("da_dq" in entry.outputs for entry in entries)
+    form = task.form
+    sparse = form.sparse and not multiplied(task)
     plain = task.tier == "emitted" and not form.derivative and not form.wrt and not sparse
     plain = plain and not {ALL, "column_loops"} & {*task.without}
     plain = plain and all(own.axes in ("", own.frame.name) for own in task.contacts or ())
-    return plain and any(entry.by_columns for entry in entries) and robot_differs(task.model)
+    return plain and any(entry.by_columns for entry in _entries(task)) and robot_differs(task.model)
+
+
+def multiplied(task: Task) -> bool:
+    """Whether what loops over columns make is multiplied further: by the inverse of M."""
+    return any("da_dq" in entry.outputs for entry in _entries(task))
+
+
+def _entries(task: Task) -> list[Algorithm]:
+    """The algorithm, or those that it is composed of."""
+    run = task.entry.run
+    return [part_of(task, name).entry for name in run.parts] if isinstance(run, Composition) else [task.entry]
 
 
 def problem_of(task: Task, symbols: list[SX], *, loops: bool = False) -> Problem:

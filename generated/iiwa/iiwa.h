@@ -20,7 +20,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: 878bcbe27afa2f4800b39de3edcfff9f240d8f06a109e55a40007f3b9cecced8 (SHA-256 of the sources)
+ * Content: 9a0605b7ebc54fc4a0b5477b7daff8bf944be97ce6ba280a4e74bb9d913d613d (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -35,7 +35,7 @@ extern "C" {
 #define IIWA_NV 7
 #define IIWA_ABI 1
 #define IIWA_MODEL "bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68"
-#define IIWA_CONTENT "878bcbe27afa2f4800b39de3edcfff9f240d8f06a109e55a40007f3b9cecced8"
+#define IIWA_CONTENT "9a0605b7ebc54fc4a0b5477b7daff8bf944be97ce6ba280a4e74bb9d913d613d"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int iiwa_abi(void);

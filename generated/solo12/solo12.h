@@ -26,7 +26,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: e6b7cfaba01576c94aa55b0f2e5a21803a40d44a9cf40b2504bda9e35696ee74 (SHA-256 of the sources)
+ * Content: 03683b03cf619b10e0163e64b1bae88d1b1ef8d9fba83d7ddb581b8020df6d48 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -41,7 +41,7 @@ extern "C" {
 #define SOLO12_NV 18
 #define SOLO12_ABI 1
 #define SOLO12_MODEL "21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc"
-#define SOLO12_CONTENT "e6b7cfaba01576c94aa55b0f2e5a21803a40d44a9cf40b2504bda9e35696ee74"
+#define SOLO12_CONTENT "03683b03cf619b10e0163e64b1bae88d1b1ef8d9fba83d7ddb581b8020df6d48"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int solo12_abi(void);

@@ -62,9 +62,10 @@ typedef long long P4_BITS __attribute__((vector_size(4*sizeof(R))));
 #define SOLO12_PACKS 0
 #endif
 
-/* Vectors of eight reals, P8, where a register holds them: products of matrices take these. Sines and loops over columns
- * take vectors of 512 bits only on AMD's processors, which alone have SSE4a, and for whom says RIGIDC_512: on others such
- * vectors hold up the single numbers that follow.
+/* Vectors of eight reals, P8, where a register holds them: products of matrices and loops over columns take these. Sines
+ * take vectors of 512 bits, and loops over columns the place of limbs in step if all they make is results, only on AMD's
+ * processors, which alone have SSE4a, and for whom says RIGIDC_512: on others such vectors hold up the single numbers that
+ * follow, and the stores of rows that begin anywhere.
  */
 #if defined(__AVX512F__) && (defined(RIGIDC_512) || defined(__SSE4A__))
 #define SOLO12_512 1
@@ -115,7 +116,7 @@ typedef T COLUMNS;
 #define SOLO12_WRITE(x) (x)
 #define SOLO12_TABLE(x) ALL(x)
 #endif
-#if SOLO12_EIGHTS
+#if SOLO12_P8
 #define SOLO12_ACROSS8 8
 typedef P8 COLUMNS8;
 #define SOLO12_READ8(x) P8_OF(x)

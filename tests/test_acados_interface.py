@@ -175,7 +175,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("robot", "algorithm", "options"), besides(CASES[:4], CASES))
+@pytest.mark.parametrize(("robot", "algorithm", "options"), besides(CASES[1:3], CASES))
 def test_functions_and_derivatives(robot, algorithm, options, tmp_path):
     """Against CasADi's automatic differentiation of the same dynamics, by acados' own formulas."""
     model = loaded(robot)

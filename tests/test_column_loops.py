@@ -307,9 +307,10 @@ def test_their_operations_are_for_derivatives() -> None:
     assert share["derivatives"] > 0.99 * sum(share.values())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "algorithm",
-    besides(["pv_derivatives"], ["aba_derivatives", "pv_derivatives", "prox_pv_derivatives", "pv_soft_derivatives"]),
+    ["aba_derivatives", "pv_derivatives", "prox_pv_derivatives", "pv_soft_derivatives"],
 )
 def test_so_has_what_is_made_of_them(algorithm: str) -> None:
     contacts = None if algorithm == "aba_derivatives" else FEET

@@ -141,7 +141,7 @@ def test_loops_compute_them(tmp_path: Path, compiler: str, flags: tuple[str, ...
     near(got, np.concatenate(theirs))
 
 
-@pytest.mark.parametrize(("compiler", "name"), diagonal(COMPILERS, [*CASES]))
+@pytest.mark.parametrize(("compiler", "name"), diagonal(COMPILERS, [*CASES], most=1))
 def test_so_do_those_of_plain_c(tmp_path: Path, compiler: str, name: str) -> None:
     writer = BACKENDS["c_portable"]
     files = writer.folder(header(), (ProductKernel(traced(name)),), writer.style(Style()), {})
@@ -150,7 +150,7 @@ def test_so_do_those_of_plain_c(tmp_path: Path, compiler: str, name: str) -> Non
     near(got, np.concatenate(theirs))
 
 
-@pytest.mark.parametrize(("compiler", "dtype", "name"), diagonal(COMPILERS, ["float32", "float64"], [*CASES]))
+@pytest.mark.parametrize(("compiler", "dtype", "name"), diagonal(COMPILERS, ["float32", "float64"], [*CASES], most=1))
 def test_many_states_in_lanes(tmp_path: Path, compiler: str, dtype: str, name: str) -> None:
     states = np.random.default_rng(5).uniform(0.5, 1.5, (7, N))
     name = "definite" if dtype == "float32" else name  # rounding of which is above what counts as vanishing

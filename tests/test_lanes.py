@@ -149,8 +149,7 @@ def test_results_of_lanes_go_where_rows_begin(
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="flags of x86-64")
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("own", [(), WHOLE], ids=["", "whole"])
+@pytest.mark.parametrize(("compiler", "own"), diagonal(COMPILERS, [(), WHOLE]))
 def test_registers_are_used_whole_on_every_processor(tmp_path: Path, own: tuple[str, ...], compiler: str) -> None:
     written(emit_folder(header(), (kernel(PENDULUM),), Style(lanes=8)), tmp_path)
     flags = ["-std=c99", "-O2", "-march=skylake-avx512", *own, *WARNINGS, "-S"]

@@ -7,6 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from thorough import besides
 
 import codegen
 from codegen.compilation.compiler import toolchain
@@ -28,7 +29,7 @@ CASES = {
 
 
 @pytest.mark.skipif(shutil.which("nm") is None, reason="there is no nm, which lists what objects need")
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", besides([case for case in CASES if case != "solvers"], CASES))
 def test_objects_need_mathematics_alone(case: str, tmp_path: Path) -> None:
     robot, algorithms, options = CASES[case]
     model = codegen.load(robot)

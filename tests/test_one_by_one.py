@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from compilers import COMPILERS, WARNINGS, compiled, written
+from thorough import diagonal
 
 import codegen
 from codegen import pipeline
@@ -87,8 +88,7 @@ def test_many_states_are_those_one_by_one(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("way", ["aos", "soa"])
+@pytest.mark.parametrize(("compiler", "way"), diagonal(COMPILERS, ["aos", "soa"]))
 def test_states_in_rows_and_columns(tmp_path: Path, compiler: str, way: str) -> None:
     """More states than go at once, and a remainder."""
     robot, style, n = codegen.load("chain:10"), Style(lanes=4), 11

@@ -115,9 +115,10 @@ def test_what_limbs_do_is_found_alike(robot: str, steps: tuple[int, int]) -> Non
         assert count(made.graph).total <= 1.01 * count(graph).total
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("robot", "algorithm", "saved"),
-    besides([("tello_humanoid", "aba", 40)], [("tello_humanoid", "aba", 40), ("talos", "aba", 60)]),
+    [("tello_humanoid", "aba", 40), ("talos", "aba", 60)],
 )
 def test_of_several_alike_those_go_together_that_are_used_alike(
     monkeypatch: pytest.MonkeyPatch, robot: str, algorithm: str, saved: int

@@ -323,7 +323,7 @@ def test_base_parameters(robot, number):
         assert error(Y[:, base.columns] @ base.combinations, Y) < 1e-7
 
 
-@pytest.mark.parametrize("algorithm", besides(["energy", "centroidal"], (*QUANTITIES, *CHANGES)))
+@pytest.mark.parametrize("algorithm", besides(["centroidal"], (*QUANTITIES, *CHANGES)))
 def test_compiled(algorithm):
     """In both types of numbers, with outputs by name."""
     model, entry = codegen.load("iiwa"), codegen.ALGORITHMS[algorithm]

@@ -17,9 +17,9 @@ def besides(quick: Iterable[Any], cases: Iterable[Any]) -> list[Any]:
     return [case if case in known or str(case) in known else _thorough(case) for case in cases]
 
 
-def diagonal(*axes: Sequence[Any]) -> list[Any]:
-    """Every combination of the values on these axes; all but as many as show each value once are thorough."""
-    steps = range(max(map(len, axes)))
+def diagonal(*axes: Sequence[Any], most: int = 1000) -> list[Any]:
+    """Every combination of the values on these axes, of which as many are quick as show each value once, or `most`."""
+    steps = range(min(most, max(map(len, axes))))
     quick = [tuple(axis[k % len(axis)] for axis in axes) for k in steps]
     return [case if case in quick else _thorough(case) for case in product(*axes)]
 

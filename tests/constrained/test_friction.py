@@ -134,6 +134,7 @@ def test_directions_in_which_nothing_moves(build: Callable[..., Any], friction: 
                 np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-10 * max(np.abs(theirs).max(), 1.0))
 
 
+@pytest.mark.thorough
 def test_products_of_derivatives(build: Callable[..., Any]) -> None:
     """Those of the matrices; by what rows want and by a gain, too."""
     robot, rng = codegen.load("iiwa"), np.random.default_rng(0)

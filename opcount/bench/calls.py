@@ -64,8 +64,11 @@ def fields(scenario: Scenario, widths: Sequence[int], columns: bool = False) -> 
 
 
 def field(scenario: Scenario, widths: Sequence[int], columns: bool) -> Field:
-    """Copies of the scenario's inputs, and results of so many reals each, states in rows or in columns."""
-    results = [np.empty((scenario.states, width)) for width in widths]
+    """Copies of the scenario's inputs, and results of so many reals each, states in rows or in columns.
+
+    Results begin where lines of memory do, as Eigen's, in which Pinocchio has its own.
+    """
+    results = [_aligned(scenario.states, width) for width in widths]
     given = [np.array(values, order="C") for values in scenario.inputs]
     arrays = [_columns(values) if columns else values for values in (*given, *results)]
     starts = (REALS * len(arrays))(*map(pointer, arrays))
@@ -80,12 +83,16 @@ def _columns(values: Array) -> Array:
 
     Every row begins where a line of memory does, if there are as many states as fill lines.
     """
-    shape = values.shape[1], len(values) + APART
-    memory = np.empty(prod(shape) + LINE)
-    first = -memory.ctypes.data % (LINE * memory.itemsize) // memory.itemsize
-    room = memory[first : first + prod(shape)].reshape(shape)
+    room = _aligned(values.shape[1], len(values) + APART)
     room.T[: len(values)] = values
     return room.T[: len(values)]
+
+
+def _aligned(*shape: int) -> Array:
+    """Room that begins where a line of memory does."""
+    memory = np.empty(prod(shape) + LINE)
+    first = -memory.ctypes.data % (LINE * memory.itemsize) // memory.itemsize
+    return memory[first : first + prod(shape)].reshape(shape)
 
 
 def turns(places: Sequence[Field], library: Path, symbol: str) -> Iterator[tuple[Field, tuple[ctypes.CDLL, Any]]]:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+NAMES = ("x", "y", "z")
+
+
 def graph_of(size: int, zeros: int) -> Graph:
     """A result of so many elements, the first of which are zero, and another of one element."""
     values = (Value(INPUT, port=0, element=0), Value("twice", (0,)), Value(CONST))
@@ -34,10 +37,13 @@ def graph_of(size: int, zeros: int) -> Graph:
 
 def test_those_that_are_long_and_half_zeros() -> None:
     long = cleared.LONG
-    assert cleared.cleared(graph_of(long, long // 2), ("x", "y", "z")) == {"y": [*range(long // 2)]}
-    assert cleared.cleared(graph_of(long, long // 2 - 1), ("x", "y", "z")) == {}
-    assert cleared.cleared(graph_of(long - 1, long - 2), ("x", "y", "z")) == {}
-    assert cleared.cleared(graph_of(long, long // 2), ("x", "y", "z"), {"y[0]"}) == {}
+    found = cleared.cleared(graph_of(long, long // 2), NAMES)
+    assert found.sizes == {"y": long}
+    assert found.zeros == {f"y[{k}]" for k in range(long // 2)}
+    assert str(found) == f"{long // 2} zeros of y"
+    assert cleared.cleared(graph_of(long, long // 2 - 1), NAMES) == cleared.Cleared()
+    assert cleared.cleared(graph_of(long - 1, long - 2), NAMES) == cleared.Cleared()
+    assert cleared.cleared(graph_of(long, long // 2), NAMES, {"y[0]"}) == cleared.Cleared()
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

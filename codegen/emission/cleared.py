@@ -7,6 +7,7 @@ which processors foresee. Of shorter matrices that is one store too many.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codegen.ir.operations import CONST
@@ -20,12 +21,24 @@ LONG, SHARE = 6000, 0.5
 """The fewest elements, and the least part of them that is zero, for which that takes less time."""
 
 
-def cleared(graph: Graph, names: Sequence[str], unread: Collection[str] = ()) -> dict[str, list[int]]:
-    """By the arrays that are cleared: the elements that stay zero. Elements `unread` need not be stored at all."""
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """The arrays that are cleared, with their sizes, and those of their elements that stay zero."""
+
+    sizes: dict[str, int] = field(default_factory=dict)
+    zeros: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        return f"{len(self.zeros)} zeros of {', '.join(self.sizes) or 'no array'}"
+
+
+def cleared(graph: Graph, names: Sequence[str], unread: Collection[str] = ()) -> Cleared:
+    """Those of a graph whose arguments have these names. Elements `unread` need not be stored at all."""
     zero = [value.op == CONST and value.constant == 0 for value in graph.values]
-    found = {}
+    sizes, found = dict[str, int](), set[str]()
     for name, result in zip(names[len(graph.inputs) :], graph.results, strict=True):
-        zeros = [k for k, index in enumerate(result) if zero[index] and f"{name}[{k}]" not in unread]
+        zeros = {f"{name}[{k}]" for k, index in enumerate(result) if zero[index]} - {*unread}
         if len(result) >= LONG and len(zeros) >= SHARE * len(result):
-            found[name] = zeros
-    return found
+            sizes[name] = len(result)
+            found |= zeros
+    return Cleared(sizes, frozenset(found))

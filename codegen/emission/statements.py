@@ -10,18 +10,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from codegen.emission.blocks import EIGHT, PAIR
-from codegen.emission.cleared import cleared
+from codegen.emission.cleared import Cleared, cleared
 from codegen.emission.flipped import Flipped, flipped
 from codegen.emission.layout import START, layout
 from codegen.emission.nesting import LONGEST, nested, within
 from codegen.emission.rows import in_rows
 from codegen.emission.spelling import spelling
-from codegen.emission.splitting import HUGE
-from codegen.ir.operations import CONST, INPUT
+from codegen.emission.stores import due, spread, stored_alone
+from codegen.ir.operations import INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
     from codegen.emission.splitting import Lengths
     from codegen.ir.graph import Graph
     from codegen.languages import Language
-
-FAR = 8 * EIGHT
-"""Neighbours that become a number together in very long functions, where more stores would be much of the text."""
 
 STORES = "Results, each stored as soon as it is there and no input is left to read."
 
@@ -76,17 +72,13 @@ def statements(
     """
     comments = comments or Comments()
     plan = layout(graph, packs, language.own_angles, lengths, in_place=language.in_place)
-    clear = cleared(graph, names, unread) if packs else {}
-    zeros = {f"{name}[{k}]" for name, own in clear.items() for k in own}
-    words, stored = spelling(graph, names, language, plan).without({*unread, *zeros}), due(graph, plan)
-    rows = in_rows(graph, plan, names, stored, zeros) if packs else {}
+    first = cleared(graph, names, unread) if packs else Cleared()
+    words, stored = spelling(graph, names, language, plan).without({*unread, *first.zeros}), due(graph, plan)
+    rows = in_rows(graph, plan, names, stored, first.zeros) if packs else {}
     words = words.without({target for own in rows.values() for row in own for target in row.targets})
     numbers = spread(graph, plan, words, apart)
     inner, turned = nested(graph, plan, stored), flipped(graph, packs)
-    alone = _stored_alone(plan, words, stored) - ({plan.free} if clear else set())
-    sizes = {
-        name: len(own) for name, own in zip(names[len(graph.inputs) :], graph.results, strict=True) if name in clear
-    }
+    alone = stored_alone(plan, words, stored) - ({plan.free} if first.sizes else set())
     parts, firsts = [], entering(graph, plan, comments.owners)
     for number, units in enumerate(plan.parts):
         reads = _reads(graph, plan, words, units, stored, rows)
@@ -94,12 +86,12 @@ def statements(
         if len(plan.parts) > 1:
             writer.say(f"Part {number + 1} of {len(plan.parts)}.")
         if number == 0:
-            writer.clear(sizes if plan.free == START else {})
+            writer.clear(first.sizes if plan.free == START else {})
             writer.store(stored.get(START, ()), rows.get(START, ()))
             writer.fill(numbers.get(START, ()))
         for index in units:
             writer.make(index)
-            writer.clear(sizes if plan.free == index else {})
+            writer.clear(first.sizes if plan.free == index else {})
             writer.store(stored.get(index, ()), rows.get(index, ()))
             writer.fill(numbers.get(index, ()))
         parts.append(_part(writer.lines, names, whole=len(plan.parts) == 1))
@@ -123,50 +115,6 @@ def entering(graph: Graph, plan: Layout, owners: Mapping[tuple[int, int], str]) 
                 known.add(owner)
                 firsts.setdefault(unit, []).append(owner)
     return firsts
-
-
-def due(graph: Graph, plan: Layout) -> dict[int, list[int]]:
-    """By the unit after which they are stored: results. None is stored while an input is left to read."""
-    values, stored = graph.values, {plan.free: list[int]()}
-    results = {index for result in graph.results for index in result}
-    waiting = plan.free != START
-    stored[plan.free] += [i for i in sorted(results - plan.copied) if values[i].op in (CONST, INPUT)]
-    for unit in (unit for units in plan.parts for unit in units):
-        own = [index for index in plan.unit[unit] if index in results]
-        stored.setdefault(plan.free if waiting else unit, []).extend(own)
-        waiting = waiting and unit != plan.free
-    return stored
-
-
-def spread(
-    graph: Graph, plan: Layout, words: Spelling, apart: Collection[str]
-) -> dict[int, list[tuple[int, list[str]]]]:
-    """By the unit after which they are stored: results that are numbers, and neighbours that become them.
-
-    They are spread over all units after which no input is left to read, eight neighbours at a time: a processor
-    computes while it stores, but only so many stores may wait.
-    """
-    numbers = sorted({i for result in graph.results for i in result if graph.values[i].op == CONST})
-    whole = (
-        (index, list(own))
-        for index in numbers
-        for run in runs(words.targets[index])
-        for _, own in groupby(run, apart.__contains__)
-    )
-    most = FAR if len(graph.values) > HUGE else EIGHT
-    fills = [(index, run[k : k + most]) for index, run in whole for k in range(0, len(run), most)]
-    units = [START, *(unit for units in plan.parts for unit in units)]
-    units = units[units.index(plan.free) :]
-    found: dict[int, list[tuple[int, list[str]]]] = {}
-    for number, fill in enumerate(fills):
-        found.setdefault(units[number * len(units) // len(fills)], []).append(fill)
-    return found
-
-
-def _stored_alone(plan: Layout, words: Spelling, stored: Mapping[int, Sequence[int]]) -> frozenset[int]:
-    """Single results that are stored, with no others, by the statement that makes them."""
-    left = (unit for unit, results in stored.items() if list(results) == [unit] and unit not in plan.pack)
-    return frozenset(unit for unit in left if words.targets[unit] and unit not in plan.at_home)
 
 
 def _reads(
@@ -202,18 +150,6 @@ def _row(elements: Sequence[str]) -> str:
     if neighbours == list(elements):
         return f"P{len(elements)}_OF({elements[0]})"
     return f"(P{len(elements)}){{{', '.join(elements)}}}"
-
-
-def runs(targets: Sequence[str]) -> list[list[str]]:
-    """Elements of arrays, neighbours together."""
-    found: list[list[str]] = []
-    for target in targets:
-        array, _, at = target.rstrip("]").partition("[")
-        if found and found[-1][-1] == f"{array}[{int(at) - 1}]":
-            found[-1].append(target)
-        else:
-            found.append([target])
-    return found
 
 
 class _Writer:
@@ -339,7 +275,7 @@ class _Writer:
         self.lines += stores
 
     def clear(self, sizes: Mapping[str, int]) -> None:
-        """Arrays of such sizes become zero, which no part of them is stored before."""
+        """Set arrays of such sizes to zero, of which nothing is stored yet."""
         if sizes:
             self.say(CLEARS)
         self.lines += [f"FILL(&{name}[0], {size}, 0.0);" for name, size in sizes.items()]

@@ -15,7 +15,8 @@ from codegen.emission.blocks import PAIR
 from codegen.emission.kernels import owners
 from codegen.emission.layout import START, layout
 from codegen.emission.spelling import targets
-from codegen.emission.statements import Part, due, entering, runs
+from codegen.emission.statements import Part, entering
+from codegen.emission.stores import due, runs
 from codegen.ir.names import comment
 from codegen.ir.operations import CONST, INPUT
 

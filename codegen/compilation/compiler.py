@@ -73,7 +73,8 @@ _LONG = 100_000
 does not unroll the loop over angles, which short functions would miss."""
 
 WHOLE = ("-mprefer-vector-width=512",)
-"""clang cuts vectors of 512 bits in two where Intel's processors were once slow with them."""
+"""Compilers make vectors of 512 bits of loops, too, which pays on AMD's processors. Where C itself has such vectors its
+header asks clang not to cut them in two."""
 
 _ALIGNED = ("-falign-functions=64",)
 """Functions begin where lines of the cache do. Beginning at any multiple of 16 bytes, which is compilers' default, some
@@ -120,7 +121,7 @@ class Toolchain:
     @property
     def registers(self) -> Registers:
         """What registers hold of doubles, by the same conditions."""
-        wide = self.small_vectors and {*WHOLE} <= {*self.flags}
+        wide = self.small_vectors and self.target == "native" and _register() == 64
         return "PACKS" if not wide else "EIGHTS" if {*AMD} <= {*self.flags} else "P8"
 
     @property
@@ -201,9 +202,8 @@ def machine_flags(target: str) -> tuple[str, ...]:
     """The flags that select a target on this machine's architecture."""
     x86 = platform.machine().lower() in _X86
     if target == "native":
-        eights = WHOLE if _register() == 64 else ()
-        amd = AMD if eights and "AuthenticAMD" in _processor() else ()
-        return ("-march=native", *eights, *amd) if x86 else ("-mcpu=native",)
+        amd = (*WHOLE, *AMD) if _register() == 64 and "AuthenticAMD" in _processor() else ()
+        return ("-march=native", *amd) if x86 else ("-mcpu=native",)
     if target == "x86-64-v3" and x86:
         return ("-march=x86-64-v3",)
     if target != "portable":

@@ -19,7 +19,7 @@ from graph_cases import header, kernel, pendulum, pendulum_by_hand
 from thorough import besides, diagonal
 
 import codegen
-from codegen.compilation.compiler import compile_extension, machine_flags, module_name, toolchain
+from codegen.compilation.compiler import WHOLE, compile_extension, machine_flags, module_name, toolchain
 from codegen.compilation.runtime import load
 from codegen.emission.emit import Style, emit_artifact
 from codegen.errors import BuildError
@@ -75,15 +75,20 @@ def test_lanes_fill_a_register_of_the_target() -> None:
 
 
 def test_amds_processors_take_vectors_of_512_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the compiler knows of them."""
+    """Whatever the compiler knows of them, and in loops that have none themselves; Intel's where C has such vectors."""
     x86 = platform.machine().lower() in ("x86_64", "amd64")
-    for processor, told in {
-        "AuthenticAMD avx2 avx512f avx512dq": x86,
-        "AuthenticAMD avx2": False,
-        "GenuineIntel avx2 avx512f avx512dq": False,
+    for processor, registers in {
+        "AuthenticAMD avx2 avx512f avx512dq": "EIGHTS",
+        "AuthenticAMD avx2": "PACKS",
+        "GenuineIntel avx2 avx512f avx512dq": "P8",
+        "GenuineIntel avx2": "PACKS",
     }.items():
         monkeypatch.setattr("codegen.compilation.compiler._processor", lambda own=processor: own)
-        assert ("-DRIGIDC_512" in machine_flags("native")) is told
+        for flag in ("-DRIGIDC_512", *WHOLE):
+            assert (flag in machine_flags("native")) is (x86 and registers == "EIGHTS")
+        for compiler in COMPILERS if x86 else ():
+            assert toolchain(compiler=compiler).registers == registers
+            assert {toolchain(target, compiler=compiler).registers for target in ("portable", "x86-64-v3")} == {"PACKS"}
 
 
 @pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="vectors of 512 bits are x86-64's")

@@ -80,7 +80,7 @@ WIDE = {"float64": "__AVX512F__", "float32": "__AVX2__"}
 """Where a register holds eight reals."""
 
 EIGHTS = {"float64": "{}_512", "float32": "defined(__AVX2__)"}
-"""Where loops over columns take eight reals at a time."""
+"""Where it stores so many as fast wherever they begin (see `codegen.emission.variants`)."""
 
 SHORT = 16
 """Bytes of the shortest SIMD registers, of which longer ones are rows."""

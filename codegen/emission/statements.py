@@ -77,8 +77,8 @@ def statements(
     rows = in_rows(graph, plan, names, stored, first.zeros) if packs else {}
     words = words.without({target for own in rows.values() for row in own for target in row.targets})
     numbers = spread(graph, plan, words, apart)
-    inner, turned = nested(graph, plan, stored), flipped(graph, packs)
-    alone = stored_alone(plan, words, stored) - ({plan.free} if first.sizes else set())
+    # zeros are due with what is made last before arrays are cleared, which is not alone, then, and is stored after that
+    inner, alone, turned = nested(graph, plan, stored), stored_alone(plan, words, stored), flipped(graph, packs)
     parts, firsts = [], entering(graph, plan, comments.owners)
     for number, units in enumerate(plan.parts):
         reads = _reads(graph, plan, words, units, stored, rows)

@@ -88,7 +88,7 @@ def test_compiled_and_to_a_tolerance() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "states"), [("go1", 30), *(pytest.param(name, 1000, marks=pytest.mark.thorough) for name in LEGGED)]
+    ("name", "states"), [("go1", 100), *(pytest.param(name, 1000, marks=pytest.mark.thorough) for name in LEGGED)]
 )
 def test_steps_of_newtons_method_settle_what_sweeps_do_not(build: Callable[..., Any], name: str, states: int) -> None:
     """Where feet are closely coupled by the trunk."""

@@ -30,12 +30,11 @@ if TYPE_CHECKING:
 SMALL, STANDING = "chain:3,alternate", {"contacts": ["left_sole_link:6", "right_sole_link:6"]}
 QUICK = ("fk", "rnea", "aba", "ltl", "minverse", "pv", "pv_early", "prox_pv", "constrained_aba", "prox_ltl", "prox_kkt")
 LARGE = "solo12", "tello_humanoid"
-HELD = "constrained", "frictional"
 ALIKE = tuple(
     name
     for name, own in ALGORITHMS.items()
     if own.group in ("derivatives", "steps")
-    and name.startswith(tuple(f"{held}_" for held, of in ALGORITHMS.items() if of.group in HELD))
+    and name.startswith(tuple(f"{held}_" for held, of in ALGORITHMS.items() if of.group == "constrained"))
     and not name.startswith(("pv_derivatives", "prox_pv_derivatives"))
 )
 """Derivatives and steps that constrained algorithms take from one place: small robots have all, large ones two."""

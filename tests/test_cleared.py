@@ -55,7 +55,7 @@ def test_an_input_may_lie_where_a_result_lies(tmp_path: Path, compiler: str, mon
     made = kernel(Task(robot, "crba"))
     files = emit_folder(header_of(robot, "arm", ()), (made,), Style())
     plain, in_step = files["arm_crba.c"].split("SIMD: limbs")
-    assert ["FILL(&M[0], 324, 0.0);" in text for text in (plain, in_step)] == [False, True]
+    assert ["ZEROS(&M[0], 324);" in text for text in (plain, in_step)] == [False, True]
     written(files, tmp_path)
     command = ["-std=c99", "-O2", *WARNINGS, "-shared", "-fPIC", "arm_crba.c", "-lm", "-o", "f.so"]
     compiled(compiler, tmp_path, *command)
@@ -77,5 +77,5 @@ def test_it_takes_the_place_of_stores_here_and_there(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(cleared, "SHARE", 0.3)
     after = emit_kernel(header(), made, style)
     assert before.count == after.count
-    few, many = (str(own.variants).count("FILL(&M[") for own in (after, before))
+    few, many = (str(own.variants).count("ZEROS(&M[") for own in (after, before))
     assert few == 1 < many

@@ -443,16 +443,14 @@ def test_neighbours_that_are_the_same_number_are_filled_at_once() -> None:
     """Eight at most; they are spread over the function."""
     graph = codegen.graphs(codegen.load("solo12"), "crba")[1]
     text = emit_source(header(), kernel(graph))
-    fills = re.findall(r"FILL\(&M\[(\d+)\], (\d+), 0\.0\);", text)
-    filled = {int(first) + k for first, n in fills for k in range(int(n))}
-    single = {int(place) for place in re.findall(r"M\[(\d+)\] = ALL\(0\.0\);", text)}
+    fills = re.findall(r"ZEROS\(&M\[(\d+)\], (\d+)\);", text)
+    filled = [int(first) + k for first, n in fills for k in range(int(n))]
     zero = {k for k, index in enumerate(graph.results[0]) if graph.values[index] == Value(CONST)}
-    assert filled | single == zero
-    assert not filled & single
+    assert sorted(filled) == sorted(zero)
     runs = "".join("0" if k in zero else " " for k in range(len(graph.results[0]))).split()
-    assert len(fills) + len(single) == sum(-(-len(run) // 8) for run in runs)
+    assert len(fills) == sum(-(-len(run) // 8) for run in runs)
     lines = text.splitlines()
-    places = [k for k, line in enumerate(lines) if "FILL(&M" in line]
+    places = [k for k, line in enumerate(lines) if "ZEROS(&M" in line]
     assert places[-1] - places[0] > 0.5 * len(lines)
 
 
@@ -465,7 +463,7 @@ def test_results_that_are_there_together_are_stored_together() -> None:
     together = [int(first) + k for size, first, _ in rows for k in range(int(size))]
     assert all(len(values.split(", ")) == int(size) for size, _, values in rows)
     singly = [int(place) for place in re.findall(r"(?:^|= )M\[(\d+)\] = ", text, re.MULTILINE)]
-    filled = re.findall(r"FILL\(&M\[(\d+)\], (\d+),", text)
+    filled = re.findall(r"ZEROS\(&M\[(\d+)\], (\d+)\)", text)
     numbers = [int(first) + k for first, n in filled for k in range(int(n))]
     assert sorted(together + singly + numbers) == list(range(18 * 18))
     assert len(together) > len(singly)

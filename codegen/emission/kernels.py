@@ -102,6 +102,12 @@ class Emitted:
         return "int" if self.can_fail else "void"
 
     @property
+    def presets(self) -> bool:
+        """Whether callers may set zeros of results themselves."""
+        bodies = (body for variant in (self.shared, *self.variants) for body in variant.statements)
+        return any("ZEROS(" in line for body in bodies for line in body)
+
+    @property
     def summary(self) -> str:
         return comment(self.about)
 
@@ -225,7 +231,8 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
             made = _products(header, own, program, head, given, language, style.lengths, kept_in, style.lanes, parts)
         else:
             apart = frozenset[str]() if program.packs else stored_apart(own, kept_in, given)
-            made = _functions(name, head, header, program, given, language, style.lengths, own.sections, apart=apart)
+            rest = own.sections, (), apart, preset(given, own.outputs)
+            made = _functions(name, head, header, program, given, language, style.lengths, *rest)
         return _returning(made, macro, status) if status else made
 
     if isinstance(kernel, LoopKernel):
@@ -262,6 +269,12 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         shared, made = variants(kernel, first, others, macro)
         helpers = (*emitted.helpers, *(line for own, _ in others for line in _helpers(own.kernel, language)))
         yield replace(emitted, variants=made, shared=shared, helpers=tuple(dict.fromkeys(helpers)))
+
+
+def preset(made: Sequence[Argument], results: Sequence[Port]) -> frozenset[str]:
+    """The arrays that are `made` of which callers may set the zeros: those of results."""
+    names = {port.name for port in results if port != STATUS}
+    return frozenset(argument.name for argument in made if argument.written and argument.port.name in names)
 
 
 def _by_columns(function: WithProducts) -> bool:
@@ -348,7 +361,8 @@ def _products(
     head_of_factors = f"{macro}_APART void {name}_factors"
     unread = unneeded(function, own) | elements(spread(function, function.graph), own)
     stored = frozenset[str]() if program.packs else stored_apart(kernel, kept_in, own)
-    made = _functions(f"{name}_factors", head_of_factors, header, program, own, language, lengths, (), unread, stored)
+    rest = (), unread, stored, preset(own, kernel.outputs)
+    made = _functions(f"{name}_factors", head_of_factors, header, program, own, language, lengths, *rest)
     body_of = partial(vectorised, header=header, apart=unread_in_lanes(kernel), lanes=lanes)
     then = in_order(
         (
@@ -391,13 +405,15 @@ def _functions(
     sections: Sequence[str] = (),
     unread: Collection[str] = (),
     apart: Collection[str] = (),
+    zeros: Collection[str] = (),
 ) -> Body:
     """One function, or one per part and one under `head` that calls them in order."""
     macro = header.c_prefix.upper()
     named = {place: comment(row.name) for place, row in owners(header, program.graph.inputs).items()}
     comments = Comments(named, [comment(section) for section in sections])
     names = [a.name for a in given]
-    parts, workspace = statements(program.graph, names, language, lengths, program.packs, comments, unread, apart)
+    rest = program.packs, comments, unread, apart, zeros
+    parts, workspace = statements(program.graph, names, language, lengths, *rest)
     declared = {a.name: a.declaration for a in given} | {"w": "T *w"}
     public = f"{head}({', '.join(a.declaration for a in given)})"
     bodies = [tuple(f"(void){unused};" for unused in part.unused) + part.lines for part in parts]

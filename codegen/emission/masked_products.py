@@ -52,8 +52,11 @@ def along(
     return tuple(line for line in text.splitlines() if line)
 
 
-def by_tiles(own: Segments, mirrored: str, unroll: str) -> tuple[str, ...]:
-    """The same by tiles of eight columns, of one product after the other; loops over unlike rows begin with a word."""
+def by_tiles(own: Segments, mirrored: str, unroll: str, preset: bool = False) -> tuple[str, ...]:
+    """The same by tiles of eight columns, of one product after the other; loops over unlike rows begin with a word.
+
+    Tiles of zeros may be `preset` by the caller.
+    """
     known = {mask: k for k, mask in enumerate(dict.fromkeys(x for rows in own.wide for row in rows.masks for x in row))}
     tiles, tables = [], own.tables
     for (column, parts), same in groupby(own.wide, lambda rows: (rows.column, rows.parts)):
@@ -66,9 +69,10 @@ def by_tiles(own: Segments, mirrored: str, unroll: str) -> tuple[str, ...]:
             tables += [table for _, table in masks if table]
             many = f"{unroll} " if any(table for _, table in masks) else ""
             loop = f"{many}for (int row = {alike.rows.start}; row < {alike.rows.stop}; ++row)"
-            rows.append((loop, _masked([*zip(sums, [mask for mask, _ in masks], strict=True)])))
-        to = place("row", own.size[1], column)
-        tiles.append({"kept": [(name, x) for x, name in kept.items()], "rows": rows, "place": to})
+            to = f"to[{place('row', own.size[1], column)}]"
+            total = _masked([*zip(sums, [mask for mask, _ in masks], strict=True)])
+            rows.append((loop, f"P8_ZEROS({to})" if preset and not parts else f"P8_AT({to}) = {total}"))
+        tiles.append({"kept": [(name, x) for x, name in kept.items()], "rows": rows})
     slots = {
         "tables": [*tables, *_table(known)],
         "head": "for (int p = 0; p < 2; ++p) {" if len(own.products) > 1 else "{",

@@ -218,8 +218,9 @@ def _taken(loops: Loops) -> dict[str, str]:
 def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes: int = 1) -> tuple[str, ...]:
     """The lines of a product's C function: by small vectors where the processor has such, otherwise by single numbers.
 
-    Its arguments are left factors, and of each product right ones, plus, if something is added, and to. Zeros that fill
-    squares of so many `lanes`, of results that are `apart`, need not be there in lanes.
+    Its arguments are left factors, and of each product right ones, plus, if something is added, and to. Of results that
+    are `apart`, zeros that fill squares of so many `lanes` need not be there in lanes, and tiles of them may be the
+    caller's.
     """
     zero, mirror, macro = "ALL(0.0)", f"{header.c_prefix}_mirror", header.c_prefix.upper()
     if isinstance(loops, Copies):
@@ -229,11 +230,12 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
     if isinstance(loops, Factorisation | Substitutions):
         return loops.lines(words_of(header.c_prefix))
     if isinstance(loops, Segments):
-        wide = f"{macro}_WIDE" if all(own.port.name in apart for own in loops.products) else ""
+        alone = all(own.port.name in apart for own in loops.products)
+        wide = f"{macro}_WIDE" if alone else ""
         others = along(loops, "T", zero, _mirrored(loops, mirror), f"{macro}_PACKS", wide, lanes)
         if not loops.wide:
             return others
-        first = by_tiles(loops, _mirrored(loops, mirror), f"{macro}_UNROLL")
+        first = by_tiles(loops, _mirrored(loops, mirror), f"{macro}_UNROLL", alone)
         return f"#if {macro}_P8", *first, "#else", *others, "#endif"
     return _by_registers(loops, macro, zero, mirror)
 

@@ -63,12 +63,13 @@ def statements(
     comments: Comments | None = None,
     unread: Collection[str] = (),
     apart: Collection[str] = (),
+    preset: Collection[str] = (),
 ) -> tuple[tuple[Part, ...], int]:
     """The parts of a kernel whose arguments have these C names, and the length of their workspace.
 
     The members of each pack stand together in the graph. Comments tell where what an input belongs to comes in first,
     and of a graph with labels where the label changes. Elements of arrays that are `unread` may stay as they are, in
-    lanes those that are stored `apart`, too.
+    lanes those that are stored `apart`, too. Zeros of arrays `preset` may be the caller's.
     """
     comments = comments or Comments()
     plan = layout(graph, packs, language.own_angles, lengths, in_place=language.in_place)
@@ -82,7 +83,9 @@ def statements(
     parts, firsts = [], entering(graph, plan, comments.owners)
     for number, units in enumerate(plan.parts):
         reads = _reads(graph, plan, words, units, stored, rows)
-        writer = _Writer(graph, plan, words, language, firsts, comments.sections, inner, alone, reads, apart, turned)
+        writer = _Writer(
+            graph, plan, words, language, firsts, comments.sections, inner, alone, reads, apart, preset, turned
+        )
         if len(plan.parts) > 1:
             writer.say(f"Part {number + 1} of {len(plan.parts)}.")
         if number == 0:
@@ -171,11 +174,12 @@ class _Writer:
         alone: frozenset[int],
         reads: Mapping[int, int],
         apart: Collection[str],
+        preset: Collection[str],
         turned: Mapping[tuple[int, ...], Flipped],
     ) -> None:
         self.graph, self.plan, self.words, self.language, self.entering = graph, plan, words, language, entering
         self.sections, self.section = sections if graph.labels else (), ""
-        self.inner, self.alone, self.reads, self.apart = inner, alone, reads, apart
+        self.inner, self.alone, self.reads, self.apart, self.preset = inner, alone, reads, apart, preset
         self.flipped = turned
         self.negatives = {index: own for own in turned.values() for index in {*own.members} - {*own.pack}}
         self.lines: list[str] = []
@@ -278,7 +282,7 @@ class _Writer:
         """Set arrays of such sizes to zero, of which nothing is stored yet."""
         if sizes:
             self.say(CLEARS)
-        self.lines += [f"FILL(&{name}[0], {size}, 0.0);" for name, size in sizes.items()]
+        self.lines += [self._cleared(name, 0, size) for name, size in sizes.items()]
 
     def fill(self, numbers: Sequence[tuple[int, Sequence[str]]]) -> None:
         """Store numbers in the places of results."""
@@ -292,12 +296,22 @@ class _Writer:
 
     def _filled(self, run: Sequence[str], index: int) -> str:
         """Neighbours that become the same number, if they are `apart` not in lanes."""
-        number = self.words.text[index]
+        number, macro = self.words.text[index], self.language.prefix.upper()
+        array, _, at = run[0].rstrip("]").partition("[")
+        zero = self.graph.values[index].constant == 0 and array in self.preset
         if run[0] in self.apart:
-            return f"{self.language.prefix.upper()}_OTHERS(&{run[0]}, {len(run)}, {number});"
+            own = f"&{run[0]}, {len(run)}"
+            return f"{macro}_OTHER_ZEROS({own});" if zero else f"{macro}_OTHERS({own}, {number});"
+        if zero:
+            return self._cleared(array, int(at), len(run))
         if len(run) == 1:
             return f"{run[0]} = {self.language.everywhere(number, literal=True)};"
         return f"FILL(&{run[0]}, {len(run)}, {number});"
+
+    def _cleared(self, array: str, first: int, size: int) -> str:
+        """Neighbours that become zero, if they are not so already."""
+        place = f"&{array}[{first}], {size}"
+        return f"ZEROS({place});" if array in self.preset else f"FILL({place}, 0.0);"
 
     def _name(self, index: int, expression: str) -> None:
         """A unit becomes a variable."""

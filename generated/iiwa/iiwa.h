@@ -7,6 +7,9 @@
  * Gravity (free fall, world axes, m/s^2): 0.0 0.0 -9.81
  * Spatial vectors: [angular; linear] in the axes of their frame unless an argument says otherwise.
  * Sines and cosines are computed inline: at most 1 ulp off for angles up to 1e5, by the C library beyond.
+ * Every call stores elements of results, too, that are zero for every input. IIWA_ZEROS_PRESET, defined for the
+ * compiler of these sources, leaves most of them out: callers set results to zero before the first call, and give
+ * no array as an input and a result.
  * Joint damping and friction are not part of the model.
  * The inertia of what does not move is ignored: 'lbr_iiwa_link_0'.
  *
@@ -20,7 +23,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: 9a0605b7ebc54fc4a0b5477b7daff8bf944be97ce6ba280a4e74bb9d913d613d (SHA-256 of the sources)
+ * Content: 528c423bcb3296e551e16e3443e2d2888fb91d801cdcb4764c342ab4b50209f4 (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -35,7 +38,7 @@ extern "C" {
 #define IIWA_NV 7
 #define IIWA_ABI 1
 #define IIWA_MODEL "bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68"
-#define IIWA_CONTENT "9a0605b7ebc54fc4a0b5477b7daff8bf944be97ce6ba280a4e74bb9d913d613d"
+#define IIWA_CONTENT "528c423bcb3296e551e16e3443e2d2888fb91d801cdcb4764c342ab4b50209f4"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int iiwa_abi(void);

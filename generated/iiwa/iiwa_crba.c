@@ -68,7 +68,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t49 = t45 + t4*t31;
     const T t50 = M[24] = t32 + t46;
     const T t51 = t2*t47;
-    M[41] = ALL(0.0);
+    ZEROS(&M[41], 1);
     const T t52 = t40 + t48;
     const T t53 = t43 + 0.002499999999999998;
     const T t54 = 0.006150600000000001 + t49;
@@ -109,7 +109,7 @@ IIWA_FUNCTION(iiwa_crba)(const T *q, T *M)
     const T t88 = t75 + t5*t74;
     const T t89 = t76 - t2*t26;
     const T t90 = t2*t12;
-    M[47] = ALL(0.0);
+    ZEROS(&M[47], 1);
     const T t91 = t4*t29;
     const T t92 = t77 - t34*t2;
     const T t93 = t8*t81;

@@ -214,6 +214,19 @@ IIWA_INLINE void FILL(T *to, int n, R x)
 #define IIWA_OTHERS(to, n, x) FILL(to, n, x)
 #endif
 
+/* ZEROS stores n elements of a result that are zero for every input, IIWA_OTHER_ZEROS such as others equal, P8_ZEROS
+ * eight that begin with x. IIWA_ZEROS_PRESET leaves them to the caller, but not in lanes.
+ */
+#if defined(IIWA_ZEROS_PRESET) && !defined(IIWA_WIDE)
+IIWA_INLINE void ZEROS(T *to, int n) { (void)to; (void)n; }
+#define P8_ZEROS(x) (void)&(x)
+#define IIWA_OTHER_ZEROS(to, n) (void)(to)
+#else
+IIWA_INLINE void ZEROS(T *to, int n) { FILL(to, n, 0.0); }
+#define P8_ZEROS(x) P8_AT(x) = (P8){0}
+#define IIWA_OTHER_ZEROS(to, n) IIWA_OTHERS(to, n, 0.0)
+#endif
+
 /* A square of four by four from x on, whose rows are `step` apart, turned to y on, whose are `next` apart. */
 #if IIWA_PACKS
 IIWA_INLINE void TURN(const T *x, int step, T *y, int next)

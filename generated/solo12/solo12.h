@@ -9,6 +9,9 @@
  * Sines and cosines are computed inline: at most 1 ulp off for angles up to 1e5, by the C library beyond.
  * Where there are SIMD registers, limbs of one shape go in step, or columns of matrices do, as elements of small
  * vectors; SOLO12_PLAIN, defined for the compiler, asks for one number at a time. Results differ by rounding.
+ * Every call stores elements of results, too, that are zero for every input. SOLO12_ZEROS_PRESET, defined for the
+ * compiler of these sources, leaves most of them out: callers set results to zero before the first call, and give
+ * no array as an input and a result.
  *
  * Joints, in the order of the coordinates (positions, velocities, type, name):
  *   q[0..6]      v[0..5]      floating   floating_base
@@ -26,7 +29,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 03683b03cf619b10e0163e64b1bae88d1b1ef8d9fba83d7ddb581b8020df6d48 (SHA-256 of the sources)
+ * Content: 9694c192c2c884950063231017b6ed04fedbe058ac6dcc6dc78aa8080e51a52c (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -41,7 +44,7 @@ extern "C" {
 #define SOLO12_NV 18
 #define SOLO12_ABI 1
 #define SOLO12_MODEL "21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc"
-#define SOLO12_CONTENT "03683b03cf619b10e0163e64b1bae88d1b1ef8d9fba83d7ddb581b8020df6d48"
+#define SOLO12_CONTENT "9694c192c2c884950063231017b6ed04fedbe058ac6dcc6dc78aa8080e51a52c"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int solo12_abi(void);

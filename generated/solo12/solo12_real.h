@@ -214,6 +214,19 @@ SOLO12_INLINE void FILL(T *to, int n, R x)
 #define SOLO12_OTHERS(to, n, x) FILL(to, n, x)
 #endif
 
+/* ZEROS stores n elements of a result that are zero for every input, SOLO12_OTHER_ZEROS such as others equal, P8_ZEROS
+ * eight that begin with x. SOLO12_ZEROS_PRESET leaves them to the caller, but not in lanes.
+ */
+#if defined(SOLO12_ZEROS_PRESET) && !defined(SOLO12_WIDE)
+SOLO12_INLINE void ZEROS(T *to, int n) { (void)to; (void)n; }
+#define P8_ZEROS(x) (void)&(x)
+#define SOLO12_OTHER_ZEROS(to, n) (void)(to)
+#else
+SOLO12_INLINE void ZEROS(T *to, int n) { FILL(to, n, 0.0); }
+#define P8_ZEROS(x) P8_AT(x) = (P8){0}
+#define SOLO12_OTHER_ZEROS(to, n) SOLO12_OTHERS(to, n, 0.0)
+#endif
+
 /* A square of four by four from x on, whose rows are `step` apart, turned to y on, whose are `next` apart. */
 #if SOLO12_PACKS
 SOLO12_INLINE void TURN(const T *x, int step, T *y, int next)

@@ -66,7 +66,7 @@ def fields(scenario: Scenario, widths: Sequence[int], columns: bool = False) -> 
 def field(scenario: Scenario, widths: Sequence[int], columns: bool) -> Field:
     """Copies of the scenario's inputs, and results of so many reals each, states in rows or in columns.
 
-    Results begin where lines of memory do, as Eigen's, in which Pinocchio has its own.
+    Results begin where lines of memory do, as Eigen's, in which Pinocchio has its own, and are zero at first.
     """
     results = [_aligned(scenario.states, width) for width in widths]
     given = [np.array(values, order="C") for values in scenario.inputs]
@@ -89,8 +89,8 @@ def _columns(values: Array) -> Array:
 
 
 def _aligned(*shape: int) -> Array:
-    """Room that begins where a line of memory does."""
-    memory = np.empty(prod(shape) + LINE)
+    """Zeros that begin where a line of memory does."""
+    memory = np.zeros(prod(shape) + LINE)
     first = -memory.ctypes.data % (LINE * memory.itemsize) // memory.itemsize
     return memory[first : first + prod(shape)].reshape(shape)
 

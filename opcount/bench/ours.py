@@ -1,7 +1,7 @@
 """Our own part: one state per call, and all states in one call, in SIMD lanes: states in rows, or in columns.
 
 The C of a callable takes part as callables are compiled, an emitted folder as its user would compile it, and what has
-sparse results with these, too: Pinocchio does not write zeros either.
+zeros among its results without storing them, too, as Pinocchio: with results that are zero at first, and sparse ones.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import codegen
 from codegen.compilation.compiler import machine_flags, toolchain
+from codegen.ir.names import identifier
 from opcount.bench.build_dir import sources_of_batches
 from opcount.bench.calls import batch, plain
 
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
 
 
 def contestants(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:
-    """Our callables, with sparse results where there are such, and our emitted folders, by one compiler."""
+    """Our callables, those that store no zeros where results have any, and our emitted folders, by one compiler."""
     return (
         *callables(scenario, compiler, build_dir),
+        *preset(scenario, compiler, build_dir),
         *sparse(scenario, compiler, build_dir),
         *folders(scenario, compiler, build_dir),
     )
@@ -37,6 +39,19 @@ def callables(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tu
     """The text of our callables for one compiler, compiled with the flags of our callables."""
     function = built(scenario.model, scenario.algorithm, scenario.contacts, scenario.iterations, compiler)
     return _of(function, scenario, compiler, build_dir)
+
+
+def preset(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:
+    """One state a call of the same C, which leaves zeros of results to its caller; nothing where there are none."""
+    made = built(scenario.model, scenario.algorithm, scenario.contacts, scenario.iterations, compiler).artifact
+    files, macro = dict(made.files), f"{identifier(scenario.model.name).upper()}_ZEROS_PRESET"
+    if macro not in files[f"{identifier(scenario.model.name)}.h"]:
+        return ()
+    name = f"{scenario.model.name}_{scenario.algorithm}_{compiler.family}_preset"
+    command = [compiler.c, *toolchain(compiler.target, compiler=compiler.c).flags, f"-D{macro}"]
+    library, widths = build_dir.shared(name, command, files, f"{made.symbol}.c"), [port.size for port in made.outputs]
+    given = scenario, build_dir.driver(compiler), library, made.symbol, widths
+    return (plain(f"rigidc {compiler.family}, zeros preset", *given),)
 
 
 def sparse(scenario: Scenario, compiler: Compiler, build_dir: BuildDir) -> tuple[Contestant, ...]:

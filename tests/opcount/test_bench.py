@@ -335,7 +335,8 @@ def test_a_short_run_from_the_command_line(
     assert "for portable" in printed
     content = json.loads((tmp_path / "out" / "bench.json").read_text())
     labels = content["races"][0]["nanoseconds"]
-    assert len(labels) == 8
+    assert len(labels) == 9
+    assert [label for label in labels if "preset" in label]
     assert "rigidc" in printed.partition("Emitted folder, cc -O2")[2]
     assert all(0 < time["p10"] <= time["median"] <= time["p90"] for time in labels.values())
     assert any("Pinocchio" in note for note in content["notes"])
@@ -351,19 +352,19 @@ def test_bad_requests_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.thorough
-def test_single_calls_overwrite_their_results_and_sparse_ones_are_compared_as_matrices(tmp_path: Path) -> None:
-    """As in Pinocchio's data; before, every state has a row of its own, by which results are compared."""
+def test_single_calls_overwrite_their_results_and_others_are_compared_with_them(tmp_path: Path) -> None:
+    """As in Pinocchio's data; before, every state has a row of its own, by which results are compared, as matrices."""
     tools = compilers()
     if not tools:
         pytest.skip("no C compiler")
     given = scenario(codegen.load("chain:3"), "crba", ("q",), 4)
     leg = scenario(codegen.load("solo12"), "crba", ("q",), 4)
     build_dir = BuildDir(tmp_path)
-    assert ours.sparse(given, tools[0], build_dir) == ()
+    assert ours.sparse(given, tools[0], build_dir) == ours.preset(given, tools[0], build_dir) == ()
     dense, *_ = ours.callables(leg, tools[0], build_dir)
     nonzeros = ours.sparse(leg, tools[0], build_dir)
     assert [one.label.partition(", ")[2] for one in nonzeros] == ["sparse", "sparse batch"]
-    assert max(disagreement(one, dense) for one in nonzeros) < 1e-12
+    assert max(disagreement(one, dense) for one in (*nonzeros, *ours.preset(leg, tools[0], build_dir))) < 1e-12
     place = calls.field(leg, [18 * 18], columns=False)
     assert list(place.steps) == [19, 18 * 18]
     assert list(place.in_place) == [19, 0]

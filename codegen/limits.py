@@ -34,3 +34,6 @@ MOST_CELLS = 4_000_000  # of a height field
 LARGEST_MESHES = 256 * 2**20  # bytes of the mesh files of a robot
 CHILD_MEMORY = 4 * 2**30  # bytes
 CHILD_SECONDS = 60
+
+# solvers' functions
+MOST_SLOPES = 1_000_000  # results times arguments of a function of which solvers get the Jacobian

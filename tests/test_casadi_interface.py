@@ -19,6 +19,7 @@ from codegen import pipeline
 from codegen.api import task
 from codegen.errors import BuildError, RobotError
 from codegen.geometry import Inertia
+from codegen.interfaces import casadi_functions
 from codegen.interfaces.casadi_functions import exported
 from codegen.ir.counted import counted
 from codegen.model import Model
@@ -471,6 +472,14 @@ def test_mistakes_in_folders(tmp_path):
             loaded(ARM), ("prox_pv",), tmp_path, contacts=contacts, iterations=None, interfaces=("casadi",)
         )
     assert not list(tmp_path.iterdir())
+
+
+def test_jacobians_are_not_too_large(tmp_path, monkeypatch):
+    """As that of derivatives of a humanoid would be."""
+    monkeypatch.setattr(casadi_functions, "MOST_SLOPES", 10)
+    with pytest.raises(RobotError, match="2 results of 6 arguments, and its Jacobian up to 12 elements"):
+        codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("casadi",))
+    codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("casadi",), derivative_order=0)
 
 
 @pytest.mark.thorough

@@ -19,6 +19,7 @@ from codegen.emission.spec import kernel_of
 from codegen.errors import RobotError
 from codegen.garbage import undisturbed
 from codegen.ir.pattern import Pattern
+from codegen.limits import MOST_SLOPES
 from codegen.progress import doing, each
 from codegen.task.header_notes import folded
 from codegen.task.limb_symmetry import limbs
@@ -92,6 +93,8 @@ def exported(
         whole = {f"adj_{name}": pattern_of(x) for name, x in own.inputs.items()}
         try:
             starts = [start for start, order in ORDERS.items() if order <= derivatives and start in only]
+            if any("jac_" in start for start in starts):
+                _check_slopes(task, own)
             felt = _read(own)
             for start in each(starts, KERNELS.__getitem__):
                 inputs, outputs = _expressions(start, own, found)
@@ -106,6 +109,17 @@ def exported(
             trace(task)  # what it refuses, it refuses in better words
             raise
         return tuple(made)
+
+
+def _check_slopes(task: Task, own: Expressions) -> None:
+    """RobotError where Jacobians would be larger than any solver takes, as those of matrices that are derivatives."""
+    results, arguments = sum(y.nnz() for y in own.outputs.values()), sum(x.numel() for x in own.inputs.values())
+    if results * arguments > MOST_SLOPES:
+        raise RobotError(
+            f"{task.model.name}: {task.algorithm} has {results} results of {arguments} arguments, and its Jacobian up "
+            f"to {results * arguments:,} elements; ask solvers' functions for a derivative order of 0, or for "
+            "derivatives of what it is computed from"
+        )
 
 
 def _exported(

@@ -194,15 +194,22 @@ IIWA_INLINE T ALL(R x)
 #endif
 }
 
-/* The same number in n places: as straight code, but where a compiler makes vectors of the loop only. */
+/* The same number in n places: as straight code, but where a compiler makes vectors of the loop only. Neighbours are small
+ * vectors where stores of 512 bits would be slower, which GCC else makes of them.
+ */
 IIWA_INLINE void FILL(T *to, int n, R x)
 {
+    int k = 0;
+#if IIWA_PACKS && !IIWA_EIGHTS
+    const P4 four = {x, x, x, x};
+    for (; k + 4 <= n; k += 4) P4_AT(to[k]) = four;
+#endif
 #if defined(__clang__)
 #pragma clang loop unroll(full)
 #elif IIWA_WIDTH > 1
 #pragma GCC unroll 64
 #endif
-    for (int k = 0; k < n; ++k) to[k] = ALL(x);
+    for (; k < n; ++k) to[k] = ALL(x);
 }
 
 /* Results that others equal: functions of many states keep them once, and store them in all places at the end. */

@@ -29,7 +29,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 9694c192c2c884950063231017b6ed04fedbe058ac6dcc6dc78aa8080e51a52c (SHA-256 of the sources)
+ * Content: 5b5f2b15fb52d7670bd8d4d89e9ec7ff0c482542d9f469f4552efb56179a5f28 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -44,7 +44,7 @@ extern "C" {
 #define SOLO12_NV 18
 #define SOLO12_ABI 1
 #define SOLO12_MODEL "21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc"
-#define SOLO12_CONTENT "9694c192c2c884950063231017b6ed04fedbe058ac6dcc6dc78aa8080e51a52c"
+#define SOLO12_CONTENT "5b5f2b15fb52d7670bd8d4d89e9ec7ff0c482542d9f469f4552efb56179a5f28"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int solo12_abi(void);

@@ -35,5 +35,6 @@ LARGEST_MESHES = 256 * 2**20  # bytes of the mesh files of a robot
 CHILD_MEMORY = 4 * 2**30  # bytes
 CHILD_SECONDS = 60
 
-# solvers' functions
+# derivatives
 MOST_SLOPES = 1_000_000  # results times arguments of a function of which solvers get the Jacobian
+MOST_SECONDS = 300_000  # elements of the second derivatives of all results

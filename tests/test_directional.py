@@ -262,6 +262,10 @@ def test_refusals():
         codegen.build(model, "rnea", derivative="third")
     with pytest.raises(RobotError, match="its residual has no derivative"):
         codegen.build(model, "project", derivative="jvp")
+    with pytest.raises(
+        RobotError, match="the tensor of aba would have 1,125,000 elements, more than 300,000; take the"
+    ):
+        codegen.build(codegen.load("talos"), "aba", derivative="tensor")
     with pytest.raises(RobotError, match="fixed number of iterations"):
         codegen.graphs(codegen.load("iiwa"), "prox_pv", iterations=None, derivative="vjp")
     with pytest.raises(BuildError, match="rnea_jvp is no algorithm"):

@@ -21,6 +21,7 @@ from codegen.algorithms import QUANTITIES
 from codegen.errors import UnsuitedError
 from codegen.ir.graph import Port
 from codegen.ir.products import straight_line
+from codegen.limits import MOST_SECONDS
 from codegen.spatial import mirrored
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.chained import chain, is_chain
@@ -72,7 +73,13 @@ def signature(task: Task) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         about = f"second derivative of the weighted sum of results, rows and columns along {along}"
         return (*inputs, *weights), (Port(HESSIAN, (n, n), about),)
     about = f"second derivatives of all results, each a matrix with rows and columns along {along}"
-    return inputs, (Port(TENSOR, (sum(port.size for port in weights), n, n), about),)
+    tensor = Port(TENSOR, (sum(port.size for port in weights), n, n), about)
+    if tensor.size > MOST_SECONDS:
+        raise UnsuitedError(
+            f"{task.model.name}: the tensor of {task.algorithm} would have {tensor.size:,} elements, more than "
+            f"{MOST_SECONDS:,}; take the hessian of results' weighted sum, or products along directions (hvp)"
+        )
+    return inputs, (tensor,)
 
 
 def axes(task: Task) -> dict[str, Axes]:

@@ -48,6 +48,8 @@ CASES = [
         lambda robot, name: robot == SMALL and (name in QUICK or ALGORITHMS[name].group == "delassus"), robots, names
     )
 ]
+ONE_POINT = [name for name in ALGORITHMS if name.startswith("nsgs")]
+"""Of many points of large robots these have millions of values, whose graphs fill 10 GB."""
 NAMED = 0.95
 """The least part of all operations that belongs to a phase with a name."""
 
@@ -55,12 +57,13 @@ NAMED = 0.95
 @pytest.mark.parametrize(("robot", "name"), CASES)
 def test_the_parts_are_those_of_the_graphs_as_they_are_without_labels(robot: str, name: str) -> None:
     model = codegen.load(robot)
+    contacts = [f"{model.tips[-1]}:3:friction=0.7"] if name in ONE_POINT and robot in LARGE else None
     for tier in tiers_of(name):
         try:
-            plain = api.graphs(model, name, tier=tier)
+            plain = api.graphs(model, name, tier=tier, contacts=contacts)
         except RobotError:
             continue
-        task = api.task(model, name, tier=tier)
+        task = api.task(model, name, tier=tier, contacts=contacts)
         written, emitted, origins = labelled(task)
         for graph, own in ((straight_line(written), plain[0]), (straight_line(emitted), plain[1])):
             assert (graph.values, graph.results, graph.outputs) == (own.values, own.results, own.outputs)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import platform
+import subprocess
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,3 +82,19 @@ def test_it_takes_the_place_of_stores_here_and_there(monkeypatch: pytest.MonkeyP
     assert before.count == after.count
     few, many = (str(own.variants).count("ZEROS(&M[") for own in (after, before))
     assert few == 1 < many
+
+
+@pytest.mark.skipif("gcc" not in COMPILERS or platform.machine() != "x86_64", reason="needs gcc for x86-64")
+def test_gcc_stores_no_zeros_by_512_bits_for_processors_that_are_slow_with_them(tmp_path: Path) -> None:
+    """Where it takes such registers by itself, functions without products of matrices have none."""
+    known = subprocess.run(
+        ["gcc", "-march=sapphirerapids", "-E", "-x", "c", os.devnull], capture_output=True, check=False
+    )
+    if known.returncode:
+        pytest.skip("this gcc does not know the processor")
+    codegen.generate(codegen.load("solo12"), ["crba", "jacobian"], tmp_path, prefix="arm")
+    for name in ("crba", "jacobian"):
+        compiled("gcc", tmp_path, "-std=c99", "-O2", "-march=sapphirerapids", "-S", f"arm_{name}.c", "-o", "made.s")
+        text = (tmp_path / "made.s").read_text(encoding="utf-8")
+        assert "%ymm" in text
+        assert "%zmm" not in text

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from compilers import COMPILERS, WARNINGS, compiled, written
+from small_caches import small_caches
 from thorough import diagonal
 
 import codegen
-from codegen import pipeline
 from codegen.api import task
 from codegen.emission.emit import emit_folder, emit_lanes
 from codegen.emission.kernels import emit_kernel
@@ -37,11 +37,7 @@ def emitted(name: str, algorithm: str, style: Style) -> Emitted:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Loops over columns for a chain of ten, of which no cache holds lanes."""
-    monkeypatch.setattr("codegen.costs.PAIRED", 40)
-    monkeypatch.setattr("codegen.emission.spec.LANES_FIT", 100)
-    pipeline._functions.cache_clear()
-    yield
-    pipeline._functions.cache_clear()
+    yield from small_caches(monkeypatch, 40)
 
 
 @pytest.mark.usefixtures("small")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from compilers import COMPILERS, WARNINGS, compiled, written
+from small_caches import small_caches
 from thorough import chosen
 
 import codegen
-from codegen import pipeline
 from codegen.api import task
 from codegen.emission.emit import Style, emit_folder
 from codegen.emission.kernels import emit_kernel
@@ -102,11 +102,7 @@ def test_what_is_stored_is_the_same(tmp_path: Path, compiler: str, way: Sequence
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Loops over columns for small robots, of which no cache holds lanes."""
-    monkeypatch.setattr("codegen.costs.PAIRED", 0)
-    monkeypatch.setattr("codegen.emission.spec.LANES_FIT", 100)
-    pipeline._functions.cache_clear()
-    yield
-    pipeline._functions.cache_clear()
+    yield from small_caches(monkeypatch, 0)
 
 
 @pytest.mark.usefixtures("small")

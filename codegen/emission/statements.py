@@ -282,7 +282,9 @@ class _Writer:
         """Set arrays of such sizes to zero, of which nothing is stored yet."""
         if sizes:
             self.say(CLEARS)
-        self.lines += [self._cleared(name, 0, size) for name, size in sizes.items()]
+        for name, size in sizes.items():
+            place = f"&{name}[0], {size}"
+            self.lines.append(f"ZEROS({place});" if name in self.preset else f"FILL({place}, 0.0);")
 
     def fill(self, numbers: Sequence[tuple[int, Sequence[str]]]) -> None:
         """Store numbers in the places of results."""
@@ -296,22 +298,16 @@ class _Writer:
 
     def _filled(self, run: Sequence[str], index: int) -> str:
         """Neighbours that become the same number, if they are `apart` not in lanes."""
-        number, macro = self.words.text[index], self.language.prefix.upper()
-        array, _, at = run[0].rstrip("]").partition("[")
-        zero = self.graph.values[index].constant == 0 and array in self.preset
+        number, place = self.words.text[index], f"&{run[0]}, {len(run)}"
+        zero = self.graph.values[index].constant == 0 and run[0].partition("[")[0] in self.preset
         if run[0] in self.apart:
-            own = f"&{run[0]}, {len(run)}"
-            return f"{macro}_OTHER_ZEROS({own});" if zero else f"{macro}_OTHERS({own}, {number});"
+            others = f"{self.language.prefix.upper()}_OTHER"
+            return f"{others}_ZEROS({place});" if zero else f"{others}S({place}, {number});"
         if zero:
-            return self._cleared(array, int(at), len(run))
+            return f"ZEROS({place});"
         if len(run) == 1:
             return f"{run[0]} = {self.language.everywhere(number, literal=True)};"
-        return f"FILL(&{run[0]}, {len(run)}, {number});"
-
-    def _cleared(self, array: str, first: int, size: int) -> str:
-        """Neighbours that become zero, if they are not so already."""
-        place = f"&{array}[{first}], {size}"
-        return f"ZEROS({place});" if array in self.preset else f"FILL({place}, 0.0);"
+        return f"FILL({place}, {number});"
 
     def _name(self, index: int, expression: str) -> None:
         """A unit becomes a variable."""

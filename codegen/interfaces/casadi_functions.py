@@ -91,10 +91,10 @@ def exported(
     with undisturbed(), doing(f"{task.algorithm} of {task.model.name} for CasADi"):
         (own, found), made = differentiated(task), list[Exported]()
         whole = {f"adj_{name}": pattern_of(x) for name, x in own.inputs.items()}
+        starts = [start for start, order in ORDERS.items() if order <= derivatives and start in only]
+        if any("jac_" in start for start in starts):
+            _check_slopes(task, own)
         try:
-            starts = [start for start, order in ORDERS.items() if order <= derivatives and start in only]
-            if any("jac_" in start for start in starts):
-                _check_slopes(task, own)
             felt = _read(own)
             for start in each(starts, KERNELS.__getitem__):
                 inputs, outputs = _expressions(start, own, found)

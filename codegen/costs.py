@@ -69,6 +69,8 @@ SOLVED = 24  # rows of a system from which loops solve it as fast as straight-li
 FACTORED = 30  # rows of a symmetric system from which loops make and factorise it (`sharing`): of 24 they take longer
 """With them come loops over columns (`column_loops`), which take less time at so many rows, and much less code."""
 
+FRICTIONAL = 2  # rows for each row with friction: their equations are not symmetric, and take twice the operations
+
 AWAITED = 40  # the same where straight-line code waits for solutions (`pv_osimf`)
 """Of 30 rows a call then takes a seventh longer, of 66 a third less."""
 

@@ -220,6 +220,19 @@ def test_where_all_c_has_loops_there_is_one_way(quadruped: Model, monkeypatch: p
     assert made.in_vectors is None
 
 
+def test_rows_with_friction_count_twice() -> None:
+    """There are no loops for others: 12 rows of a robot with few joints, or 15 without friction."""
+
+    def looped(name: str, *contacts: str) -> bool:
+        asked = task(codegen.load("solo12"), name, contacts=contacts)
+        return problem_of(asked, symbols_of(asked.signature[0]), loops=True).by_columns
+
+    points = [*LEGS, "FL_LOWER_LEG:3"]
+    assert looped("nsgs_derivatives", *(f"{point}:friction=0.7" for point in points))
+    assert not looped("nsgs_derivatives", *(f"{point}:friction=0.7" for point in LEGS))
+    assert not looped("pv_derivatives", *points)
+
+
 def test_where_loops_do_not_suit_limbs_are_in_step(quadruped: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as rows along the world's axes."""
     assert not differs_in_vectors(task(quadruped, "pv_derivatives", contacts=["FL_FOOT:3:in=world"]))

@@ -62,7 +62,7 @@ def test_it_depends_on_loops_and_on_how_long_results_are(monkeypatch: pytest.Mon
 def test_they_need_no_lanes() -> None:
     robot, style = codegen.load("chain:10"), Style(lanes=4)
     own = emitted("chain:10", INVERSE, style)
-    assert own.work(4) == 4 * (30 + 300)
+    assert own.work(4) == 16 + 4 * (3 * 16 + 3 * 112)  # each argument from a line of memory on
     assert own.many_stack(4, 8) == own.stack(8)
     assert "_WIDE" not in emit_lanes(header(robot, "chain:10", ()), own, style)
 
@@ -84,9 +84,12 @@ def test_many_states_are_those_one_by_one(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize(("compiler", "way"), diagonal(COMPILERS, ["aos", "soa"]))
-def test_states_in_rows_and_columns(tmp_path: Path, compiler: str, way: str) -> None:
-    """More states than go at once, and a remainder."""
+@pytest.mark.parametrize(("compiler", "way", "cached"), diagonal(COMPILERS, ["aos", "soa"], [3299, 1 << 21]))
+def test_states_in_rows_and_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: str, way: str, cached: int
+) -> None:
+    """More states than go at once, and a remainder; results that a cache holds, and such that are made there."""
+    monkeypatch.setattr("codegen.emission.spec.CACHED", cached)
     robot, style, n = codegen.load("chain:10"), Style(lanes=4), 11
     made = kernel(task(robot, INVERSE))
     written(emit_folder(header(robot, "arm", ()), (made,), style), tmp_path)

@@ -107,10 +107,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("compiler", COMPILERS[-1:])
-@pytest.mark.parametrize("way", ["aos", "soa"])
+@pytest.mark.parametrize(("way", "cached"), [("aos", 1 << 21), ("aos", 0), ("soa", 0)])
 @pytest.mark.parametrize(("algorithm", "alone"), [("crba", False), ("rnea_derivatives", True)])
-def test_functions_of_many_states(tmp_path: Path, compiler: str, algorithm: str, alone: bool, way: str) -> None:
-    """In lanes, and one after the other, whatever their scratch memory holds."""
+def test_functions_of_many_states(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: str, algorithm: str, alone: bool, way: str, cached: int
+) -> None:
+    """In lanes, and one after the other, whatever scratch memory holds; where a cache holds all results, or not."""
+    monkeypatch.setattr("codegen.emission.spec.CACHED", cached)
     own, style, files = made("solo12", algorithm)
     model, n = codegen.load("solo12"), 7
     assert emit_kernel(header(model, "arm", ()), own, style).one_by_one(4) is alone

@@ -124,20 +124,27 @@ def emit_lanes(header: Header, emitted: Emitted, style: Style) -> str:
 
 
 def _one_by_one(header: Header, emitted: Emitted, style: Style) -> str:
-    rows, place = [], 0
-    for number, a in enumerate(emitted.arguments):
-        rows.append({"number": number, "name": a.name, "written": a.written, "size": a.port.size, "place": place})
-        place += a.port.size
+    places, size = emitted.in_lines()
+    rows = [
+        {"number": number, "name": a.name, "written": a.written, "size": a.port.size, "place": place}
+        for number, (a, place) in enumerate(zip(emitted.arguments, places, strict=True))
+    ]
+    in_rows = [f"{row['name']} + state*step_{row['number']}" for row in rows]
+    in_work = [f"own + {place}" for place in places]
     return render(
         "states.c.jinja",
         **header.names,
         kernel=emitted,
         lanes=style.lanes,
         arguments=rows,
-        size=place,
+        size=size,
+        few=style.cached // sum(a.port.size for a in emitted.arguments if a.written),
         declarations=emitted.stepped("R"),
-        in_rows=[f"{row['name']} + state*step_{row['number']}" for row in rows],
-        in_work=[f"own + {row['place']}" for row in rows],
+        in_rows=in_rows,
+        in_work=in_work,
+        from_rows=[
+            to if a.written else given for a, given, to in zip(emitted.arguments, in_rows, in_work, strict=True)
+        ],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from codegen.emission.functions import Argument, Call, Function
@@ -27,6 +28,7 @@ from codegen.emission.spec import (
     ITERATIONS,
     KEPT,
     LEFT,
+    LINE,
     Header,
     JointRow,
     Kernel,
@@ -150,10 +152,15 @@ class Emitted:
         """Whether many states go one after the other: loops over columns whose matrices in lanes fit into no cache."""
         return self.columns and lanes > 1 and (self.span + self.variants[0].workspace) * lanes > self.fit
 
+    def in_lines(self) -> tuple[list[int], int]:
+        """Where arguments of one state lie if each begins with a line of memory, and how many reals that takes."""
+        ends = list(accumulate(-(-argument.port.size // LINE) * LINE for argument in self.arguments))
+        return [0, *ends[:-1]], ends[-1]
+
     def work(self, lanes: int) -> int:
         """Reals that a call on many states needs, with some to align them."""
         if self.one_by_one(lanes):
-            return lanes * sum(argument.port.size for argument in self.arguments)
+            return LINE + lanes * self.in_lines()[1]
         groups, size = self.groups(lanes)
         return lanes * (1 + lanes + groups * size)
 

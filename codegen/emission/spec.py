@@ -35,6 +35,12 @@ KEPT = 1 << 15
 LANES_FIT = 60_000
 """Reals of the states in lanes that a second-level cache holds; states with more go one after the other."""
 
+CACHED = 1 << 21
+"""Reals of the results of all states that are written where they go; more of them are made in a cache and copied."""
+
+LINE = 16
+"""Reals from which a line of memory begins for sure."""
+
 Registers = Literal["PACKS", "P8", "EIGHTS"]
 REGISTERS: tuple[Registers, ...] = ("PACKS", "P8", "EIGHTS")
 """What registers hold, from less to more, by the macros that say so (see `codegen.emission.variants`)."""
@@ -82,6 +88,11 @@ class Style:
     def fit(self) -> int:
         """How many reals of states in lanes a cache holds."""
         return LANES_FIT * (2 if self.dtype == "float32" else 1)
+
+    @property
+    def cached(self) -> int:
+        """How many reals of results of all states a cache holds."""
+        return CACHED * (2 if self.dtype == "float32" else 1)
 
     def language(self, prefix: str) -> Language:
         """The C that this style is written in, with this prefix."""

@@ -23,7 +23,7 @@ frame are short. Compilers take less time for several of them than for one."""
 HUGE = 20_000
 """Statements beyond which the text is as short as it can be."""
 
-HUGE_PARTS = 40_000, 640
+HUGE_PARTS = 35_000, 640
 """Statements beyond which parts are longer, and how long: what goes through memory from part to part is text, too."""
 
 TURNS = 16

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codegen.costs import looped_by_columns, looped_in_vectors
+from codegen.costs import FRICTIONAL, looped_by_columns, looped_in_vectors
 
 if TYPE_CHECKING:
     from codegen.lowering.problem import Problem
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def column_loops(problem: Problem) -> Problem:
     """The problem, for loops over columns if the algorithm has them, they suit the robot, and they pay."""
     needs = problem.request.needs
-    rows = sum(len(contact.rows) for contact in problem.contacts)
+    rows = sum(len(own.rows) * (1 if own.friction is None else FRICTIONAL) for own in problem.contacts)
     pairs = _pairs(problem.canonical.model)
     if not (needs.by_columns and _suits(problem) and looped_by_columns(pairs, rows, needs.small_vectors)):
         return problem

@@ -29,7 +29,7 @@ __all__ = ["Packed", "Roles", "pack"]
 
 WORTH = 0.9
 
-LONG = 75_000
+LONG = 60_000
 """Operations above which limbs do not go in step: C has these functions in both ways, and would be more than 2 MB."""
 
 _ROUNDS = (6, 1)  # with one, nothing is alike after something that is not, and nothing can go round in a circle

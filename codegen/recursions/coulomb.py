@@ -9,11 +9,12 @@ motion is opposed to the force, c_t + W lam = -alpha lam_t with alpha > 0. Witho
 with the Schur complement S = W_tt - W_tz W_zt / W_zz and r = c_t - W_tz c_z / W_zz. That is one equation of alpha
 (Bonnefon and Daviet, Quartic formulation of Coulomb 3D frictional contact, 2011), friction lam_z / |lam_t| = 1, whose
 left side is below one at alpha = 0, grows without bound, and almost linearly: Newton's method settles in a few steps.
+With the determinant of S + alpha both are polynomials of second order, lam_z itself, and |lam_t| squared.
 """
 
 from __future__ import annotations
 
-from casadi import SX, diag, dot, fmax, horzcat, if_else, logic_and, logic_not, norm_2, trace, vertcat
+from casadi import SX, diag, dot, fmax, horzcat, if_else, logic_and, logic_not, norm_2, sqrt, sumsqr, trace, vertcat
 
 from codegen.spatial import divisor
 from codegen.spatial.solve import VANISHING
@@ -30,30 +31,30 @@ def cone_force(W: SX, c: SX, friction: float) -> SX:
     W_zz, c_z = divisor(W[2, 2], W[2, 2], VANISHING * trace(W)), c[2]
     if not friction:
         return vertcat(0, 0, fmax(-c_z / W_zz, 0))
-    w = W[:2, 2] / W_zz
-    S, r = W[:2, :2] - w @ W[2, :2], c[:2] - w * c_z
+    w, z0 = W[:2, 2] / W_zz, -c_z / W_zz
+    S, r = W[:2, :2] - w @ W[2, :2], c[:2] + W[:2, 2] * z0
+    det, x = S[0, 0] * S[1, 1] - S[0, 1] ** 2, vertcat(S[0, 1] * r[1] - S[1, 1] * r[0], S[0, 1] * r[0] - S[0, 0] * r[1])
 
-    # the forces for an alpha, and how they change with it
-    def forces(alpha: SX, regular: bool = True) -> tuple[SX, SX, SX, SX]:
-        a, b, d = S[0, 0] + alpha, S[0, 1], S[1, 1] + alpha
-        size = a * d - b * b
-        scale = 1 / (size if regular else divisor(size, size, VANISHING * trace(W) ** 2))
-        t = vertcat(b * r[1] - d * r[0], b * r[0] - a * r[1]) * scale
-        change = vertcat(b * t[1] - d * t[0], b * t[0] - a * t[1]) * scale
-        return t, -c_z / W_zz - dot(w, t), change, -dot(w, change)
+    def forces(alpha: SX, size: SX) -> tuple[SX, SX]:
+        t = (x - alpha * r) / size
+        return t, z0 - dot(w, t)
 
-    # Newton's method, and halves of the interval that holds the root where it would leave this
-    t, z, dt, dz = forces(SX(0), regular=False)
+    t, z = forces(SX(0), divisor(det, det, VANISHING * trace(W) ** 2))
     stick, sticks = vertcat(t, z), norm_2(t) <= friction * z
-    low, high = SX(0), norm_2(r) * (1 + friction * norm_2(w)) / (TINY - friction * c_z / W_zz)
+    # Newton's method, and halves of the interval that holds the root where it would leave this; with det(S + alpha),
+    # friction lam_z is P, and |lam_t| squared is L
+    p0, p1, p2 = friction * (z0 * det - dot(w, x)), friction * (z0 * trace(S) + dot(w, r)), friction * z0
+    l0, l1, l2 = sumsqr(x), -dot(x, r), sumsqr(r)
+    low, high = SX(0), norm_2(r) * (1 + friction * norm_2(w)) / (TINY + friction * z0)
     alpha = low
     for _ in range(NEWTON):
-        length = norm_2(t) + TINY
-        ratio, slope = friction * z / length, friction * (dz - z * dot(t, dt) / length**2) / length
-        low, high = if_else(ratio < 1, alpha, low), if_else(ratio < 1, high, alpha)
-        near = alpha + (1 - ratio) / slope
+        p, h = p1 + alpha * p2, l1 + alpha * l2
+        P, L = p0 + alpha * p, l0 + alpha * (l1 + h)
+        length = sqrt(L)
+        low, high = if_else(length > P, alpha, low), if_else(length > P, high, alpha)
+        near = alpha + (length - P) / (p + alpha * p2 - P * h / (L + TINY))
         alpha = if_else(logic_and(low <= near, near <= high), near, (low + high) / 2)
-        t, z, dt, dz = forces(alpha)
+    t, z = forces(alpha, det + alpha * (trace(S) + alpha))
     slide = vertcat(t * (friction * z / (norm_2(t) + TINY)), z)
     return if_else(c_z < 0, if_else(sticks, stick, slide), 0)
 

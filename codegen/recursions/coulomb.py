@@ -41,7 +41,7 @@ def cone_force(W: SX, c: SX, friction: float) -> SX:
 
     t, z = forces(SX(0), divisor(det, det, VANISHING * trace(W) ** 2))
     stick, sticks = vertcat(t, z), norm_2(t) <= friction * z
-    # with det(S + alpha), friction lam_z is P, and |lam_t| squared is L
+    # polynomials of alpha: P is friction lam_z det(S + alpha), L the square of |lam_t| det(S + alpha), h is L' / 2
     p0, p1, p2 = friction * (z0 * det - dot(w, x)), friction * (z0 * trace(S) + dot(w, r)), friction * z0
     l0, l1, l2 = sumsqr(x), -dot(x, r), sumsqr(r)
     # Halley's method, first for S as it is along r, and halves of the interval that holds the root where it leaves this

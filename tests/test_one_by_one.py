@@ -94,6 +94,7 @@ def test_states_in_rows_and_columns(
     made = kernel(task(robot, INVERSE))
     written(emit_folder(header(robot, "arm", ()), (made,), style), tmp_path)
     sources = ["arm_rnea_derivatives.c", "arm_rnea_derivatives_lanes.c"]
+    assert f"if (n <= {cached // 300})" in (tmp_path / sources[1]).read_text(encoding="utf-8")
     compiled(compiler, tmp_path, "-std=c99", "-O1", *WARNINGS, "-shared", "-fPIC", *sources, "-lm", "-o", "arm.so")
     states = [robot.random(seed) for seed in range(n)]
     given = [np.array(x) for x in zip(*states, strict=True)]

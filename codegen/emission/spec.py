@@ -39,7 +39,7 @@ CACHED = 1 << 21
 """Reals of the results of all states that are written where they go; more of them are made in a cache and copied."""
 
 LINE = 16
-"""Reals from which a line of memory begins for sure."""
+"""Behind the beginning of a line of memory another one begins after every so many reals, in both precisions."""
 
 Registers = Literal["PACKS", "P8", "EIGHTS"]
 REGISTERS: tuple[Registers, ...] = ("PACKS", "P8", "EIGHTS")

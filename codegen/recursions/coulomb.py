@@ -8,7 +8,7 @@ motion is opposed to the force, c_t + W lam = -alpha lam_t with alpha > 0. Witho
 
 with the Schur complement S = W_tt - W_tz W_zt / W_zz and r = c_t - W_tz c_z / W_zz. That is one equation of alpha
 (Bonnefon and Daviet, Quartic formulation of Coulomb 3D frictional contact, 2011), friction lam_z / |lam_t| = 1, whose
-left side is below one at alpha = 0, grows without bound, and almost linearly: Halley's method settles in a few steps.
+left side is below one at alpha = 0, grows without bound, and almost linearly: Newton's method settles in a few steps.
 Times the determinant of S + alpha, lam_z and |lam_t| are a polynomial of second order and the root of one.
 """
 
@@ -19,7 +19,7 @@ from casadi import SX, diag, dot, fmax, horzcat, if_else, logic_and, logic_not, 
 from codegen.spatial import divisor
 from codegen.spatial.solve import VANISHING
 
-HALLEY = 5  # steps, each of which cubes the error: rounding is left where forces and motions are closely coupled, too
+NEWTON = 8  # steps, each of which squares the error: rounding is left where forces and motions are closely coupled, too
 TINY = 1e-30  # keeps forces of length zero from dividing by it
 
 
@@ -44,18 +44,15 @@ def cone_force(W: SX, c: SX, friction: float) -> SX:
     # polynomials of alpha: P is friction lam_z det(S + alpha), L the square of |lam_t| det(S + alpha), h is L' / 2
     p0, p1, p2 = friction * (z0 * det - dot(w, x)), friction * (z0 * trace(S) + dot(w, r)), friction * z0
     l0, l1, l2 = sumsqr(x), -dot(x, r), sumsqr(r)
-    # Halley's method, first for S as it is along r, and halves of the interval that holds the root where it leaves this
-    size, along = sqrt(l2), friction * dot(w, r)
-    low, high = SX(0), size * (1 + friction * norm_2(w)) / (TINY + p2)
-    alpha = fmax((size - along) / (TINY + p2) - (trace(S) - l1 / (l2 + TINY)), 0)
-    for _ in range(HALLEY):
+    # Newton's method, and halves of the interval that holds the root where it would leave this
+    low, high = SX(0), norm_2(r) * (1 + friction * norm_2(w)) / (TINY + p2)
+    alpha = low
+    for _ in range(NEWTON):
         p, h = p1 + alpha * p2, l1 + alpha * l2
         P, L = p0 + alpha * p, l0 + alpha * (l1 + h)
-        lacks, slope, inverse = P - sqrt(L), p + alpha * p2, 1 / (L + TINY)
-        u = h * inverse
-        low, high = if_else(lacks < 0, alpha, low), if_else(lacks < 0, high, alpha)
-        first, second = slope - P * u, p2 - slope * u + P * (1.5 * u**2 - 0.5 * l2 * inverse)
-        near = alpha - lacks * first / (first**2 - lacks * second)
+        length = sqrt(L)
+        low, high = if_else(length > P, alpha, low), if_else(length > P, high, alpha)
+        near = alpha + (length - P) / (p + alpha * p2 - P * h / (L + TINY))
         alpha = if_else(logic_and(low <= near, near <= high), near, (low + high) / 2)
     t, z = forces(alpha, det + alpha * (trace(S) + alpha))
     slide = vertcat(t * (friction * z / (norm_2(t) + TINY)), z)

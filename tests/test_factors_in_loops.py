@@ -1,4 +1,5 @@
-"""Factors of symmetric matrices and what is solved by them: as straight-line code, in C, and with what goes on."""
+"""Factors of symmetric matrices and what is solved by them, and by elimination: as straight-line code, in C, and with
+what goes on."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from casadi import SX, Function, sum1, vec
+from casadi import SX, Function, sum1, trace, vec
 from compilers import COMPILERS
 from graph_cases import header
 from multiply_in_c import of_many_states, of_one_state
@@ -23,9 +24,9 @@ from codegen.ir.interpreter import interpret
 from codegen.ir.merged import merged
 from codegen.ir.products import WithProducts, straight_line
 from codegen.recursions.factors import LoopedLDL, NumberedLDL
-from codegen.recursions.products import Product
+from codegen.recursions.products import Product, Result
 from codegen.recursions.scaling import negated
-from codegen.recursions.systems import Factored
+from codegen.recursions.systems import Factored, Solved
 from codegen.spatial.solve import VANISHING
 from codegen.tracing.products import with_loops, with_products
 from codegen.tracing.sharing import Sharing
@@ -37,13 +38,13 @@ if TYPE_CHECKING:
 
     Array = np.ndarray
 
-N, COLUMNS = 17, 9  # rows, and columns of right sides
+N, COLUMNS = 25, 9  # rows, as many as loops solve, and columns of right sides
 RNG = np.random.default_rng(3)
 BASE, WIDE = RNG.uniform(-1, 1, (N, N)), RNG.uniform(-1, 1, (N, COLUMNS))
 NUMBERS = RNG.uniform(0.5, 1.5, N)
 DEPENDENT = 7  # the row that is that before it
 
-CASES = ("definite", "semidefinite", "sized")
+CASES = ("definite", "semidefinite", "sized", "unsymmetric")
 
 
 def matrix(x: SX, name: str) -> SX:
@@ -58,8 +59,27 @@ def matrix(x: SX, name: str) -> SX:
     return rows * (scale @ scale.T)
 
 
+def unsymmetric(x: SX) -> SX:
+    """A matrix with pivots of both signs, one of whose rows is a multiple of the next."""
+    base = BASE + N * np.eye(N)
+    base[DEPENDENT - 1] = base[DEPENDENT]
+    base[[2, -1]] *= -1
+    return x * SX(base)
+
+
+def solution(numbers: Array) -> list[Array]:
+    """That of B and what is added, without the row that depends on the next; then the status."""
+    x = SX.sym("x", N)
+    A = np.array(Function("A", [x], [unsymmetric(x)])(numbers))
+    left, found = [k for k in range(N) if k != DEPENDENT - 1], WIDE.copy()
+    found[left] += np.linalg.solve(A[np.ix_(left, left)], (WIDE * numbers[:, None])[left])
+    return [found, np.array(1.0)]
+
+
 def exact(numbers: Array, name: str) -> list[Array]:
     """The results at these numbers."""
+    if name == "unsymmetric":
+        return solution(numbers)
     x = SX.sym("x", N)
     A = np.array(Function("A", [x], [matrix(x, name)])(numbers))
     left = [k for k in range(N) if name == "definite" or k != DEPENDENT]
@@ -79,14 +99,20 @@ def traced(name: str) -> WithProducts:
     x = SX.sym("x", N)
     sharing, A = Sharing([x]), matrix(x, name)
     size = SX(2.0) * A[0, 0] if name == "sized" else None
+    if name == "unsymmetric":
+        return looped(x, (Solved(unsymmetric(x), SX(WIDE) * x, SX(WIDE), trace(matrix(x, "definite"))),))
     factors = LoopedLDL(Factored(A, 0.0 if name == "definite" else VANISHING, size))
     once = NumberedLDL(factors, sharing.numbers).solve(x)
     again = NumberedLDL(factors, sharing.numbers).solve(x * x * x + once * x)
     B = SX(WIDE) * x
     half = negated(factors.scale(factors.forward(SX.eye(N))))
-    results = (factors.solve(B), half, again, sum1(once))
+    return looped(x, (factors.solve(B), half, again, sum1(once)), sharing.opened)
+
+
+def looped(x: SX, results: tuple[Result, ...], opened: tuple[tuple[SX, Result], ...] = ()) -> WithProducts:
+    """The function of x that has these results."""
     outputs = tuple(Port(f"y{k}", tuple(own.shape)) for k, own in enumerate(results))
-    kept = with_products(results, outputs, 0, Stages((x,), (Port("x", (N,)),), sharing.opened))
+    kept = with_products(results, outputs, 0, Stages((x,), (Port("x", (N,)),), opened))
     function = Function("f", [x, *kept.symbols], [vec(own.T) for own in kept.matrices], {"live_variables": False})
     graph = from_casadi(function, (Port("x", (N,)), *kept.opened), kept.ports, "multiply")
     found = merged(with_loops(with_status(graph), kept, outputs))

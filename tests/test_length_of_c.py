@@ -76,7 +76,7 @@ def test_many_rows_of_contacts_stay_below_it(name: str, contacts: str) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("robot", "rows"),
-    [("talos", "3:friction=0.7"), ("talos", "foot-0.2x0.1:friction=0.7:spatial"), ("atlas_shadow", "3:friction=0.7")],
+    [(robot, rows) for robot in HELD for rows in ("3:friction=0.7", "foot-0.2x0.1:friction=0.7:spatial")],
 )
 @pytest.mark.parametrize("name", ["nsgs_derivatives", "nsgs_step_derivatives"])
 def test_contacts_with_friction_stay_below_it(robot: str, rows: str, name: str) -> None:

@@ -46,6 +46,6 @@ def frictional(tree: Tree, lam0: SX) -> Solver:
                 (lam,) = step(lam)
             return lam
 
-        return Dual(solve, lambda lack, lam: law.changes(-lack, lam), symmetric=False)
+        return Dual(solve, lambda lack, lam: law.changes(-lack, lam, parts), symmetric=False)
 
     return solver

@@ -225,9 +225,7 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
     zero, mirror, macro = "ALL(0.0)", f"{header.c_prefix}_mirror", header.c_prefix.upper()
     if isinstance(loops, Copies):
         return loops.lines(zero)
-    if isinstance(loops, Elimination):
-        return loops.lines("T", "ALL(1.0)")
-    if isinstance(loops, Factorisation | Substitutions):
+    if isinstance(loops, Elimination | Factorisation | Substitutions):
         return loops.lines(words_of(header.c_prefix))
     if isinstance(loops, Segments):
         alone = all(own.port.name in apart for own in loops.products)
@@ -265,9 +263,7 @@ def scalar(loops: Loops, real: str) -> tuple[str, ...]:
     """The same with single numbers, of this type."""
     if isinstance(loops, Copies):
         return loops.lines("0")
-    if isinstance(loops, Elimination):
-        return loops.lines(real, f"({real})1")
-    if isinstance(loops, Factorisation | Substitutions):
+    if isinstance(loops, Elimination | Factorisation | Substitutions):
         return loops.lines(scalar_words(real))
     if isinstance(loops, Segments):
         return along(loops, real, "0", _mirrored(loops, ""))

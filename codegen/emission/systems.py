@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from codegen.emission.factors import LoopWords
     from codegen.ir.systems import SolvedSystem
 
 
@@ -35,25 +36,27 @@ class Elimination:
     @property
     def taken(self) -> dict[str, str]:
         """The ports that they read, by the names of their arguments."""
-        return dict(zip(("matrix", "right", "plus"), self.product.takes, strict=False))
+        return dict(self.product.arguments)
 
     @property
     def made(self) -> dict[str, str]:
         """The ports that they write, by the names of their arguments."""
-        return {"to": self.product.port.name, "work": self.product.work.name}
+        return dict(zip(("to", "work", "status"), (port.name for port in self.product.ports), strict=False))
 
     def reads(self) -> Iterator[tuple[str, Sequence[int], Sequence[int]]]:
         """What they read of matrices."""
         rows, columns = (range(size) for size in self.product.port.shape)
-        yield from ((name, rows, rows if name == self.product.matrix else columns) for name in self.product.takes)
+        read = {"matrix": (rows, rows), "right": (rows, columns), "plus": (rows, columns), "from": ([0], [0])}
+        yield from ((name, *read[argument]) for argument, name in self.product.arguments)
 
-    def lines(self, real: str, one: str) -> tuple[str, ...]:
-        """The lines of their C function on this type, with what C calls one."""
-        rows, columns = self.product.port.shape
+    def lines(self, word: LoopWords) -> tuple[str, ...]:
+        """The lines of their C function in these words."""
+        (rows, columns), vanishing = self.product.port.shape, self.product.vanishing
         text = render(
             "system.jinja",
-            real=real,
-            one=one,
+            word=word,
+            part=vanishing.part if vanishing else 0.0,
+            huge=vanishing.huge if vanishing else 0.0,
             rows=rows,
             columns=columns,
             plus=bool(self.product.plus),

@@ -129,7 +129,8 @@ def _of_system(own: SolvedSystem, known: Known) -> Count:
         add += int(np.count_nonzero(x & known[own.plus]))
         x |= known[own.plus]
     known[own.port.name] = x
-    return Count(add=add, mul=mul, div=len(H))
+    found, n = Count(add=add, mul=mul, div=len(H)), len(H)
+    return added([found, Count(add=n + n - 1, mul=1 + n, other=2 * n)]) if own.vanishing else found
 
 
 def _of_factors(own: FactoredMatrix) -> Count:

@@ -41,6 +41,11 @@ class Vanishing:
     def __str__(self) -> str:
         return f"pivots of {self.part} of {self.size or 'the trace'} vanish"
 
+    def renamed(self, now: Callable[[str], str]) -> Vanishing:
+        """The same with other names of ports."""
+        status = replace(self.status, name=now(self.status.name))
+        return replace(self, status=status, size=self.size and now(self.size))
+
 
 @dataclass(frozen=True, slots=True)
 class FactoredMatrix:
@@ -67,10 +72,7 @@ class FactoredMatrix:
     def renamed(self, now: Callable[[str], str]) -> FactoredMatrix:
         """The same with other names of ports."""
         own, vanishing = replace(self.port, name=now(self.port.name)), self.vanishing
-        if vanishing:
-            status = replace(vanishing.status, name=now(vanishing.status.name))
-            vanishing = replace(vanishing, status=status, size=vanishing.size and now(vanishing.size))
-        return replace(self, port=own, matrix=now(self.matrix), vanishing=vanishing)
+        return replace(self, port=own, matrix=now(self.matrix), vanishing=vanishing and vanishing.renamed(now))
 
     def patterns(self) -> dict[str, Pattern]:
         """Where what it makes may differ from zero."""

@@ -296,10 +296,10 @@ class WithProducts:
         for own in self.steps:
             if isinstance(own, GraphMap):
                 known |= own.laid([np.ones(len(result), bool) for result in own.kernel.results])
-            elif isinstance(own, GraphCall | FactoredMatrix):
+            elif isinstance(own, GraphCall | FactoredMatrix | SolvedSystem):
                 known |= own.patterns()
             else:
-                known[own.port.name] = own.pattern() if isinstance(own, SolvedSystem) else own.pattern(known)
+                known[own.port.name] = own.pattern(known)
         return known
 
 
@@ -337,7 +337,7 @@ def expanded(blocked: WithProducts) -> Graph:
             right = [index for index in known.get(product.right, ()) if values[index].op != INPUT]
             _label(values, labels, zero, right or known[product.factors])
         elif isinstance(product, SolvedSystem):
-            known[product.port.name] = tuple(product.entries(values, zero, known))
+            known |= product.entries(values, zero, known)
             _label(values, labels, zero, known[product.right])
         elif isinstance(product, CopiedMatrix):
             known[product.port.name] = tuple(product.entries(zero, known, shapes))

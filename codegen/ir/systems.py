@@ -7,6 +7,7 @@ symmetric, allows (`codegen.spatial.eliminate`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from codegen.ir.factors import Vanishing
     from codegen.ir.graph import Port
 
     Pattern = NDArray[np.bool_]
@@ -26,13 +28,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SolvedSystem:
-    """port = plus + matrix^-1 right, each by the name of its port; `work` is an array for the factors of the matrix."""
+    """port = plus + matrix^-1 right, each by the name of its port; `work` is an array for the factors of the matrix.
+
+    Pivots may be `vanishing`, of either sign, beside a size at a port.
+    """
 
     port: Port
     work: Port
     matrix: str
     right: str
     plus: str = ""
+    vanishing: Vanishing | None = None
     symmetric: bool = False
 
     def __str__(self) -> str:
@@ -41,27 +47,39 @@ class SolvedSystem:
     @property
     def takes(self) -> tuple[str, ...]:
         """The names of what it takes."""
-        return (self.matrix, self.right, self.plus) if self.plus else (self.matrix, self.right)
+        return tuple(name for _, name in self.arguments)
+
+    @property
+    def arguments(self) -> tuple[tuple[str, str], ...]:
+        """The same by what they are."""
+        size = self.vanishing.size if self.vanishing else ""
+        named = {"matrix": self.matrix, "right": self.right, "plus": self.plus, "from": size}
+        return tuple(pair for pair in named.items() if pair[1])
 
     @property
     def ports(self) -> tuple[Port, ...]:
         """What it makes, the array for its factors with it."""
-        return self.port, self.work
+        return (self.port, self.work, self.vanishing.status) if self.vanishing else (self.port, self.work)
 
     def renamed(self, now: Callable[[str], str]) -> SolvedSystem:
         """The same with other names of ports."""
-        port, work = (replace(own, name=now(own.name)) for own in self.ports)
-        return SolvedSystem(port, work, now(self.matrix), now(self.right), self.plus and now(self.plus))
+        port, work = (replace(own, name=now(own.name)) for own in (self.port, self.work))
+        vanishing = self.vanishing and self.vanishing.renamed(now)
+        return SolvedSystem(port, work, now(self.matrix), now(self.right), self.plus and now(self.plus), vanishing)
 
-    def pattern(self) -> Pattern:
-        """Where it may differ from zero: anywhere."""
-        return np.ones(self.port.shape, bool)
+    def patterns(self) -> dict[str, Pattern]:
+        """Where what it makes may differ from zero: anywhere."""
+        return {port.name: np.ones(port.shape, bool) for port in self.ports}
 
-    def entries(self, values: list[Value], zero: int, known: Mapping[str, Sequence[int]]) -> list[int]:
-        """Row by row the values of its entries, appended to the others."""
+    def entries(self, values: list[Value], zero: int, known: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+        """The values of what it makes, row by row and by ports, but the factors; they are appended to the others."""
 
         def put(op: str, *args: int) -> int:
             values.append(Value(op, args))
+            return len(values) - 1
+
+        def constant(number: float) -> int:
+            values.append(Value(CONST, constant=number))
             return len(values) - 1
 
         def less(x: int, factor: int, y: int) -> int:
@@ -82,10 +100,14 @@ class SolvedSystem:
             for name, size in ((self.matrix, rows), (self.right, columns), (self.plus, columns))
         )
         left = eliminations(np.array([[index != zero for index in row] for row in H]))
-        inverse = [zero] * rows
-        values.append(Value(CONST, constant=1.0))
-        one = len(values) - 1
+        inverse, tests, one, huge, least = [zero] * rows, list[int](), constant(1.0), zero, zero
+        if self.vanishing:
+            huge = constant(self.vanishing.huge)
+            least = put("mul", constant(self.vanishing.part), known[self.vanishing.size][0])
         for r in reversed(range(rows)):
+            if self.vanishing:
+                tests.append(put("le", put("fabs", H[r][r]), least))
+                H[r][r] = put("add", H[r][r], put("mul", huge, tests[-1]))
             inverse[r] = put("div", one, H[r][r])
             for up in left[r]:
                 factor = put("mul", H[up][r], inverse[r]) if H[up][r] != zero else zero
@@ -98,7 +120,10 @@ class SolvedSystem:
             x[r] = [y if y == zero else put("mul", inverse[r], y) for y in x[r]]
         if plus:
             x = [[_sum(put, zero, y, z) for y, z in zip(*pair, strict=True)] for pair in zip(plus, x, strict=True)]
-        return [index for row in x for index in row]
+        found = {self.port.name: tuple(index for row in x for index in row)}
+        if self.vanishing:
+            found[self.vanishing.status.name] = (reduce(partial(put, "add"), tests),)
+        return found
 
 
 def _sum(put: Callable[..., int], zero: int, y: int, z: int) -> int:

@@ -12,6 +12,7 @@ from casadi import SX
 from codegen.recursions.expansion import entries
 from codegen.recursions.factors import Factors, NumberedLDL
 from codegen.recursions.products import Result, substituted
+from codegen.recursions.systems import Solved
 from codegen.spatial import LDL, ldl, semidefinite_ldl
 
 Called = Callable[..., tuple[Any, ...]]
@@ -52,6 +53,9 @@ class Parts(Protocol):
 
     def ldl(self, matrix: SX, part: float = 0.0, size: SX | None = None) -> Factors | NumberedLDL:
         """The same for expressions."""
+
+    def solved(self, system: Solved) -> Result:
+        """The solution of a system, with any pivots: entry by entry where it is small."""
 
     @property
     def opened(self) -> tuple[tuple[SX, Result], ...]:
@@ -96,6 +100,10 @@ class Inline:
     def ldl(self, matrix: SX, part: float = 0.0, size: SX | None = None) -> LDL:
         """The same."""
         return semidefinite_ldl(matrix, size, part) if part else ldl(matrix)
+
+    def solved(self, system: Solved) -> SX:
+        """It, entry by entry."""
+        return self.numbers(system)
 
 
 INLINE = Inline()

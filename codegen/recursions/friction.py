@@ -14,9 +14,12 @@ from dataclasses import dataclass
 
 from casadi import SX, diagcat, fabs, if_else, sumsqr, trace, vertcat
 
+from codegen.recursions.composition import Parts
 from codegen.recursions.coulomb import branch, cone_force, lack
+from codegen.recursions.products import Result, times_left
+from codegen.recursions.systems import Solved
 from codegen.recursions.tree import LoweredContact
-from codegen.spatial import divisor, eliminated, semidefinite_ldl
+from codegen.spatial import eliminated, semidefinite_ldl
 from codegen.spatial.solve import VANISHING
 
 WITHOUT = 1e35  # what vanishing pivots of a step become: it leaves their directions out
@@ -47,7 +50,7 @@ class Friction:
     def step(self, c: SX, lam: SX) -> SX:
         """Forces after one step of Newton's method, if they lack less than before."""
         T, E, H = self._branches(c, lam)
-        least = self._least
+        least = VANISHING * self._size
         lacks = E @ (T @ (c + self.W @ lam)) + H @ (T @ lam)
         change = eliminated(E @ (T @ self.W @ T.T) + H, lacks, lambda d: if_else(fabs(d) > least, d, WITHOUT))
         found = lam - T.T @ change
@@ -58,11 +61,10 @@ class Friction:
         motion = c + self.W @ lam
         return vertcat(*[lack(self.W[e.rows, e.rows], motion[e.rows], lam[e.rows], e.friction) for e in self.contacts])
 
-    def changes(self, c: SX, lam: SX) -> SX:
+    def changes(self, c: SX, lam: SX, parts: Parts) -> Result:
         """How forces that obey the law change with c (m x m); with independent rows, or the status tells."""
         T, E, H = self._branches(c, lam)
-        least = self._least
-        return -(T.T @ eliminated(E @ (T @ self.W @ T.T) + H, E @ T, lambda d: divisor(d, fabs(d), least)))
+        return times_left(-T.T, parts.solved(Solved(E @ (T @ self.W @ T.T) + H, E @ T, size=self._size)))
 
     def _branches(self, c: SX, lam: SX) -> tuple[SX, SX, SX]:
         """T, E and H of all rows."""
@@ -72,6 +74,6 @@ class Friction:
         return T, E, H
 
     @property
-    def _least(self) -> SX:
-        """The size up to which pivots are those of rows that depend on others."""
-        return VANISHING * trace(self.W) / self.W.size1()
+    def _size(self) -> SX:
+        """What pivots are compared with: those of rows that depend on others vanish beside it."""
+        return trace(self.W) / self.W.size1()

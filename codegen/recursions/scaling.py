@@ -67,8 +67,7 @@ def _scaled(matrix: Result, factor: SX | float, now: Callable[[Result], Result],
     if isinstance(matrix, BlockMatrix):
         return matrix.of([*map(now, matrix.factors)])
     if isinstance(matrix, Solved):
-        parts = matrix.factors[1:]
-        return matrix.of([matrix.matrix, *map(now, parts)])
+        return replace(matrix, right=now(matrix.right), plus=None if matrix.plus is None else now(matrix.plus))
     if isinstance(matrix, Substituted) and matrix.way == "scale" and not isinstance(factor, SX) and factor == -1.0:
         return replace(matrix, negative=not matrix.negative)
     if isinstance(matrix, Product):

@@ -6,18 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from casadi import SX, Sparsity
+from casadi import SX, Sparsity, fabs
 
-from codegen.spatial import eliminated
+from codegen.spatial import divisor, eliminated
+from codegen.spatial.solve import VANISHING
 
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """plus + matrix^-1 right, by Gauss's elimination as `codegen.spatial.eliminate` has it."""
+    """plus + matrix^-1 right, by Gauss's elimination as `codegen.spatial.eliminate` has it.
+
+    With a `size` (1 x 1), pivots of at most this part of it, of either sign, leave their directions out, as
+    `codegen.spatial.divisor` has it.
+    """
 
     matrix: Any
     right: Any
     plus: Any | None = None
+    size: Any | None = None
     symmetric: bool = False
 
     def __str__(self) -> str:
@@ -32,17 +38,20 @@ class Solved:
     @property
     def factors(self) -> tuple[Any, ...]:
         """What it takes."""
-        return (self.matrix, self.right) if self.plus is None else (self.matrix, self.right, self.plus)
+        return self.matrix, self.right, *(x for x in (self.plus, self.size) if x is not None)
 
     def of(self, factors: Sequence[Any]) -> Solved:
         """The same of other matrices."""
-        matrix, right, *plus = factors
-        return replace(self, matrix=matrix, right=right, plus=next(iter(plus), None))
+        matrix, right, *others = factors
+        plus = None if self.plus is None else others[0]
+        return replace(self, matrix=matrix, right=right, plus=plus, size=None if self.size is None else others[-1])
 
     def entries(self, factors: Sequence[SX]) -> SX:
         """The result, entry by entry."""
-        matrix, right, *plus = factors
-        return sum(plus, eliminated(matrix, right))
+        own = self.of(factors)
+        least = None if own.size is None else VANISHING * own.size
+        solved = eliminated(own.matrix, own.right, None if least is None else lambda d: divisor(d, fabs(d), least))
+        return solved if own.plus is None else own.plus + solved
 
 
 Way = Literal["forward", "scale", "backward"]

@@ -23,7 +23,7 @@ from codegen.recursions.expansion import entries, multiplications, unrolled
 from codegen.recursions.panels import Panel
 from codegen.recursions.products import MaskedProduct, Product, made_in
 from codegen.recursions.systems import Factored, Solved, Substituted
-from codegen.spatial.solve import HUGE
+from codegen.spatial.solve import HUGE, VANISHING
 from codegen.tracing.stages import NONE, Stages
 from codegen.tracing.status import with_status
 
@@ -191,17 +191,19 @@ def _product(
     product: Product | MaskedProduct | BlockMatrix | Solved | Factored | Substituted, port: Port, names: Sequence[str]
 ) -> AnyProduct:
     """The product at a port, of matrices of these names."""
+    status = Port(f"{port.name}_status", ())
     if isinstance(product, Factored):
         matrix, *sizes = names
-        status = Port(f"{port.name}_status", ())
         vanishing = Vanishing(status, product.part, HUGE, "".join(sizes)) if product.part else None
         return FactoredMatrix(port, matrix, vanishing)
     if isinstance(product, Substituted):
         factors, *rights = names
         return Substitution(port, factors, "".join(rights), product.way, product.negative)
     if isinstance(product, Solved):
-        n, (matrix, right, *plus) = product.shape[0], names
-        return SolvedSystem(port, Port(f"{port.name}_factors", (n, n)), matrix, right, "".join(plus))
+        n, (matrix, right, *others) = product.shape[0], names
+        added = "" if product.plus is None else others[0]
+        pivots = None if product.size is None else Vanishing(status, VANISHING, HUGE, others[-1])
+        return SolvedSystem(port, Port(f"{port.name}_factors", (n, n)), matrix, right, added, pivots)
     if isinstance(product, BlockMatrix):
         pairs = zip(names, product.blocks, strict=True)
         return CopiedMatrix(port, tuple(CopiedBlock(x, b.row, b.column, b.first, b.columns) for x, b in pairs))

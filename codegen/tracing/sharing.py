@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, Function, project, vec
 
-from codegen.costs import AWAITED, CALLED, FACTORED
+from codegen.costs import AWAITED, CALLED, FACTORED, SOLVED
 from codegen.ir.products import TILE
 from codegen.recursions.calls import Body, Call, Output
 from codegen.recursions.composition import INLINE
 from codegen.recursions.factors import LoopedLDL, NumberedLDL
 from codegen.recursions.panels import Panel
 from codegen.recursions.products import MaskedProduct, leaves, made_in, rebuilt, substituted
-from codegen.recursions.systems import Factored
+from codegen.recursions.systems import Factored, Solved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -134,6 +134,10 @@ class Sharing:
         if matrix.shape[0] < AWAITED:
             return INLINE.ldl(matrix, part, size)
         return NumberedLDL(LoopedLDL(Factored(matrix, part, size)), self.numbers)
+
+    def solved(self, system: Solved) -> Result:
+        """The solution of a system: entry by entry where it is small."""
+        return INLINE.solved(system) if system.shape[0] < SOLVED else system
 
     def _long(self, own: Body, least: int | None) -> bool:
         """Whether a function is long, and has matrices wide enough for loops."""

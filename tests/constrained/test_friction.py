@@ -118,6 +118,22 @@ def test_derivatives(build: Callable[..., Any], name: str) -> None:
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
 
 
+@pytest.mark.thorough
+def test_derivatives_of_many_points() -> None:
+    """Eight of Talos: a loop solves for changes of forces. They are those at the solution, from which they start."""
+    robot = codegen.load("talos")
+    ends = (("", "sole_link"), ("leg_", "4_link"), ("gripper_", "base_link"), ("arm_", "4_link"))
+    frames = [f"{limb}{side}_{end}" for limb, end in ends for side in ("left", "right")]
+    contacts = tuple(robot.contact(frame, 3, friction=0.7) for frame in frames)
+    slopes = codegen.build(robot, "nsgs_derivatives", contacts=contacts, parameters=("lam0",))
+    settled = codegen.build(robot, "nsgs", contacts=contacts, iterations=20)
+    for seed in range(5):
+        q, v, tau = robot.random(seed)
+        expected = ORACLE["nsgs_derivatives"](robot, q, v, tau, contacts=contacts)
+        for mine, theirs in zip(slopes(q, v, tau, lam0=settled(q, v, tau).lam), expected, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
+
+
 @pytest.mark.parametrize("friction", [0.5, None])
 def test_directions_in_which_nothing_moves(build: Callable[..., Any], friction: float | None) -> None:
     """An arm in a plane, whose tip stays in it: W has a row of zeros. A tip that is held is held along the others."""

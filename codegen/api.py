@@ -164,7 +164,7 @@ def generate(
     cpu: str | None = None,
     backend: str = "c",
     interfaces: Sequence[str] = (),
-    derivative_order: int = 2,
+    derivative_order: int | None = None,
     on_singular: str = "ignore",
     directions: int = 1,
     derivatives: Sequence[str] = (),
@@ -184,9 +184,9 @@ def generate(
     holds the patterns of matrices; with `sections` comments say where the phases of an algorithm begin. `single_header`
     writes one header in place of the folder, with all definitions behind the macro PREFIX_IMPLEMENTATION.
     `interfaces` are what shall call the functions too (`casadi`, `acados`, `crocoddyl`, `fatrop`; with lanes `jax` and
-    `torch`): that adds sources with derivatives up to the `derivative_order` (0 to 2). `on_singular="fail"` makes
-    CasADi's functions fail where a status is not 0, and `directions=4` adds products of derivatives by four directions
-    at once to them.
+    `torch`): that adds sources with derivatives up to the `derivative_order` (0 to 2; by default 2, for CasADi that of
+    `to_casadi`). `on_singular="fail"` makes CasADi's functions fail where a status is not 0, and `directions=4` adds
+    products of derivatives by four directions at once to them.
     `libraries` are targets by zig's names (`aarch64-linux-gnu`, `x86_64-windows-gnu`, `aarch64-macos`): for each the C
     is compiled to lib/TARGET too, as a shared or (`static`) a static library, for the processor `cpu` by zig's name
     (default: any of the target's). BuildError if zig is not installed (`pip install rigidc[zig]`), or for other names.

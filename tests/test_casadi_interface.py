@@ -482,6 +482,19 @@ def test_jacobians_are_not_too_large(tmp_path, monkeypatch):
     codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("casadi",), derivative_order=0)
 
 
+def test_derivatives_have_none_by_default(tmp_path):
+    """Which would be long: CasADi gets the value alone, others what they get of any function."""
+    for order, starts in ((None, {""}), (1, {"", "jac_", "fwd1_", "adj1_"})):
+        names, out = ("aba_derivatives",), tmp_path / str(order)
+        codegen.generate(loaded(ARM), names, out, prefix="my", interfaces=("casadi",), derivative_order=order)
+        text = (out / "my_aba_derivatives_casadi.c").read_text()
+        exported = {start for start in casadi_functions.ORDERS if f"int {start}my_aba_derivatives_casadi_n_in" in text}
+        assert exported == starts
+    value = codegen.to_casadi(loaded(ARM), "aba_derivatives")
+    with pytest.raises(RuntimeError, match="Derivatives cannot be calculated"):
+        value.jacobian()
+
+
 @pytest.mark.thorough
 def test_jacobians_column_by_column_take_few_more_operations_than_dense_derivatives():
     solo = codegen.load("solo12")

@@ -69,6 +69,11 @@ class Algorithm:
         return ("p", "tau", "s", *(name for name in self.inputs if name in ("mu", "lam0", "R")))
 
     @property
+    def derived(self) -> bool:
+        """Whether its results are derivatives, whose own are long: by default solvers get none of these."""
+        return "_derivatives" in self.name
+
+    @property
     def iterates(self) -> bool:
         """Whether its steps may be left to a tolerance: proximal algorithms, and the implicit midpoint rule."""
         proximal = "lam0" in self.inputs and self.group in ("constrained", "frictional")

@@ -80,8 +80,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--derivative-order",
         type=int,
         choices=(0, 1, 2),
-        default=2,
-        help="the highest order of derivatives that solvers get (default: 2, Hessians)",
+        help="the highest order of derivatives that solvers get (default: 2, Hessians; for CasADi 0 of functions that "
+        "give derivatives themselves)",
     )
     parser.add_argument(
         "--directions",

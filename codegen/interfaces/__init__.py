@@ -31,12 +31,14 @@ BATCHED = ("jax", "torch")
 def interfaces_of(
     names: Sequence[str],
     dtype: str,
-    derivatives: int,
+    derivatives: int | None,
     on_singular: str = "ignore",
     directions: int = 1,
     lanes: int = 1,
 ) -> tuple[Interface, ...]:
     """The interfaces of these names, with derivatives up to an order; RobotError for others, or single precision.
+
+    By default that is the second, for CasADi no order of functions whose results are derivatives themselves.
 
     Those of batches go through states in so many SIMD `lanes`, and are refused without. `on_singular` and `directions`
     are those of `to_casadi`, and concern CasADi alone.
@@ -49,10 +51,11 @@ def interfaces_of(
             raise RobotError(f"interface {name}: solvers compute in double precision; leave dtype {dtype} out")
         if name in BATCHED and lanes == 1:
             raise RobotError(f"interface {name}: it goes through batches of states in SIMD lanes; add lanes=8")
-    order = casadi.order_of(derivatives)
+    casadi.check_order(derivatives)
     if failing and "casadi" not in names:
         raise RobotError("on_singular='fail' tells CasADi that an evaluation failed; add the interface casadi")
     if several and "casadi" not in names:
         raise RobotError(f"directions={directions} are for CasADi; add the interface casadi")
-    own = {"casadi": {"failing": failing, "several": several}}
-    return tuple(partial(INTERFACES[name], derivatives=order, **own.get(name, {})) for name in dict.fromkeys(names))
+    common = {"derivatives": casadi.SECOND if derivatives is None else derivatives}
+    own = {"casadi": {"derivatives": derivatives, "failing": failing, "several": several}}
+    return tuple(partial(INTERFACES[name], **own.get(name, common)) for name in dict.fromkeys(names))

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 LEAST = (3, 8)
 """The version of CasADi on which the interface was checked."""
 
+SECOND = 2
+"""The highest order of derivatives."""
+
 ON_SINGULAR = {"ignore": False, "fail": True}
 """Whether a status that is not 0, or a result that is infinite or no number, makes an evaluation fail."""
 
@@ -61,7 +64,7 @@ def to_casadi(
     parameters: Sequence[str] = (),
     contacts: Sequence[Contact | str] | None = None,
     iterations: int = 3,
-    derivatives: int = 2,
+    derivatives: int | None = None,
     directions: int = 1,
     lean: bool = False,
     constant: Sequence[str] = (),
@@ -78,21 +81,21 @@ def to_casadi(
 
     Inputs and outputs are those of `build`, by name; one of three axes has its first two as rows. Quaternions are
     normalised. `derivatives` is their highest order: with 2 there are Hessians, with 1 solvers need an approximate one,
-    with 0 there is the value alone. `directions=4` adds products of derivatives by four directions at once, in SIMD
-    lanes, which CasADi takes where it assembles Jacobians of larger expressions. `lean` leaves out what stages of
-    `codegen.ocp` do not call, and derivatives by arguments that are `constant`: CasADi itself cannot differentiate such
-    a function. Where a status is not 0 the results
-    are finite all the same; with `on_singular="fail"` CasADi is told that the evaluation failed, and also where a
-    result is infinite or no number. `expand` gives an SX function of the operations as emitted, without C, which CasADi
-    differentiates; with `derivatives=1` a function that calls it, and has our Jacobian in place of CasADi's. `library`
-    is the path of a library made of a folder that `generate` wrote for CasADi, with its `prefix` (default: the robot's
-    name), which is taken in place of one made here. Other options are those of `build`.
+    with 0 there is the value alone; by default 2, and 0 where the results are derivatives themselves. `directions=4`
+    adds products of derivatives by four directions at once, in SIMD lanes, which CasADi takes where it assembles
+    Jacobians of larger expressions. `lean` leaves out what stages of `codegen.ocp` do not call, and derivatives by
+    arguments that are `constant`: CasADi itself cannot differentiate such a function. Where a status is not 0 the
+    results are finite all the same; with `on_singular="fail"` CasADi is told that the evaluation failed, and also where
+    a result is infinite or no number. `expand` gives an SX function of the operations as emitted, without C, which
+    CasADi differentiates; with `derivatives=1` a function that calls it, and has our Jacobian in place of CasADi's.
+    `library` is the path of a library made of a folder that `generate` wrote for CasADi, with its `prefix` (default:
+    the robot's name), which is taken in place of one made here. Other options are those of `build`.
     RobotError for a name that does not exist, BuildError if no compiler works, if a library is for another model or
     of another version, or if CasADi is older than 3.8.
     """
     task = task_of(robot, algorithm, frames, external, parameters, contacts, iterations, without=without)
     failing = fails(on_singular)
-    order, several = order_of(derivatives), in_lanes(directions)
+    order, several = order_of(derivatives, task), in_lanes(directions)
     if lean and (several or expand):
         raise RobotError("lean=True leaves functions out; leave out directions=4 and expand=True, which ask for others")
     taken = [port.name for port in task.signature[0]]
@@ -154,11 +157,16 @@ def fails(on_singular: str) -> bool:
     return ON_SINGULAR[on_singular]
 
 
-def order_of(derivatives: int) -> int:
-    """An order of derivatives that there is."""
-    if not isinstance(derivatives, int) or derivatives not in ORDERS.values():
+def order_of(derivatives: int | None, task: Task) -> int:
+    """An order of derivatives that there is; of None, that of a task by default."""
+    check_order(derivatives)
+    return derivatives if derivatives is not None else 0 if task.entry.derived else SECOND
+
+
+def check_order(derivatives: int | None) -> None:
+    """RobotError for an order of derivatives that there is not."""
+    if derivatives is not None and (not isinstance(derivatives, int) or derivatives not in ORDERS.values()):
         raise RobotError(f"derivatives must be 0, 1 or 2, the highest order that there is, not {derivatives!r}")
-    return int(derivatives)
 
 
 def in_lanes(directions: int) -> bool:
@@ -172,15 +180,16 @@ def interface(
     top: Header,
     task: Task,
     *,
-    derivatives: int,
+    derivatives: int | None,
     several: bool = False,
     lean: bool = False,
     constant: Sequence[str] = (),
     failing: bool = False,
 ) -> Wrapped:
     """What a folder has for CasADi besides: kernels, and the C that makes functions of CasADi's interface of them."""
-    wanted = LEAN[derivatives] if lean else tuple(ORDERS) if several else BY_ONE
-    functions = exported(task, derivatives, wanted, half=lean, constant=constant)
+    order = order_of(derivatives, task)
+    wanted = LEAN[order] if lean else tuple(ORDERS) if several else BY_ONE
+    functions = exported(task, order, wanted, half=lean, constant=constant)
     name = function_name(top.c_prefix, task)
     text = wrapper(top, name, task.algorithm, task.entry.title, functions, failing=failing)
     kernels = tuple(f.kernel for f in functions if f.sparse.function.outputs)

@@ -26,7 +26,10 @@ def stages(task: Task) -> Iterator[tuple[str, Count]]:
         left_out = tuple(step for step in names if step in (*task.without, *names[n:]))
         graph = traced(replace(task, without=left_out))
         yield name, count(graph)
+    settled = graph
     for n, step in enumerate(DEFAULT, 1):
-        yield step.__name__, count(run(graph, DEFAULT[:n], ()))
-    for n, step in enumerate(ORDER, 1):
-        yield step.__name__, count(run(graph, order=ORDER[:n]))
+        settled = run(graph, DEFAULT[:n], ())
+        yield step.__name__, count(settled)
+    for step in ORDER:
+        settled = run(settled, (), (step,))
+        yield step.__name__, count(settled)

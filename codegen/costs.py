@@ -98,14 +98,6 @@ def in_sweep(pairs: int) -> bool:
     return pairs in SWEPT
 
 
-def apart(pairs: int) -> bool:
-    """Whether steps leave known columns of free bases out of products: loops take eight columns at a time anyway.
-
-    What is added then would be more text of loops: C of Talos' `step_rk4_derivatives` would be more than 2 MB.
-    """
-    return pairs < SWEPT.stop
-
-
 def first_row(columns: int, m: int) -> int:
     """What zeros in the first row save of so many of m unit forces on a base: of their own, and in pairs."""
     return (12 + 2 * m - columns) * columns

@@ -170,6 +170,7 @@ def test_it_depends_on_the_robot_and_on_what_is_asked_for() -> None:
     for name, differs in {"iiwa": False, "atlas_shadow": False, "chain:24": False, "chain:33": True}.items():
         assert differs_in_vectors(task(codegen.load(name), INVERSE)) is differs
     assert differs_in_vectors(task(codegen.load("talos"), "step_derivatives"))
+    assert differs_in_vectors(task(codegen.load("talos"), "step_implicit_midpoint_derivatives"))
     assert not differs_in_vectors(task(codegen.load("talos"), "crba"))
     assert not differs_in_vectors(task(codegen.load("chain:33"), INVERSE, sparse=True))
     assert differs_in_vectors(task(codegen.load("chain:33"), "aba_derivatives", sparse=True))
@@ -215,6 +216,16 @@ def test_where_all_c_has_loops_there_is_one_way(quadruped: Model, monkeypatch: p
     """Such as with thirty rows of contacts."""
     monkeypatch.setattr("codegen.costs.FACTORED", 12)
     made = kernel(task(quadruped, "pv_derivatives", contacts=LEGS))
+    assert isinstance(made, ProductKernel)
+    assert made.function.maps
+    assert made.in_vectors is None
+
+
+def test_what_takes_derivatives_of_accelerations_several_times_has_one_way(quadruped: Model) -> None:
+    """Products of these take most of its time: C of each way would be as long as all."""
+    for name in ("step_rk4_derivatives", "pv_step_rk4_derivatives", "pv_step_implicit_midpoint"):
+        assert not differs_in_vectors(task(quadruped, name, contacts=LEGS[:1] if "pv" in name else None))
+    made = kernel(task(quadruped, "step_rk4_derivatives"))
     assert isinstance(made, ProductKernel)
     assert made.function.maps
     assert made.in_vectors is None

@@ -34,13 +34,14 @@ ON_CONTACTS = (
     *("tree_kkt", "prox_ltl", "prox_ltls", "prox_kkt"),
 )
 STEPPED = ("pv", "pv_soft", "prox_pv", "constrained_aba")
+STEPS = ("derivatives", "rk4", "rk4_derivatives", "implicit_midpoint", "implicit_midpoint_derivatives")
 
 
 def longest() -> Iterator[str]:
     """Functions that are long for a robot with many joints."""
     yield from (*FREE, "kkt_inverse")
     yield from (f"{name}_derivatives" for name in ON_CONTACTS)
-    yield from (f"{name}_{step}" for name in STEPPED for step in ("step_derivatives", "step_rk4"))
+    yield from (f"{name}_step_{step}" for name in STEPPED for step in STEPS)
 
 
 @pytest.mark.thorough

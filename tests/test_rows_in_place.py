@@ -19,6 +19,7 @@ from codegen.emission.products import kept
 from codegen.emission.row_sums import SHARE, overwritten_late
 from codegen.emission.spec import ProductKernel, kernel_of
 from codegen.emission.tiles import BLOCKS, Tiles, tiled
+from codegen.ir.calls import GraphCall
 from codegen.ir.counted import counted
 from codegen.ir.counting import Count, count
 from codegen.ir.graph import Graph, Port, Value
@@ -76,6 +77,33 @@ def test_rows_are_padded_and_nothing_more_is_computed() -> None:
         assert counted(wider) == counted(function) == count(straight_line(wider))
         for one, other in zip(*(interpret(straight_line(own), x) for own in (function, wider)), strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+def calling(times: int) -> WithProducts:
+    """The same with oc = s' c, of which c holds numbers of x + L x, doubled; `times` calls make such a matrix."""
+    function, draw = example(), np.random.default_rng(6)
+    values = [Value(INPUT, port=0, element=k) for k in range(N * N)]
+    values += [Value("twice", (k,)) for k in range(N * N)] + [Value(CONST)]
+    held = tuple(int(k) for k in np.where(draw.random(N * N) < 0.1, draw.permutation(N * N) + N * N, 2 * N * N))
+    graph = Graph("doubled", (Port("in0", (N * N,)),), (Port("out0", (N, N)),), tuple(values), (held,))
+    made = [Port(f"c{k}", (N, N)) for k in range(times)]
+    calls = [GraphCall(graph, ("lx",), (port,)) for port in made]
+    outer = [MatrixProduct(Port(f"o{x.name}", (N, N)), "scaled", x.name, transposed=True) for x in made]
+    outputs = (*function.outputs, *(own.port for own in outer))
+    return replace(function, products=(*function.products, *calls, *outer), outputs=outputs)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_calls_take_and_make_padded_rows(times: int) -> None:
+    """But what is called several times, with matrices that may have other rows each time."""
+    function, x = calling(times), np.linspace(-1.0, 2.0, 40)
+    wider = padded(function)
+    assert {port.name: port.shape[1] for port in wider.kept if port.name in ("lx", "ly", "c0")} == (
+        {"lx": 40, "ly": 40, "c0": 40} if times == 1 else {"lx": N, "ly": 40, "c0": N}
+    )
+    assert counted(wider) == counted(function) == count(straight_line(wider))
+    for one, other in zip(*(interpret(straight_line(own), x) for own in (function, wider)), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_results_that_are_no_matrices_stay() -> None:

@@ -18,8 +18,8 @@ from codegen.algorithms.articulated_changes import articulated_changes
 from codegen.algorithms.by_arguments import forces_by
 from codegen.algorithms.minverse import InverseFactors, inverse_factors
 from codegen.algorithms.rnea_derivatives import rnea_derivatives
-from codegen.costs import apart, in_sweep
-from codegen.recursions.free_base import known_changes, unknown
+from codegen.costs import in_sweep
+from codegen.recursions.free_base import known_changes
 from codegen.recursions.products import Product, Result
 from codegen.recursions.scaling import negated
 from codegen.recursions.spanning_rates import is_plain
@@ -62,10 +62,9 @@ def aba_linearised(
     a, M, others = _solution(tree, v, tau, f_ext, by)
     Q, V, _ = inverse_dynamics(tree, v, a, f_ext)
     scaled = M.scaled(M.L)
-    known = known_changes(tree, v, Q) if apart(M.strict.nnz()) else unknown(tree)
     da_dq, da_dv = (
         Product(scaled, Product(M.L, own.others(negated(R))), own.added(), transposed=True)
-        for R, own in zip((Q, V), known, strict=True)
+        for R, own in zip((Q, V), known_changes(tree, v, Q), strict=True)
     )
     return a, da_dq, da_dv, Product(scaled, M.L, transposed=True, symmetric=True), *others
 

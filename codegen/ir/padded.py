@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from codegen.ir.calls import GraphCall
 from codegen.ir.graph import Graph, Port, Value, verify
 from codegen.ir.maps import GraphMap
-from codegen.ir.operations import CONST
+from codegen.ir.operations import CONST, INPUT
 from codegen.ir.products import TILE, VECTOR, MaskedMatrixProduct, MatrixProduct, made_by, names_taken
 
 if TYPE_CHECKING:
@@ -33,13 +34,8 @@ def padded(function: WithProducts) -> WithProducts:
         wider = {name: port for name, port in wider.items() if name not in refused}
     if not wider:
         return function
-    products = tuple(
-        replace(own, port=wider.get(own.port.name, own.port))
-        if isinstance(own, MatrixProduct | MaskedMatrixProduct)
-        else own
-        for own in function.products
-    )
     old = {port.name: port for port in function.kept}
+    products = tuple(_stored(own, old, wider) for own in function.products)
     gathers = tuple(
         _moved(own, old[own.source], wider[own.source]) if own.source in wider else own for own in function.gathers
     )
@@ -54,6 +50,9 @@ def _refused(function: WithProducts, own: AnyProduct | GraphMap, wider: Collecti
         yield from (port.name for port in own.ports if port.shape[0] != own.count)  # their rows are end to end
     elif isinstance(own, GraphMap):  # all of them, or none
         yield from () if {*own.names, *made} <= {*wider} else (*own.names, *made)
+    elif isinstance(own, GraphCall):
+        called = [other.graph is own.graph for other in function.products if isinstance(other, GraphCall)]
+        yield from () if sum(called) == 1 else (*own.takes, *made)
     elif isinstance(own, MaskedMatrixProduct):
         rights = {part.right for part in own.parts}
         yield from () if rights <= {*wider} and not own.symmetric else made
@@ -63,6 +62,32 @@ def _refused(function: WithProducts, own: AnyProduct | GraphMap, wider: Collecti
         yield from (port.name for step in function.maps for port in step.ports if port.name in {*rights, own.plus})
     else:
         yield from (*names_taken(own), *made)
+
+
+def _stored(own: AnyProduct, old: dict[str, Port], wider: dict[str, Port]) -> AnyProduct:
+    """A product that makes such matrices, or a call that takes or makes some."""
+    if isinstance(own, MatrixProduct | MaskedMatrixProduct):
+        return replace(own, port=wider.get(own.port.name, own.port))
+    if isinstance(own, GraphCall) and not {*own.takes, *(port.name for port in own.ports)}.isdisjoint(wider):
+        ports = tuple(wider.get(port.name, port) for port in own.ports)
+        pairs = zip(own.graph.outputs, ports, strict=True)
+        made = {inner.name: replace(outer, name=inner.name) for inner, outer in pairs if outer.name in wider}
+        graph = _reading(own.graph, [(old[name], wider[name]) if name in wider else None for name in own.takes])
+        return replace(own, graph=_padded(graph, made), ports=ports)
+    return own
+
+
+def _reading(graph: Graph, taken: list[tuple[Port, Port] | None]) -> Graph:
+    """A graph whose inputs are numbers of matrices with longer rows, where there is a pair of an old and a new one."""
+    inputs = tuple(
+        replace(port, shape=(pair[1].size,)) if pair else port for port, pair in zip(graph.inputs, taken, strict=True)
+    )
+
+    def moved(value: Value) -> Value:
+        pair = taken[value.port] if value.op == INPUT else None
+        return value._replace(element=_place(value.element, *pair)) if pair else value
+
+    return replace(graph, inputs=inputs, values=tuple(map(moved, graph.values)))
 
 
 def _narrow(port: Port) -> bool:
@@ -115,5 +140,9 @@ def _spread(table: tuple[float, ...], columns: int, across: int) -> tuple[float,
 
 def _moved(own: Gather, old: Port, new: Port) -> Gather:
     """A gather out of a matrix with longer rows."""
-    columns, wider = old.shape[1], new.shape[1]
-    return replace(own, places=tuple(place // columns * wider + place % columns for place in own.places))
+    return replace(own, places=tuple(_place(place, old, new) for place in own.places))
+
+
+def _place(place: int, old: Port, new: Port) -> int:
+    """Where an element of a matrix is if its rows are longer."""
+    return place // old.shape[1] * new.shape[1] + place % old.shape[1]

@@ -188,7 +188,19 @@ def composed(
 
 def part_of(task: Task, name: str) -> Task:
     """An algorithm that a task's own calls, as a task."""
-    return replace(task, algorithm=name, parameters=concerning(name, (task.algorithm,), task.parameters), form=Form())
+    parameters, loops = concerning(name, (task.algorithm,), task.parameters), task.small_vectors or _repeats(task)
+    return replace(task, algorithm=name, parameters=parameters, form=Form(), small_vectors=loops)
+
+
+def _repeats(task: Task) -> bool:
+    """Whether a task calls derivatives of accelerations several times: what is multiplied then takes most of the time.
+
+    All C has loops over columns for them: it is half as long, and as fast.
+    """
+    run = task.entry.run
+    if not (isinstance(run, Composition) and run.divides):
+        return False
+    return any("da_dq" in replace(task, algorithm=name).entry.outputs for name in run.parts)
 
 
 def called(task: Task, name: str, given: Mapping[str, SX], loops: bool = False, parts: Parts = INLINE) -> Called:
@@ -220,7 +232,7 @@ def differs_in_vectors(task: Task) -> bool:
     form = task.form
     sparse = form.sparse and not multiplied(task)
     plain = task.tier == "emitted" and not form.derivative and not form.wrt and not sparse
-    plain = plain and not {ALL, "column_loops"} & {*task.without}
+    plain = plain and not {ALL, "column_loops"} & {*task.without} and not _repeats(task)
     plain = plain and all(own.axes in ("", own.frame.name) for own in task.contacts or ())
     return plain and any(entry.by_columns for entry in _entries(task)) and robot_differs(task.model)
 

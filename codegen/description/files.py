@@ -87,15 +87,20 @@ def parse_xml(text: str, where: str) -> Element:
 
 
 def number(text: str, what: str, *, infinite: bool = False) -> float:
-    """A number written in a file; `what` names file, element and attribute in the RobotError."""
+    """A number written in a file; `what` names file, element and attribute in the RobotError.
+
+    One that may be `infinite` is so beyond what numbers may be: Gazebo's files say 1e16 of a joint without limits.
+    """
     try:
         value = float(text.replace("_", "?"))
     except ValueError:
         raise RobotError(f"{what}: {shown(text)} is not a number") from None
     if math.isnan(value) or (math.isinf(value) and not infinite):
         raise RobotError(f"{what}: {shown(text)} is not a finite number")
-    if not infinite and abs(value) > LARGEST:
-        raise RobotError(f"{what}: {shown(text)} is beyond {LARGEST:g}; correct it")
+    if abs(value) > LARGEST:
+        if not infinite:
+            raise RobotError(f"{what}: {shown(text)} is beyond {LARGEST:g}; correct it")
+        value = math.copysign(math.inf, value)
     return value + 0.0  # minus zero is zero
 
 

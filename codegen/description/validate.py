@@ -163,6 +163,8 @@ def _check_joint(where: str, joint: DescribedJoint) -> None:
         raise RobotError(f"{words} has formulas, which only screws have; make it one, or remove turn and slide")
     if not joint.lower <= joint.upper:
         raise RobotError(f"{words} has a lower limit {joint.lower!r} above its upper limit {joint.upper!r}; swap them")
+    if joint.lower == math.inf or joint.upper == -math.inf:
+        raise RobotError(f"{words} has limits from {joint.lower} to {joint.upper}, with nothing between; correct them")
     _check_finite(f"{words}, limits", (x for x in (joint.lower, joint.upper) if not math.isinf(x)))
     _check_finite(f"{words}, armature", (joint.armature,))
     _check_not_tiny(f"{words}, armature", joint.armature)

@@ -127,6 +127,15 @@ def test_limits_axes_and_types(robot: Path) -> None:
     assert joints["lima"].axis == (1.0, 0.0, 0.0)
 
 
+def test_limits_beyond_what_numbers_may_be_are_none(tmp_path: Path) -> None:
+    """As in files that Gazebo writes."""
+    links = "".join(f'<link name="{name}">{INERTIAL.format(mass=1)}</link>' for name in ("base", "rotor"))
+    limit = '<limit effort="0" lower="-1e+16" upper="1e16" velocity="1e30"/>'
+    model = load(write(tmp_path / "r.urdf", links, joint("revolute", limit, parent="base", child="rotor")))
+    (rotor,) = (body.joint for body in model.bodies)
+    assert (rotor.lower, rotor.upper, rotor.velocity, rotor.effort) == (-math.inf, math.inf, math.inf, 0.0)
+
+
 def test_base_choices_and_the_root_frame(robot: Path) -> None:
     fixed, floating = load(robot), load(robot, base="floating")
     assert fixed.frame("base").body == fixed.frame("camera").body == -1

@@ -8,17 +8,15 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from codegen.emission.filled import elements, filled, spread
 from codegen.emission.functions import Argument, Call, Function
 from codegen.emission.maps import map_steps, words_of
 from codegen.emission.products import (
     call_steps,
-    elements,
     factors_call,
-    filled,
     functions_once,
     in_order,
     kept,
-    spread,
     steps,
     unneeded,
     vectorised,
@@ -381,10 +379,10 @@ def _products(
     loops, calls = functions_once(then, lambda step: f"{macro}_APART void {step.call.name}({step.head('T')})")
     calls, zeros = (factors_call(name, function, given), *calls), filled(function)
     arrays = storage({array: port.size for array, port in kept(function).items()}, calls)
-    lines, zero = [*arrays.declarations("T", f" {macro}_ALIGNED")], "ALL(0.0)"
+    lines = [*arrays.declarations("T", f" {macro}_ALIGNED")]
     for call in calls:
         set_first = [array for array in dict.fromkeys(call.arguments) if array in zeros]
-        lines += [f"for (int k = 0; k < {zeros.pop(array)}; ++k) {array}[k] = {zero};" for array in set_first]
+        lines += [line for array in set_first for line in zeros.pop(array).statements("ALL(0.0)")]
         lines.append(str(call))
     public = f"{head}({', '.join(a.declaration for a in given)})"
     apart = tuple(own for body in called for own in body.functions)

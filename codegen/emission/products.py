@@ -20,8 +20,6 @@ from codegen.emission.systems import Elimination
 from codegen.emission.text import render
 from codegen.emission.tiles import tiled, unread
 from codegen.ir.calls import GraphCall
-from codegen.ir.graph import Value
-from codegen.ir.operations import CONST
 from codegen.ir.products import VECTOR
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from codegen.emission.tiles import AnyLoops as Loops
     from codegen.emission.tiles import Tiles
     from codegen.ir.block_matrix import CopiedMatrix
-    from codegen.ir.graph import Graph, Port
+    from codegen.ir.graph import Port
     from codegen.ir.products import MaskedMatrixProduct, MatrixProduct, WithProducts
 
 
@@ -97,39 +95,6 @@ def unneeded(function: WithProducts, made: Sequence[Argument]) -> frozenset[str]
     return frozenset(
         f"{names[port]}[{element}]" for port, where in unread(function).items() for element in np.flatnonzero(where)
     )
-
-
-def spread(function: WithProducts, graph: Graph) -> dict[str, tuple[int, ...]]:
-    """Zeros among what a graph makes, by its outputs, that nothing but loops and calls reads wherever it is called.
-
-    They are set before, all at once, where functions are called: other zeros of results are statements.
-    """
-    if not function.called:
-        return {}
-    calls = [own.ports for own in function.products if isinstance(own, GraphCall) and own.graph is graph]
-    inner, zero = {port.name for port in function.kept}, Value(CONST)
-    found = dict[str, tuple[int, ...]]()
-    for port, result, *places in zip(graph.outputs, graph.results, *(calls or [graph.outputs]), strict=True):
-        if all(place.name in inner for place in places):
-            found[port.name] = tuple(k for k, index in enumerate(result) if graph.values[index] == zero)
-    return {name: places for name, places in found.items() if places}
-
-
-def filled(function: WithProducts) -> dict[str, int]:
-    """The arrays that such zeros are in, by their names in C, and their sizes."""
-    own, sizes = {*spread(function, function.graph)}, {port.name: port.size for port in function.kept}
-    for call in function.products:
-        if isinstance(call, GraphCall):
-            zeros = spread(function, call.graph)
-            pairs = zip(call.graph.outputs, call.ports, strict=True)
-            own |= {port.name for made, port in pairs if made.name in zeros}
-    return {f"{name}_": size for name, size in sizes.items() if name in own}
-
-
-def elements(zeros: Mapping[str, Sequence[int]], made: Sequence[Argument]) -> frozenset[str]:
-    """Elements of arguments by ports, as C writes them."""
-    names = {argument.port.name: argument.name for argument in made if argument.written}
-    return frozenset(f"{names[port]}[{k}]" for port, places in zeros.items() for k in places)
 
 
 def factors_call(name: str, function: WithProducts, given: Sequence[Argument]) -> Call:

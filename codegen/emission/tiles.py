@@ -192,15 +192,23 @@ def unread(function: WithProducts) -> dict[str, Pattern]:
 
     Other elements stay, as the statements that compute them would have no use.
     """
-    return _unread(function, tiled(function), function.graph.outputs)
+    return zeros_unread(function, function.graph.outputs)
+
+
+def zeros_unread(function: WithProducts, ports: Sequence[Port]) -> dict[str, Pattern]:
+    """The same of these ports, whatever makes them."""
+    return _unread(function, tiled(function), ports)
 
 
 def _unread(function: WithProducts, loops: Sequence[AnyLoops], ports: Sequence[Port]) -> dict[str, Pattern]:
     """The same of these ports."""
     known, kept, owner = function.patterns(), {port.name for port in function.kept}, owners(function)
     kept -= {name for own in function.maps for name in own.names}
-    kept -= {name for own in function.products if isinstance(own, GraphCall) for name in own.takes}
-    found = {port.name: ~known[port.name] for port in ports if port.name in kept}
+    found = {port.name: ~known[port.name] for port in ports if port.name in kept & known.keys()}
+    for call in function.products:
+        for name, element in call.reads() if isinstance(call, GraphCall) else ():
+            if name in found:
+                found[name].flat[element] = False
     for own in loops:
         for name, rows, columns in own.reads():
             name = owner.get(name, name)

@@ -11,7 +11,7 @@ from codegen.ir.graph import Value
 from codegen.ir.operations import CONST, INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -37,6 +37,10 @@ class GraphCall:
         """The labels of what `entries` appends, if the graph has any."""
         pairs = zip(self.graph.labels, self.graph.values, strict=False)
         return tuple(label for label, value in pairs if value.op != INPUT)
+
+    def reads(self) -> Iterator[tuple[str, int]]:
+        """The elements of what it takes that its values need: names of ports, and places row by row."""
+        yield from ((self.takes[value.port], value.element) for value in self.graph.values if value.op == INPUT)
 
     def renamed(self, now: Callable[[str], str]) -> GraphCall:
         """The same with other names of ports."""

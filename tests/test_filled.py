@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,10 @@ from test_rows_in_place import N, calling
 from codegen.emission.emit import Style, emit_folder
 from codegen.emission.filled import LINE, Filled, filled, spread
 from codegen.emission.spec import ProductKernel
+from codegen.ir.calls import GraphCall
+from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.interpreter import interpret
+from codegen.ir.operations import INPUT
 from codegen.ir.products import straight_line
 from codegen.passes import drop_dead
 
@@ -38,6 +42,19 @@ def test_lines_have_all_zeros_that_are_read() -> None:
     set_first = {k for line in factor.lines for k in range(line, line + LINE)}
     places = spread(function, function.graph)["strict"]
     assert 0 < len(set_first & {*places}) < len(places)
+
+
+def test_numbers_that_calls_hand_on_are_set_as_a_whole() -> None:
+    """They are no matrices, and no loop reads them."""
+    function, carried = calling(1), Port("carried", (9,))
+    graph, zero = function.graph, len(function.graph.values) - 1
+    graph = replace(graph, outputs=(*graph.outputs, carried), results=(*graph.results, (zero,) * 9))
+    end = Graph("end", (Port("in0", (9,)),), (Port("end", (1,)),), (Value(INPUT, port=0),), ((0,),))
+    last = GraphCall(end, ("carried",), end.outputs)
+    whole = replace(
+        function, graph=graph, products=(*function.products, last), outputs=(*function.outputs, *end.outputs)
+    )
+    assert filled(whole)["carried_"] == Filled("carried_", 9)
 
 
 def test_arrays_of_which_most_is_read_are_set_as_a_whole() -> None:

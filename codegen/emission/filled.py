@@ -78,7 +78,8 @@ def filled(function: WithProducts) -> dict[str, Filled]:
     ports = [port for port in function.kept if port.name in zeros]
     known, unread = function.patterns(), zeros_unread(function, ports) if ports else {}
     read = {name: ~where & ~unread[name] if name in unread else ~where for name, where in known.items()}
-    return {f"{port.name}_": _of(port, read[port.name]) for port in ports}
+    wholes = {port.name: np.ones(port.shape, bool) for port in ports if port.name not in read}  # that calls hand on
+    return {f"{port.name}_": _of(port, (read | wholes)[port.name]) for port in ports}
 
 
 def _of(port: Port, read: Pattern) -> Filled:

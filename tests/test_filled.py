@@ -21,11 +21,15 @@ from codegen.ir.calls import GraphCall
 from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.interpreter import interpret
 from codegen.ir.operations import INPUT
+from codegen.ir.padded import padded
 from codegen.ir.products import straight_line
 from codegen.passes import drop_dead
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from codegen.ir.products import WithProducts
 
 NUMBERS = np.linspace(-1.0, 2.0, 40)
 DIRTY = "-ftrivial-auto-var-init=pattern"  # what C has not set is no number then
@@ -66,14 +70,15 @@ def test_arrays_of_which_most_is_read_are_set_as_a_whole() -> None:
     assert str(Filled("x_", 40, (0, 32))) == "x_: 2 lines"
 
 
+@pytest.mark.parametrize("stored", [padded, lambda function: function], ids=["padded", "as it is"])
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_nothing_else_is_read(tmp_path: Path, compiler: str) -> None:
+def test_nothing_else_is_read(tmp_path: Path, compiler: str, stored: Callable[[WithProducts], WithProducts]) -> None:
     """What was not set would make results that are no numbers."""
     if subprocess.run([compiler, DIRTY, "-x", "c", "-fsyntax-only", os.devnull], capture_output=True).returncode:
         pytest.skip(f"{compiler} has no {DIRTY}")
     function = calling(1).after(drop_dead)
     theirs = interpret(straight_line(function), NUMBERS)
-    files = emit_folder(header(), (ProductKernel(function),), Style())
+    files = emit_folder(header(), (ProductKernel(stored(function)),), Style())
     assert "strict_zeros" in files["arm_multiply.c"]
     got = of_one_state(files, "arm_multiply.c", tmp_path, compiler, (DIRTY,), NUMBERS, [x.size for x in theirs])
     np.testing.assert_allclose(got, np.concatenate([x.ravel() for x in theirs]), rtol=1e-12, atol=1e-12)

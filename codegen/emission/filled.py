@@ -73,8 +73,8 @@ def filled(function: WithProducts) -> dict[str, Filled]:
     zeros = {*spread(function, function.graph)}
     for call in function.products:
         if isinstance(call, GraphCall):
-            pairs = zip(call.graph.outputs, call.ports, strict=True)
-            zeros |= {port.name for made, port in pairs if made.name in spread(function, call.graph)}
+            pairs, own = zip(call.graph.outputs, call.ports, strict=True), spread(function, call.graph)
+            zeros |= {port.name for made, port in pairs if made.name in own}
     ports = [port for port in function.kept if port.name in zeros]
     known, unread = function.patterns(), zeros_unread(function, ports) if ports else {}
     read = {name: ~where & ~unread[name] if name in unread else ~where for name, where in known.items()}

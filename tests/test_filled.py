@@ -13,6 +13,7 @@ from compilers import COMPILERS
 from graph_cases import header
 from multiply_in_c import of_one_state
 from test_rows_in_place import N, calling
+from thorough import diagonal
 
 from codegen.emission.emit import Style, emit_folder
 from codegen.emission.filled import LINE, Filled, filled, spread
@@ -26,10 +27,7 @@ from codegen.ir.products import straight_line
 from codegen.passes import drop_dead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-
-    from codegen.ir.products import WithProducts
 
 NUMBERS = np.linspace(-1.0, 2.0, 40)
 DIRTY = "-ftrivial-auto-var-init=pattern"  # what C has not set is no number then
@@ -70,15 +68,14 @@ def test_arrays_of_which_most_is_read_are_set_as_a_whole() -> None:
     assert str(Filled("x_", 40, (0, 32))) == "x_: 2 lines"
 
 
-@pytest.mark.parametrize("stored", [padded, lambda function: function], ids=["padded", "as it is"])
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_nothing_else_is_read(tmp_path: Path, compiler: str, stored: Callable[[WithProducts], WithProducts]) -> None:
-    """What was not set would make results that are no numbers."""
+@pytest.mark.parametrize(("compiler", "wide"), diagonal(COMPILERS, [True, False], most=1))
+def test_nothing_else_is_read(tmp_path: Path, compiler: str, *, wide: bool) -> None:
+    """What was not set would make results that are no numbers, with padded rows and with others."""
     if subprocess.run([compiler, DIRTY, "-x", "c", "-fsyntax-only", os.devnull], capture_output=True).returncode:
         pytest.skip(f"{compiler} has no {DIRTY}")
     function = calling(1).after(drop_dead)
     theirs = interpret(straight_line(function), NUMBERS)
-    files = emit_folder(header(), (ProductKernel(stored(function)),), Style())
+    files = emit_folder(header(), (ProductKernel(padded(function) if wide else function),), Style())
     assert "strict_zeros" in files["arm_multiply.c"]
     got = of_one_state(files, "arm_multiply.c", tmp_path, compiler, (DIRTY,), NUMBERS, [x.size for x in theirs])
     np.testing.assert_allclose(got, np.concatenate([x.ravel() for x in theirs]), rtol=1e-12, atol=1e-12)

@@ -49,7 +49,7 @@ LOOPED = 1500  # multiplications of matrices from which loops are faster than st
 
 IN_ROWS = 500  # the same of few columns, and of small vectors along rows in place of loops
 
-LOOPED_NONZEROS = 8000  # the same of second derivatives, of which only nonzeros are wanted
+LOOPED_NONZEROS = 8000  # the same of second derivatives and of steps for solvers, which want nonzeros only
 
 PAIRED = 600  # pairs of freedoms, one carrying the other, from which loops over columns are faster (`column_loops`)
 

@@ -22,6 +22,7 @@ from codegen.geometry import Inertia
 from codegen.interfaces import casadi_functions
 from codegen.interfaces.casadi_functions import exported
 from codegen.ir.counted import counted
+from codegen.ir.products import WithProducts
 from codegen.model import Model
 from codegen.tracing.blocks import joined
 from codegen.tracing.differentiated import Explicit, differentiated
@@ -84,6 +85,7 @@ CASES = [
     ("go1", "aba", ()),
     ("go1", "prox_pv", FEET),
     ("mini_cheetah", "aba", ()),
+    ("go1", "pv_step", FEET),
 ]
 
 
@@ -493,6 +495,12 @@ def test_derivatives_have_none_by_default(tmp_path):
     value = codegen.to_casadi(loaded(ARM), "aba_derivatives")
     with pytest.raises(RuntimeError, match="Derivatives cannot be calculated"):
         value.jacobian()
+
+
+def test_jacobians_of_steps_keep_products_of_matrices():
+    (own,) = exported(task(loaded("chain:16"), "step"), 1, ("jac_",))
+    assert isinstance(own.sparse.function, WithProducts)
+    assert {product.port.shape for product in own.sparse.function.products} == {(16, 16)}
 
 
 @pytest.mark.thorough

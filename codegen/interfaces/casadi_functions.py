@@ -127,7 +127,8 @@ def _exported(
 ) -> Exported:
     """One function, of expressions of its arguments; CasADi wants adjoints and directional derivatives `whole`."""
     name, passes = f"{task.algorithm}_{KERNELS[start]}", partial(pipeline.passed, task)
-    sparse = sparse_graph(name, inputs, outputs, passes, whole, None if start == "jac_" else LOOPED_NONZEROS)
+    least = None if start == "jac_" and task.entry.group != "steps" else LOOPED_NONZEROS
+    sparse = sparse_graph(name, inputs, outputs, passes, whole, least)
     names = [port.name for port in sparse.function.inputs]
     known = {name: name.removeprefix("fwd_").removeprefix("adj_") for name in names}
     like = limbs(task, {port: name for port, name in known.items() if len(_shape(name)) == 1})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from casadi import DM, SX, Function, Sparsity, diag, sparsify, triu
 
-from codegen.recursions.block_matrix import BlockMatrix
+from codegen.recursions.block_matrix import BlockMatrix, columns_of
 from codegen.recursions.calls import Call, Output
 from codegen.recursions.panels import Map, Panel
 from codegen.recursions.systems import Factored, Solved, Substituted
@@ -164,6 +164,15 @@ def times_left(left: SX, matrix: Result) -> Result:
     return left @ matrix if isinstance(matrix, SX) else Product(left, matrix)
 
 
+def times_within(left: SX, matrix: Result) -> Result:
+    """A matrix times a result; of a product it goes to the left factor and to what is added, if these are plain."""
+    if not isinstance(matrix, Product) or matrix.transposed or matrix.symmetric:
+        return times_left(left, matrix)
+    if not (isinstance(matrix.left, SX) and isinstance(matrix.plus, SX | None)):
+        return times_left(left, matrix)
+    return replace(matrix, left=left @ matrix.left, plus=None if matrix.plus is None else left @ matrix.plus)
+
+
 class Pulled(NamedTuple):
     """J' B as R' Y, for the last factor R of a product J."""
 
@@ -303,6 +312,20 @@ def some_columns_of(results: Sequence[Result], places: list[int]) -> tuple[Resul
         return Product(matrix, SX.eye(matrix.shape[1])[:, places])
 
     return _at_the_right(results, chosen)
+
+
+def blocks_of(matrix: BlockMatrix, n: int) -> list[list[Result]]:
+    """Its parts of n rows and n columns, by rows: each is one of its blocks, or columns of one."""
+    rows, columns = (range(0, size, n) for size in matrix.shape)
+    return [[_part(columns_of(matrix, column, n), row) for column in columns] for row in rows]
+
+
+def _part(matrix: BlockMatrix, row: int) -> Result:
+    """The one block of a matrix that begins in this row, as wide as the matrix."""
+    (own,) = (block for block in matrix.blocks if block.row == row)
+    assert own.columns == matrix.shape[1], "parts are not made of several blocks"
+    whole = own.first == 0 and own.columns == own.matrix.shape[1]
+    return own.matrix if whole else some_columns(own.matrix, [*range(own.first, own.first + own.columns)])
 
 
 def last_factor(matrix: Result) -> Result:

@@ -36,8 +36,9 @@ from casadi import (
 )
 
 from codegen.algorithms import ALGORITHMS
+from codegen.recursions.block_matrix import BlockMatrix
 from codegen.recursions.expansion import entries
-from codegen.recursions.products import Product, Result, all_times, pulled
+from codegen.recursions.products import Product, Result, all_times, blocks_of, pulled, times_within
 from codegen.spatial import mirrored
 from codegen.tracing.arguments import columns, is_configuration, matrix, results, tangent_maps
 from codegen.tracing.blocks import Block, Blocks, plain, spans, split
@@ -137,12 +138,21 @@ def recursion(task: Task, own: Expressions) -> Results:
 def steps(task: Task, own: Expressions) -> Results:
     """The blocks of a step's Jacobian: A and B are along tangents of positions at both ends."""
     model, nv = task.model, task.model.nv
-    made = results(replace(task, algorithm=f"{task.algorithm}_derivatives"), own.inputs)
-    found = dict(zip(made, entries(tuple(made.values())), strict=True))
+    A, B = results(replace(task, algorithm=f"{task.algorithm}_derivatives"), own.inputs).values()
+    assert isinstance(A, BlockMatrix)
+    assert isinstance(B, BlockMatrix)
     E, T = tangent_maps(model, own.inputs["q"])[1], tangent_maps(model, own.outputs["q_next"])[0]
-    by = {"q": found["A"][:, :nv] @ E, "v": found["A"][:, nv:], "tau": found["B"]}
-    moved = Results({("q_next", x): T @ change[:nv, :] for x, change in by.items()})
-    return moved | {("v_next", x): change[nv:, :] for x, change in by.items()}
+    (q_by_q, q_by_v), (v_by_q, v_by_v) = blocks_of(A, nv)
+    (q_by_tau,), (v_by_tau,) = blocks_of(B, nv)
+    q_by_q, v_by_q = all_times((times_within(T, q_by_q), v_by_q), E)
+    return {
+        ("q_next", "q"): q_by_q,
+        ("q_next", "v"): times_within(T, q_by_v),
+        ("q_next", "tau"): times_within(T, q_by_tau),
+        ("v_next", "q"): v_by_q,
+        ("v_next", "v"): v_by_v,
+        ("v_next", "tau"): v_by_tau,
+    }
 
 
 def column(parts: Iterable[SX]) -> SX:

@@ -148,7 +148,7 @@ def _expressions(start: str, own: Expressions, found: Derivatives) -> tuple[dict
     if start == "":
         return x, y
     if start == "jac_":
-        return {**x, **nominal}, _blocks("jac_", found.jacobian(), y, x)
+        return {**x, **nominal}, _blocks("jac_", found.jacobian(loops=True), y, x)
     times = DIRECTIONS if start in SEVERAL else 1
     if start.startswith("fwd"):
         ways = _seeds("fwd_", x, times)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from casadi import SX, reshape, sqrt, sumsqr, vec
@@ -11,7 +12,7 @@ from codegen.recursions.products import Result, substituted
 from codegen.spatial import diagonal
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.tangents import tangents
-from codegen.tracing.trace import results_or_products, symbols_of
+from codegen.tracing.trace import multiplied, results_or_products, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,10 +29,14 @@ def matrix(port: Port) -> tuple[int, int]:
 
 
 @direct_operators()
-def results(task: Task, inputs: Mapping[str, SX]) -> dict[str, Result]:
-    """The results of a task, as matrices by name, at arguments; quaternions are normalised."""
-    symbols = symbols_of(task.signature[0])
-    found = substituted(results_or_products(task, symbols), symbols, columns(task, inputs))
+def results(task: Task, inputs: Mapping[str, SX], *, loops: bool = False) -> dict[str, Result]:
+    """The results of a task, as matrices by name, at arguments; quaternions are normalised.
+
+    By `loops` over columns, in all C, if these pay where it has small vectors, and what they make is multiplied.
+    """
+    symbols, loops = symbols_of(task.signature[0]), loops and multiplied(task)
+    made = results_or_products(replace(task, small_vectors=loops), symbols, loops=loops)
+    found = substituted(made, symbols, columns(task, inputs))
     return {port.name: rows_of(x, port) for port, x in zip(task.signature[1], found, strict=True)}
 
 

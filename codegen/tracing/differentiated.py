@@ -84,10 +84,11 @@ class Expressions:
 class Derivatives(Protocol):
     """Derivatives of y (m) by x (n): dy/dx, dy/dx dx, (dy/dx)' w, and the Hessian of w' y at constant w.
 
-    `curved` are dy/dx and the Hessian, for who takes both: they share what they can.
+    `curved` are dy/dx and the Hessian, for who takes both: they share what they can. Who keeps blocks as they are may
+    have them by `loops` over columns, which take more operations entry by entry.
     """
 
-    def jacobian(self) -> Blocks: ...
+    def jacobian(self, *, loops: bool = False) -> Blocks: ...
     def forward(self, dx: SX) -> SX: ...
     def adjoint(self, w: SX) -> SX: ...
     def hessian(self, w: SX) -> Blocks: ...
@@ -114,7 +115,7 @@ def derivable(task: Task) -> bool:
     return all(loop.explicit for loop in task.model.loops) and task.tier != "published"
 
 
-def recursion(task: Task, own: Expressions) -> Results:
+def recursion(task: Task, own: Expressions, *, loops: bool) -> Results:
     """The blocks of the Jacobian that the registry has a recursion for, by positions as they are, if it has one."""
     name, inputs = f"{task.algorithm}_derivatives", own.inputs
     if not derivable(task):
@@ -124,21 +125,22 @@ def recursion(task: Task, own: Expressions) -> Results:
     if name not in ALGORITHMS:
         return {}
     if task.entry.group == "steps":
-        return steps(task, own)
+        return steps(task, own, loops=loops)
     pairs = {(y, x): f"d{y}_d{x}" for y in task.entry.outputs for x in ("q", "v", "tau")}
     named = JACOBIANS.get(task.algorithm, pairs)
     if not {*named.values()} <= {*ALGORITHMS[name].outputs}:
         return {}
-    found, (_, E) = results(replace(task, algorithm=name), inputs), tangent_maps(task.model, inputs["q"])
+    found = results(replace(task, algorithm=name), inputs, loops=loops)
+    _, E = tangent_maps(task.model, inputs["q"])
     by_q = [pair for pair in named if pair[1] == "q"]
     raw = all_times([found[named[pair]] for pair in by_q], E)
     return {pair: found[block] for pair, block in named.items()} | dict(zip(by_q, raw, strict=True))
 
 
-def steps(task: Task, own: Expressions) -> Results:
+def steps(task: Task, own: Expressions, *, loops: bool) -> Results:
     """The blocks of a step's Jacobian: A and B are along tangents of positions at both ends."""
     model, nv = task.model, task.model.nv
-    A, B = results(replace(task, algorithm=f"{task.algorithm}_derivatives"), own.inputs).values()
+    A, B = results(replace(task, algorithm=f"{task.algorithm}_derivatives"), own.inputs, loops=loops).values()
     assert isinstance(A, BlockMatrix)
     assert isinstance(B, BlockMatrix)
     E, T = tangent_maps(model, own.inputs["q"])[1], tangent_maps(model, own.outputs["q_next"])[0]
@@ -167,9 +169,9 @@ class Explicit:
     task: Task
     own: Expressions
 
-    def jacobian(self) -> Blocks:
+    def jacobian(self, *, loops: bool = False) -> Blocks:
         """dy/dx (m x n)."""
-        return assembled(self.own, recursion(self.task, self.own))
+        return assembled(self.own, recursion(self.task, self.own, loops=loops))
 
     def forward(self, dx: SX) -> SX:
         """dy/dx dx (m)."""
@@ -234,12 +236,12 @@ class Implicit:
     own: Expressions
     program: Program
 
-    def jacobian(self) -> Blocks:
+    def jacobian(self, *, loops: bool = False) -> Blocks:
         """dy/dx (m x n): the recursion, and -(dR/dy)^-1 dR/dp of what it leaves out."""
         entry = self.task.entry
         if entry.group == "constrained" and (entry.iterates or entry.declares.held != "exactly"):
             return assembled(self.own, {})
-        blocks = recursion(self.task, self.own)
+        blocks = recursion(self.task, self.own, loops=loops)
         return assembled(self.own, blocks | self.others(blocks))
 
     def others(self, known: Results) -> Results:

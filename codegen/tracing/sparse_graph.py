@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from codegen.ir.maps import GraphMap
+
 
 def pattern_of(matrix: SX) -> Pattern:
     """Where an expression has nonzeros."""
@@ -105,7 +107,7 @@ def sparse_graph(
     traced = Function("f", [vec(inputs[port.name].nz[:]) for port in taken], results, {"live_variables": False})
     written = with_status(from_casadi(traced, taken, (*own, *kept.ports), name))
     graph, found = _trimmed(passes(written), found, {*fixed, STATUS.name, *(port.name for port in kept.ports)})
-    before = WithProducts(written, kept.products, tuple(made_by(own)[0] for own in kept.products))
+    before = WithProducts(written, kept.products, tuple(made_by(own)[0] for own in kept.products), maps=kept.maps)
     if not kept.products:
         return SparseGraph(graph, given, {key: found[key] for key in blocks}, count(written))
     entries = {key: pattern_of(SX(block.entries)) for key, block in blocks.items()}
@@ -126,12 +128,13 @@ class _Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """Large products, matrices for them with ports, and where results are among the products, by the results' names."""
+    """Large products and maps, matrices for them with ports, and where results are among these, by results' names."""
 
     matrices: tuple[SX, ...]
     ports: tuple[Port, ...]
     products: tuple[AnyProduct, ...]
     sources: dict[str, _Source]
+    maps: tuple[GraphMap, ...] = ()
 
 
 def _kept(blocks: Mapping[str, Block], least: int | None) -> _Kept:
@@ -157,7 +160,7 @@ def _kept(blocks: Mapping[str, Block], least: int | None) -> _Kept:
         sources[key] = _Source(f"whole{[*results].index(id(matrix))}", places)
     ports = [Port(f"whole{number}", x.shape) for number, x in enumerate(results.values())]
     own = with_products(tuple(results.values()), ports, least)
-    return _Kept(own.matrices, own.ports, own.products, sources) if own.products else _Kept((), (), (), {})
+    return _Kept(own.matrices, own.ports, own.products, sources, own.maps) if own.products else _Kept((), (), (), {})
 
 
 def _columns(blocks: Mapping[str, Block]) -> dict[str, list[int]]:

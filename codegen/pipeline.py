@@ -24,7 +24,7 @@ from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.sparse import sparse
 from codegen.ir.staging import staged
 from codegen.packing import Packed
-from codegen.passes import COUNTED, ORDER, emitted, run
+from codegen.passes import COUNTED, ORDER, emitted
 from codegen.progress import doing, each
 from codegen.task.auto_select import resolved
 from codegen.task.breakdown import labelled
@@ -87,9 +87,9 @@ def _ordered(task: Task, order: tuple[Pass, ...]) -> tuple[Graph | WithProducts,
         return written, sparse(last, matrices(task)) if task.form.sparse else last
 
 
-def passed(task: Task, written: Graph) -> Graph:
-    """The graph after the passes, if the task's tier has any."""
-    return run(written) if task.tier == "emitted" else written
+def passed(task: Task, written: Graph | WithProducts) -> Graph | WithProducts:
+    """A function after the passes, if the task's tier has any."""
+    return emitted(written) if task.tier == "emitted" else written
 
 
 def kernel(task: Task, sections: bool = False, in_vectors: InVectors | None = None) -> AnyKernel:
@@ -100,7 +100,7 @@ def kernel(task: Task, sections: bool = False, in_vectors: InVectors | None = No
     if task.iterations is None:
         written = trace_iteration(task)
         says = f"{task.entry.title}; iterates until its residual is at most tol"
-        return LoopKernel(task.algorithm, staged(passed(task, written)), says, count(written), folded(task))
+        return LoopKernel(task.algorithm, staged(straight_line(passed(task, written))), says, count(written), folded(task))
     first, last, phases = _sections(task) if sections else (*_functions(task), ())
     loops = isinstance(last, WithProducts) and bool(last.maps)  # all C has them, with so many rows of contacts
     in_vectors = (in_vectors or partial(_in_vectors, task)) if differs_in_vectors(task) and not loops else None

@@ -39,7 +39,7 @@ LONG = 1000
 """Instructions of a function that is worth a library of its own."""
 
 PASSES = partial(
-    passes.run, passes=(passes.fold_constants, passes.drop_dead), order=(passes.depth_first, passes.last_use_first)
+    passes.emitted, passes=(passes.fold_constants, passes.drop_dead), order=(passes.depth_first, passes.last_use_first)
 )
 """The chain rule leaves little to the other ones."""
 

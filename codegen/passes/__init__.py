@@ -81,13 +81,15 @@ def run(graph: Graph, passes: tuple[Pass, ...] = DEFAULT, order: tuple[Pass, ...
     return verify(graph)
 
 
-def emitted(written: Graph | WithProducts, order: tuple[Pass, ...] = ORDER) -> Graph | WithProducts:
+def emitted(
+    written: Graph | WithProducts, order: tuple[Pass, ...] = ORDER, passes: tuple[Pass, ...] = DEFAULT
+) -> Graph | WithProducts:
     """A function after all passes: its graph, or with products all its graphs; nothing is made twice then.
 
     Products that are only added to others become terms of these, terms that vanish are left out, and constants that
     maps take are tables.
     """
-    step = partial(run, order=order)
+    step = partial(run, passes=passes, order=order)
     if not isinstance(written, WithProducts):
         return step(written)
     return tabulated(without_vanishing(fused(merged(written.after(step))))).after(drop_dead)

@@ -223,8 +223,9 @@ def transposes(results: tuple[Result, ...]) -> tuple[Result, ...]:
         return some[id(matrix.left), rows]
 
     def there(matrix: Result) -> bool:
-        """Whether a factor's transpose is made of one that is made anyway."""
-        return isinstance(matrix, Product) and (id(matrix) in summands or there(matrix.right))
+        """Whether a factor's transpose is made of one that is made anyway, and would not be narrow."""
+        narrow = 2 * matrix.shape[0] < matrix.shape[1]
+        return isinstance(matrix, Product) and not narrow and (id(matrix) in summands or there(matrix.right))
 
     return once(results, made)
 

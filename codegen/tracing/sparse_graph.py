@@ -16,7 +16,7 @@ from codegen.ir.counting import Count, count
 from codegen.ir.graph import STATUS, Graph, Port, Value, from_casadi, verify
 from codegen.ir.operations import CONST
 from codegen.ir.pattern import Pattern
-from codegen.ir.products import AnyProduct, Gather, WithProducts, made_by, straight_line
+from codegen.ir.products import TILE, AnyProduct, Gather, WithProducts, made_by, straight_line
 from codegen.recursions.products import (
     MaskedProduct,
     Product,
@@ -84,7 +84,7 @@ def sparse_graph(
     name: str,
     inputs: Mapping[str, SX],
     outputs: Mapping[str, SX | Block],
-    passes: Callable[[Graph], Graph],
+    passes: Callable[[Graph | WithProducts], Graph | WithProducts],
     fixed: Mapping[str, Pattern],
     least: int | None = LOOPED_NONZEROS,
 ) -> SparseGraph:
@@ -106,12 +106,17 @@ def sparse_graph(
     results = [*(vec(made[port.name].nz[:]) for port in own), *(vec(x.T) for x in kept.matrices)]
     traced = Function("f", [vec(inputs[port.name].nz[:]) for port in taken], results, {"live_variables": False})
     written = with_status(from_casadi(traced, taken, (*own, *kept.ports), name))
-    graph, found = _trimmed(passes(written), found, {*fixed, STATUS.name, *(port.name for port in kept.ports)})
-    before = WithProducts(written, kept.products, tuple(made_by(own)[0] for own in kept.products), maps=kept.maps)
     if not kept.products:
+        graph, found = _trimmed(straight_line(passes(written)), found, {*fixed, STATUS.name})
         return SparseGraph(graph, given, {key: found[key] for key in blocks}, count(written))
+    status = written.outputs[len(own) + len(kept.ports) :]
+    before = WithProducts(written, kept.products, (*own, *kept.results, *status), maps=kept.maps)
+    after = passes(before)
+    assert isinstance(after, WithProducts), "passes keep products"
+    others = {port.name for port in after.graph.outputs} - {*found}
+    graph, found = _trimmed(after.graph, found, {*fixed, *others})
     entries = {key: pattern_of(SX(block.entries)) for key, block in blocks.items()}
-    function, patterns = _gathered(replace(before, graph=graph), found, entries, kept.sources, fixed)
+    function, patterns = _gathered(replace(after, graph=graph), found, entries, kept.sources, fixed)
     return SparseGraph(function, given, {key: patterns[key] for key in blocks}, counted(before))
 
 
@@ -136,26 +141,35 @@ class _Kept:
     sources: dict[str, _Source]
     maps: tuple[GraphMap, ...] = ()
 
+    @property
+    def results(self) -> tuple[Port, ...]:
+        """Where these matrices are."""
+        wanted = {source.name for source in self.sources.values()}
+        made = (port for own in self.products for port in made_by(own))
+        return tuple(port for port in (*self.ports, *made) if port.name in wanted)
+
 
 def _kept(blocks: Mapping[str, Block], least: int | None) -> _Kept:
     """What of the blocks is computed by loops; nothing if they have too little to multiply.
 
-    A matrix is computed by its columns, as its nonzeros are stored, unless something takes it or its transpose, too.
+    A matrix that nothing else takes, nor its transpose, is computed by its columns, as its nonzeros are stored, unless
+    these are too short for loops along them.
     """
     wanted = {key: block for key, block in blocks.items() if not isinstance(block.matrix, SX)}
     taken = {id(x) for own in products_in(tuple(block.matrix for block in wanted.values())) for x in own.factors}
     taken |= {id(block.matrix) for block in wanted.values() if block.transposed}
-    columns = _columns(wanted)
-    turned = {key: block.matrix for key, block in wanted.items() if id(block.matrix) not in taken and columns[key]}
-    by_columns = dict(zip(turned, transposes(_some(turned, columns)), strict=True))
+    columns, free = _columns(wanted), {key: x.matrix for key, x in wanted.items() if id(x.matrix) not in taken}
+    free = {key: matrix for key, matrix in free.items() if columns[key]}
+    free = dict(zip(free, _some(free, columns), strict=True))
+    turned = {key: matrix for key, matrix in free.items() if not matrix.shape[0] < TILE <= matrix.shape[1]}
+    turned = dict(zip(turned, transposes((*turned.values(),)), strict=True))
     results, sources = dict[int, Result](), dict[str, _Source]()
     for key, block in wanted.items():
-        matrix, places, some = by_columns.get(key, block.matrix), -np.ones(block.entries.shape, int), columns[key]
-        if key in turned:
-            places[:, some] = _row_by_row(matrix.shape).T
-        else:
-            turn = block.transposed or (isinstance(matrix, Product | MaskedProduct) and matrix.symmetric)
-            places[:, :] = _row_by_row(matrix.shape).T if turn else _row_by_row(matrix.shape)
+        matrix, places = turned.get(key, free.get(key, block.matrix)), -np.ones(block.entries.shape, int)
+        symmetric = isinstance(matrix, Product | MaskedProduct) and matrix.symmetric
+        turn = key in turned or block.transposed or symmetric
+        some = columns[key] if key in free else slice(None)
+        places[:, some] = _row_by_row(matrix.shape).T if turn else _row_by_row(matrix.shape)
         results[id(matrix)] = matrix
         sources[key] = _Source(f"whole{[*results].index(id(matrix))}", places)
     ports = [Port(f"whole{number}", x.shape) for number, x in enumerate(results.values())]

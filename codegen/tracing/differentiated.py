@@ -227,10 +227,7 @@ def within(blocks: Blocks) -> Blocks:
 
 @dataclass(frozen=True, slots=True)
 class Implicit:
-    """Derivatives of what solves equations; of a proximal iteration those of the solution that it settles at.
-
-    But the Jacobian of constrained dynamics is that of the iteration as it is, by AD, which takes fewer operations.
-    """
+    """Derivatives of what solves equations; of a proximal iteration those of the solution that it settles at."""
 
     task: Task
     own: Expressions
@@ -238,9 +235,6 @@ class Implicit:
 
     def jacobian(self, *, loops: bool = False) -> Blocks:
         """dy/dx (m x n): the recursion, and -(dR/dy)^-1 dR/dp of what it leaves out."""
-        entry = self.task.entry
-        if entry.group == "constrained" and (entry.iterates or entry.declares.held != "exactly"):
-            return assembled(self.own, {})
         blocks = recursion(self.task, self.own, loops=loops)
         return assembled(self.own, blocks | self.others(blocks))
 

@@ -100,7 +100,8 @@ def kernel(task: Task, sections: bool = False, in_vectors: InVectors | None = No
     if task.iterations is None:
         written = trace_iteration(task)
         says = f"{task.entry.title}; iterates until its residual is at most tol"
-        return LoopKernel(task.algorithm, staged(straight_line(passed(task, written))), says, count(written), folded(task))
+        stages = staged(straight_line(passed(task, written)))
+        return LoopKernel(task.algorithm, stages, says, count(written), folded(task))
     first, last, phases = _sections(task) if sections else (*_functions(task), ())
     loops = isinstance(last, WithProducts) and bool(last.maps)  # all C has them, with so many rows of contacts
     in_vectors = (in_vectors or partial(_in_vectors, task)) if differs_in_vectors(task) and not loops else None

@@ -31,8 +31,9 @@ from codegen.tracing.differentiated import derivable, differentiated
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from codegen.emission.spec import Header, Kernel
+    from codegen.emission.spec import Header
     from codegen.interfaces.acados_functions import Function
+    from codegen.interfaces.dense_kernels import DenseKernel
     from codegen.pipeline import Wrapped
     from codegen.tracing.task import Task
 
@@ -104,7 +105,7 @@ def _parameters(found: Dynamics | Residual) -> list[tuple[str, int]]:
     return [(name, int(x.numel())) for name, x in found.own.inputs.items() if name not in known]
 
 
-def _kernel(task: Task, found: Dynamics | Residual, lam: SX, f: Function) -> Kernel:
+def _kernel(task: Task, found: Dynamics | Residual, lam: SX, f: Function) -> DenseKernel:
     """A kernel of dense matrices, column by column."""
     inputs = dict(found.own.inputs)
     if isinstance(found, Residual):
@@ -116,7 +117,7 @@ def _kernel(task: Task, found: Dynamics | Residual, lam: SX, f: Function) -> Ker
     return dense_kernel(task, f"{task.algorithm}_acados_{f.name}", about, inputs, parts)
 
 
-def _slots(prefix: str, name: str, found: Dynamics | Residual, f: Function, kernel: Kernel) -> dict[str, Any]:
+def _slots(prefix: str, name: str, found: Dynamics | Residual, f: Function, kernel: DenseKernel) -> dict[str, Any]:
     """What the template says of a function; its workspace has zeros first, then results that are not wanted."""
     nx, nu = found.nx, found.nu
     n, takes = nx + nu, f.takes.split()

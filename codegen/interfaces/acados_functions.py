@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, dot, gradient, hessian, horzcat, jacobian, vertcat
 
-from codegen.tracing.blocks import joined
+from codegen.tracing.blocks import gradients, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from codegen.tracing.blocks import Blocks
+    from codegen.tracing.blocks import Block, Blocks
     from codegen.tracing.differentiated import Derivatives, Expressions
+
+    Parts = Mapping[str, Callable[[], SX | Block]]
+    """What a kernel computes, by names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,10 @@ class Dynamics:
     def jacobian(self) -> SX:
         """dy/dz (nx x n)."""
         return self.first(self.found.jacobian())
+
+    def gradients(self) -> Block:
+        """(dy/dz)' of a step, with the rows of u first (n x nx)."""
+        return gradients(self.found.jacobian(loops=True), ("q_next", "v_next"), ("tau", "q", "v"))
 
     def adjoint(self, lam: SX) -> SX:
         """(dy/dz)' lam (n)."""
@@ -156,7 +163,7 @@ class Function:
     order: int
     takes: str
     gives: dict[str, tuple[int, int]]
-    parts: dict[str, Callable[[], SX]] = field(default_factory=dict)
+    parts: Parts = field(default_factory=dict)
     kernel: str = ""
     loops: tuple[str, ...] = ()
 
@@ -245,9 +252,9 @@ def discrete(f: Dynamics, lam: SX) -> list[Function]:
     nx, n = f.nx, f.nx + f.nu
     order = [*range(nx, n), *range(nx)]
     phi, jac, hess = {"phi": (nx, 1)}, {"jac": (n, nx)}, {"hess": (n, n)}
-    parts = {"phi": lambda: f.value, "jac": lambda: f.jacobian().T[order, :]}
+    parts: Parts = {"phi": lambda: f.value, "jac": f.gradients}
     both = cache(partial(f.curved, lam))
-    second = {"phi": parts["phi"], "jac": lambda: both()[0].T[order, :], "hess": lambda: both()[1][order, order]}
+    second: Parts = {"phi": parts["phi"], "jac": lambda: both()[0].T[order, :], "hess": lambda: both()[1][order, order]}
     return [
         Function("dyn_disc_phi_fun", 0, "x u p", phi, {"phi": parts["phi"]}),
         Function("dyn_disc_phi_fun_jac", 1, "x u p", {**phi, **jac}, parts),

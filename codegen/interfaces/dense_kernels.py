@@ -9,7 +9,7 @@ from casadi import SX
 
 from codegen import pipeline
 from codegen.algorithms import QUANTITIES
-from codegen.emission.spec import Kernel
+from codegen.emission.spec import kernel_of
 from codegen.task.header_notes import folded
 from codegen.task.limb_symmetry import limbs
 from codegen.tracing.sparse_graph import pattern_of, sparse_graph
@@ -17,13 +17,21 @@ from codegen.tracing.sparse_graph import pattern_of, sparse_graph
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from codegen.emission.spec import Kernel, ProductKernel
+    from codegen.tracing.blocks import Block
     from codegen.tracing.task import Task
 
+    DenseKernel = Kernel | ProductKernel
+    """A kernel of dense matrices."""
 
-def dense_kernel(task: Task, name: str, about: str, inputs: Mapping[str, SX], parts: Mapping[str, SX]) -> Kernel:
+
+def dense_kernel(
+    task: Task, name: str, about: str, inputs: Mapping[str, SX], parts: Mapping[str, SX | Block]
+) -> DenseKernel:
     """A kernel that computes `parts` of a task's arguments and further `inputs`, by name; zeros are written, too."""
-    whole = {key: pattern_of(SX.ones(*part.shape)) for key, part in parts.items()}
+    shapes = {key: part.shape if isinstance(part, SX) else part.entries.shape for key, part in parts.items()}
+    whole = {key: pattern_of(SX.ones(*shape)) for key, shape in shapes.items()}
     made = sparse_graph(name, inputs, parts, partial(pipeline.passed, task), whole)
     own = {port.name for port in task.signature[0]}
     vectors = {key: key for key in inputs if key in own and key in QUANTITIES and len(QUANTITIES[key].shape) == 1}
-    return Kernel(made.graph, about, made.written, limbs(task, vectors), folded(task))
+    return kernel_of(made.function, about, made.written, limbs(task, vectors), folded(task))

@@ -21,12 +21,14 @@ from codegen.interfaces.acados_functions import places
 from codegen.interfaces.dense_kernels import dense_kernel
 from codegen.ir.names import comment, identifier
 from codegen.progress import doing, each
-from codegen.tracing.blocks import joined
+from codegen.tracing.blocks import gradients, joined
 from codegen.tracing.differentiated import differentiated
 
 if TYPE_CHECKING:
-    from codegen.emission.spec import Header, Kernel
+    from codegen.emission.spec import Header
+    from codegen.interfaces.dense_kernels import DenseKernel
     from codegen.pipeline import Wrapped
+    from codegen.tracing.blocks import Block
     from codegen.tracing.differentiated import Derivatives, Expressions
     from codegen.tracing.task import Task
 
@@ -61,10 +63,12 @@ class Stage:
         known = ("q", "v", self.control)
         return [(name, int(x.numel())) for name, x in self.own.inputs.items() if name not in known]
 
-    def part(self, kernel: str, lam: SX) -> SX:
+    def part(self, kernel: str, lam: SX) -> SX | Block:
         """y, (dy/dz)' (n x m), or the second derivative of lam' y (n x n)."""
         if kernel == "value":
             return vertcat(self.own.y[list(self.rows)])
+        if kernel == "slopes" and "q_next" in self.own.outputs:
+            return gradients(self.found.jacobian(loops=True), ("q_next", "v_next"), (self.control, "q", "v"))
         if kernel == "slopes":
             slopes = SX(self.n, len(self.rows))
             own = joined(self.found.jacobian(), self.own.outputs, self.own.inputs)
@@ -124,13 +128,13 @@ def stage(task: Task) -> Stage:
     return Stage(own, found, rows, places(own.inputs, given), tuple(columns), nq, nv, control)
 
 
-def _kernel(task: Task, found: Stage, lam: SX, name: str) -> Kernel:
+def _kernel(task: Task, found: Stage, lam: SX, name: str) -> DenseKernel:
     inputs = found.own.inputs | {"lam": lam} if name == "curvature" else dict(found.own.inputs)
     about = f"{task.entry.title}: {name} for fatrop"
     return dense_kernel(task, f"{task.algorithm}_fatrop_{name}", about, inputs, {"y": found.part(name, lam)})
 
 
-def _call(top: Header, found: Stage, kernel: Kernel) -> dict[str, Any]:
+def _call(top: Header, found: Stage, kernel: DenseKernel) -> dict[str, Any]:
     """The call of a kernel, in C, and the size of its result."""
     starts = accumulate((size for _, size in found.parameters), initial=0)
     places = {name: f"p + {start}" for (name, _), start in zip(found.parameters, starts, strict=False)}

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from casadi import SX, horzcat, project, vertcat
+from casadi import SX, Sparsity, horzcat, project, vertcat
 
+from codegen.recursions.block_matrix import above, beside
 from codegen.recursions.expansion import entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from casadi import Sparsity
+    from collections.abc import Iterable, Mapping, Sequence
 
     from codegen.recursions.products import Result
 
@@ -60,6 +59,12 @@ def joined(blocks: Blocks, rows: Mapping[str, SX], columns: Mapping[str, SX]) ->
     """The matrix of all blocks, entry by entry."""
     known = dict(zip(blocks, unrolled(blocks.values()), strict=True))
     return vertcat(*[horzcat(*[known[row, x] for x in columns]) for row in rows])
+
+
+def gradients(blocks: Blocks, rows: Sequence[str], columns: Sequence[str]) -> Block:
+    """The transpose of the matrix of these blocks, in this order: by columns the gradients of its rows, with zeros."""
+    matrix = above(*(beside(*(blocks[row, x].matrix for x in columns)) for row in rows))
+    return Block(matrix, Sparsity.dense(*reversed(matrix.shape)), transposed=True)
 
 
 def unrolled(blocks: Iterable[Block]) -> list[SX]:

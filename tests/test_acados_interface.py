@@ -172,6 +172,7 @@ CASES = [
     ("four_bar", "step", {}),
     ("mini_cheetah", "aba", {}),
     ("go1", "aba", {}),
+    ("chain:16", "step", {}),
 ]
 
 

@@ -117,6 +117,7 @@ WRITTEN = [
     ("chain:3", "pv", ("link2:x,y:kp=20:kd=5",)),
     ("pinocchio planar spherical", "step", ()),
     ("chain:3", "step_rk4", ()),
+    ("chain:3", "ltl", ()),
     ("chain:3", "pv_step", ("link2:x,y:kp=20:kd=5",)),
     ("chain:3", "step_implicit_midpoint", ()),
     ("mujoco planar spherical", "step", ()),
@@ -501,6 +502,21 @@ def test_jacobians_of_steps_keep_products_of_matrices():
     (own,) = exported(task(loaded("chain:16"), "step"), 1, ("jac_",))
     assert isinstance(own.sparse.function, WithProducts)
     assert {product.port.shape for product in own.sparse.function.products} == {(16, 16)}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("contacts", [("left_sole_link",), ("left_sole_link", "right_sole_link")])
+@pytest.mark.parametrize("algorithm", ["pv", "prox_pv", "pv_step"])
+def test_jacobians_of_humanoids_have_loops_over_columns(algorithm, contacts):
+    """As their own derivatives have, little straight-line code, and no narrow products."""
+    talos = codegen.load("talos")
+    held = [talos.contact(contact, 6) for contact in contacts]
+    (own,) = exported(task(talos, algorithm, contacts=held), 1, ("jac_",))
+    function = own.sparse.function
+    assert isinstance(function, WithProducts)
+    assert function.maps
+    assert all(product.port.shape[1] >= 8 for product in function.products)
+    assert len(function.graph.values) < 45_000
 
 
 @pytest.mark.thorough

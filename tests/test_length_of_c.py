@@ -12,6 +12,7 @@ from codegen.api import task
 from codegen.emission.emit import Style, emit_artifact
 from codegen.emission.functions import COLUMNS, Function
 from codegen.emission.splitting import HUGE
+from codegen.interfaces.casadi_functions import exported
 from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
 from codegen.pipeline import kernel
@@ -51,6 +52,17 @@ def test_it_stays_below_two_megabytes(robot: str, name: str) -> None:
     """On two feet, for any compiler: with limbs in step and plain C in one file."""
     asked = task(codegen.load(robot), name, contacts=None if name in FREE else HELD[robot])
     artifact = emit_artifact(header(asked.model, robot, (asked,)), kernel(asked), Style(lanes=8))
+    assert max(len(text) for _, text in artifact.files) < MOST
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["rnea", "aba", "ltl", "step", "pv", "pv_step", "prox_pv", "pv_soft", "tree_kkt"])
+def test_jacobians_for_solvers_stay_below_it(name: str) -> None:
+    """Talos on two feet, for CasADi."""
+    held = None if name in ("rnea", "aba", "ltl", "step") else HELD["talos"]
+    asked = task(codegen.load("talos"), name, contacts=held)
+    (own,) = exported(asked, 1, ("jac_",))
+    artifact = emit_artifact(header(asked.model, "talos", (asked,)), own.kernel, Style())
     assert max(len(text) for _, text in artifact.files) < MOST
 
 

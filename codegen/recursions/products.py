@@ -13,7 +13,7 @@ from codegen.recursions.panels import Map, Panel
 from codegen.recursions.systems import Factored, Solved, Substituted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,15 +318,21 @@ def some_columns_of(results: Sequence[Result], places: list[int]) -> tuple[Resul
 def blocks_of(matrix: BlockMatrix, n: int) -> list[list[Result]]:
     """Its parts of n rows and n columns, by rows: each is one of its blocks, or columns of one."""
     rows, columns = (range(0, size, n) for size in matrix.shape)
-    return [[_part(columns_of(matrix, column, n), row) for column in columns] for row in rows]
+    found = [_rows_of(columns_of(matrix, column, n), rows) for column in columns]
+    return [list(own) for own in zip(*found, strict=True)]
 
 
-def _part(matrix: BlockMatrix, row: int) -> Result:
-    """The one block of a matrix that begins in this row, as wide as the matrix."""
-    (own,) = (block for block in matrix.blocks if block.row == row)
-    assert own.columns == matrix.shape[1], "parts are not made of several blocks"
-    whole = own.first == 0 and own.columns == own.matrix.shape[1]
-    return own.matrix if whole else some_columns(own.matrix, [*range(own.first, own.first + own.columns)])
+def _rows_of(matrix: BlockMatrix, rows: Iterable[int]) -> tuple[Result, ...]:
+    """Its blocks that begin in these rows, each as wide as the matrix; of what several take columns are chosen once."""
+    own = [next(block for block in matrix.blocks if block.row == row) for row in rows]
+    assert all(block.columns == matrix.shape[1] for block in own), "parts are not made of several blocks"
+    made = {id(block): block.matrix for block in own}
+    for first in {block.first for block in own}:
+        some = [x for x in own if x.first == first and x.columns < x.matrix.shape[1]]
+        places = [*range(first, first + matrix.shape[1])]
+        chosen = some_columns_of([block.matrix for block in some], places)
+        made |= dict(zip(map(id, some), chosen, strict=True))
+    return tuple(made[id(block)] for block in own)
 
 
 def last_factor(matrix: Result) -> Result:

@@ -60,6 +60,10 @@ Results = dict[tuple[str, str], Result]
 """Derivatives by names of output and input."""
 
 
+SAME = {"ltl": "aba"}
+"""Algorithms without a recursion for derivatives of their own, and those that give the same results."""
+
+
 @dataclass(frozen=True, slots=True)
 class Expressions:
     """Arguments (dense symbols) and results (without structural zeros) of a function, by name, as matrices."""
@@ -117,7 +121,7 @@ def derivable(task: Task) -> bool:
 
 def recursion(task: Task, own: Expressions, *, loops: bool) -> Results:
     """The blocks of the Jacobian that the registry has a recursion for, by positions as they are, if it has one."""
-    name, inputs = f"{task.algorithm}_derivatives", own.inputs
+    name, inputs = f"{SAME.get(task.algorithm, task.algorithm)}_derivatives", own.inputs
     if not derivable(task):
         return {}
     if task.algorithm in MOVED:
@@ -127,7 +131,7 @@ def recursion(task: Task, own: Expressions, *, loops: bool) -> Results:
     if task.entry.group == "steps":
         return steps(task, own, loops=loops)
     pairs = {(y, x): f"d{y}_d{x}" for y in task.entry.outputs for x in ("q", "v", "tau")}
-    named = JACOBIANS.get(task.algorithm, pairs)
+    named = JACOBIANS.get(name.removesuffix("_derivatives"), pairs)
     if not {*named.values()} <= {*ALGORITHMS[name].outputs}:
         return {}
     found = results(replace(task, algorithm=name), inputs, loops=loops)

@@ -161,6 +161,20 @@ def test_every_way_is_that_of_automatic_differentiation(robot, algorithm, contac
         assert worst([mine], [theirs]) < (1e-9 if contacts else NEAR)
 
 
+def test_hessians_of_constrained_dynamics_by_further_arguments():
+    """External wrenches and gravity are inverse dynamics', targets the rows'."""
+    model, rng = loaded("iiwa"), np.random.default_rng(5)
+    held, pushed = ("lbr_iiwa_link_7:3:kp=30:kd=5",), ("lbr_iiwa_link_5",)
+    own, found = differentiated(task(model, "pv", contacts=held, external=pushed, parameters=("gravity", "k", "kp")))
+    w = ca.SX.sym("w", own.y.size1())
+    plain = ca.jacobian(Explicit(task(model, "crba"), own).adjoint(w), own.x)
+    both = ca.Function("both", [own.x, w], [joined(found.hessian(w), own.inputs, own.inputs), plain])
+    q, v, _ = model.random(rng)
+    others = rng.uniform(0.5, 1.5, own.x.size1() - q.size - v.size)
+    mine, theirs = both(np.concatenate([q, v, others]), rng.standard_normal(w.shape))
+    assert worst([mine], [theirs]) < NEAR
+
+
 def test_differences_of_the_function_agree_at_any_quaternion():
     """The function normalises quaternions: it is the one of `build` at unit ones, and constant along them."""
     robot = "pinocchio spherical revolute"

@@ -183,6 +183,11 @@ def equations(tree: Tree, v: SX, tau: SX, f_ext: SX, k: SX, R: SX, a: SX, lam: S
     return vertcat(needed - tau, constraint_rhs(tree, motion, k) - R * lam)
 
 
+def contact_terms(tree: Tree, v: SX, k: SX, R: SX, a: SX, lam: SX) -> SX:
+    """Of these equations what contacts add to ID - tau: -J' lam (nv), and what rows lack (m)."""
+    return vertcat(-jacobian_transpose(tree) @ lam, constraint_rhs(tree, motions(tree, v, a), k) - R * lam)
+
+
 Given = tuple[SX, SX, SX, SX]
 """v, tau, f_ext and k."""
 

@@ -45,13 +45,14 @@ from codegen.tracing.blocks import Block, Blocks, plain, spans, split
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.chained import JACOBIANS, chain, is_chain
 from codegen.tracing.curvature import MOVED, Pairs, of_joint_forces, of_motion, second_derivatives
-from codegen.tracing.implicit import FORWARD, contracted, program_of
+from codegen.tracing.implicit import FORWARD, contacts_only, contracted, program_of
 from codegen.tracing.kinematics import jacobians
 from codegen.tracing.tangents import tangents
-from codegen.tracing.trace import symbols_of
+from codegen.tracing.task import parameter_name
+from codegen.tracing.trace import part_of, symbols_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from codegen.tracing.implicit import Program
     from codegen.tracing.task import Task
@@ -302,13 +303,26 @@ class Implicit:
     def of_one(self, w: SX) -> Blocks:
         """Of results that are one solution: -A' H A, with H of u' R at constant u, by recursions where there are."""
         (solution,), own = self.program.solutions, self.own
-        seed, task = SX.sym("seed", w.size1()), self.task
+        seed = SX.sym("seed", w.size1())
         unknown = {name: solution.unknown[at] for name, at in spans(own.outputs).items()}
         symbols = {**own.inputs, **unknown}
-        known = of_joint_forces(task, symbols, seed) if task.algorithm in FORWARD and derivable(task) else {}
-        second, u = second_derivatives(contracted(solution, seed), symbols, known), solution.multipliers(w)
+        second, u = self.second(symbols, seed), solution.multipliers(w)
         values = [-self.program.solved(substitute(value, seed, u)) for value in second.values()]
         return congruence(both_ways(dict(zip(second, values, strict=True))), self.jacobian(), own)
+
+    def second(self, symbols: Mapping[str, SX], seed: SX) -> Pairs:
+        """Second derivatives of seed' R by arguments and solutions: those of inverse dynamics by its recursion."""
+        (solution,), task = self.program.solutions, self.task
+        held = task.entry.group == "constrained"
+        plain = derivable(task) and (task.algorithm in FORWARD or held)
+        known = of_joint_forces(part_of(task, "rnea"), symbols, seed[: task.model.nv]) if plain else {}
+        if known and held:
+            parts = [symbols[port.name] for port in task.signature[1]]
+            y = contacts_only(task, columns(task, self.own.inputs), parts, seed)
+            others = {"f_ext", *map(parameter_name, task.numbers)}  # which inverse dynamics takes, too
+            own = {name: x for name, x in symbols.items() if name not in others}
+            known = {pair: x + known.get(pair, 0) for pair, x in second_derivatives(y, own, {}).items()}
+        return second_derivatives(contracted(solution, seed), symbols, known)
 
 
 def both_ways(second: Pairs) -> Pairs:

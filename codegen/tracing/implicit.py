@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from casadi import SX, densify, dot, gradient, hessian, horzcat, jtimes, substitute, vec, vertcat
 
-from codegen.algorithms.constrained_derivatives import equations
+from codegen.algorithms.constrained_derivatives import contact_terms, equations
 from codegen.algorithms.rnea import rnea
 from codegen.lowering import lowered
 from codegen.recursions.composition import INLINE, Composition
@@ -36,6 +36,7 @@ from codegen.tracing.trace import called, composed, part_of, results_of, stated,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from codegen.lowering import Problem
     from codegen.recursions.composition import Called, Parts
     from codegen.recursions.products import Result
     from codegen.tracing.task import Task
@@ -388,10 +389,7 @@ def dynamics(task: Task, columns: Sequence[SX]) -> Dynamics | None:
 
 def residual(task: Task, columns: Sequence[SX], parts: Sequence[SX]) -> tuple[SX, SX] | None:
     """R(x, y) at arguments x, and y, as the lowered robot has them; None where rows of contacts are redundant."""
-    held, needs = task.entry.declares.held, task.entry.needs(task.parameters)
-    solution = dict(zip(("a", "lam"), parts, strict=False))
-    stating = stated(task, replace(needs, held="", stiffened=False), task.signature[0], columns, solution)
-    problem = lowered(stating, task.without)
+    held, problem = task.entry.declares.held, _stating(task, columns, parts)
     tree, given = problem.built, problem.arguments
     v, tau, f_ext, a = (given[name] for name in ("v", "tau", "f_ext", "a"))
     if task.entry.group != "constrained":
@@ -400,6 +398,22 @@ def residual(task: Task, columns: Sequence[SX], parts: Sequence[SX]) -> tuple[SX
         return None
     R, lam = given["R"] if held == "softly" else SX(0), given["lam"]
     return equations(tree, v, tau, f_ext, given["k"], R, a, lam), vertcat(a, lam)
+
+
+def contacts_only(task: Task, columns: Sequence[SX], parts: Sequence[SX], u: SX) -> SX:
+    """u' R of constrained dynamics, with u along y, less that of inverse dynamics and joint forces."""
+    problem, y = _stating(task, columns, parts), vertcat(*parts)
+    tree, given = problem.built, problem.arguments
+    v, k, a, lam = (given[name] for name in ("v", "k", "a", "lam"))
+    R = given["R"] if task.entry.declares.held == "softly" else SX(0)
+    return dot(jtimes(vertcat(a, lam), y, u), contact_terms(tree, v, k, R, a, lam))
+
+
+def _stating(task: Task, columns: Sequence[SX], parts: Sequence[SX]) -> Problem:
+    """The lowered robot at arguments x, and at a solution y as its arguments."""
+    needs, solution = task.entry.needs(task.parameters), dict(zip(("a", "lam"), parts, strict=False))
+    stating = stated(task, replace(needs, held="", stiffened=False), task.signature[0], columns, solution)
+    return lowered(stating, task.without)
 
 
 def column(results: Sequence[Result]) -> SX:

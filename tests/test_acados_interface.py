@@ -154,6 +154,9 @@ def worst(found: np.ndarray, wanted: np.ndarray) -> float:
     return float(np.abs(found - wanted).max(initial=0) / max(np.abs(wanted).max(initial=0), 1e-300))
 
 
+POINTS = {s * k: s * w for k, w in ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280)) for s in (1, -1)}
+"""Where differences of eighth order take a function, in steps, and the weights of its values."""
+
 CASES = [
     (ARM, "aba", {"parameters": ("gravity",)}),
     ("pinocchio spherical", "aba", {}),
@@ -172,7 +175,7 @@ CASES = [
     ("four_bar", "step", {}),
     ("mini_cheetah", "aba", {}),
     ("go1", "aba", {}),
-    ("chain:16", "step", {}),
+    ("chain:17", "step", {}),
 ]
 
 
@@ -188,6 +191,26 @@ def test_functions_and_derivatives(robot, algorithm, options, tmp_path):
         for mine, theirs in zip(found, f.call(given), strict=True):
             assert mine.shape == theirs.shape
             assert worst(mine, theirs.full()) < NEAR
+
+
+@pytest.mark.thorough
+def test_jacobians_of_humanoids_are_those_of_differences(tmp_path):
+    """Their products and loops over columns, against the value, which an algorithm without derivatives computes."""
+    model, rng = loaded("talos"), np.random.default_rng(3)
+    held = [model.contact(sole, 6) for sole in ("left_sole_link", "right_sole_link")]
+    codegen.generate(
+        model, ("pv_step",), tmp_path, prefix="my", interfaces=("acados",), contacts=held, derivative_order=1
+    )
+    lib, (q, v, tau), dt = library(tmp_path), model.random(rng), np.array([0.02])
+    x, d, n = np.concatenate([tau, 1.3 * q, v]), rng.standard_normal(model.nq + 2 * model.nv), model.nv
+    phi, jac = called(lib, f"my_pv_step_{STEP[1]}", [x[n:], x[:n], dt])
+
+    def end(z: np.ndarray) -> np.ndarray:
+        return called(lib, f"my_pv_step_{STEP[0]}", [z[n:], z[:n], dt])[0]
+
+    assert worst(end(x), phi) < NEAR
+    change = sum(weight * end(x + k * 1e-3 * d) for k, weight in POINTS.items()) / 1e-3
+    assert worst(jac.T @ d[:, None], change) < 1e-8
 
 
 @pytest.fixture(scope="module")

@@ -519,6 +519,20 @@ def test_jacobians_of_steps_keep_products_of_matrices():
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("algorithm", ["prox_pv", "pv_step"])
+def test_compiled_jacobians_of_humanoids(algorithm):
+    """On one foot; loops over columns against products of derivatives, for which no recursion for columns is run."""
+    talos = codegen.load("talos")
+    f = codegen.to_casadi(talos, algorithm, contacts=[talos.contact("left_sole_link", 6)], derivatives=1)
+    x, rng = arguments(f, talos), np.random.default_rng(6)
+    dx, y = [rng.standard_normal(part.shape) for part in x], f.call(x)
+    blocks = f.jacobian().call([*x, *y])
+    rows = [blocks[k : k + len(x)] for k in range(0, len(blocks), len(x))]
+    moved = [sum((J @ d for J, d in zip(row, dx, strict=True)), ca.DM(0)) for row in rows]
+    assert worst(moved, f.forward(1).call([*x, *y, *dx])) < 1e-9
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("contacts", [("left_sole_link",), ("left_sole_link", "right_sole_link")])
 @pytest.mark.parametrize("algorithm", ["pv", "prox_pv", "pv_step"])
 def test_jacobians_of_humanoids_have_loops_over_columns(algorithm, contacts):

@@ -108,7 +108,7 @@ CASES = [
     ("iiwa", "pv_step", {"contacts": ("lbr_iiwa_link_7:3",)}),
     ("four_bar", "step", {}),
     ("go1", "rnea", {}),
-    ("chain:16", "step", {}),
+    ("chain:17", "step", {}),
 ]
 
 

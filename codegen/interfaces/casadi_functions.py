@@ -199,8 +199,7 @@ def _without(
     for x in constant:
         left_out |= {f"jac_adj_{pair}" for y in inputs for pair in (f"{x}_{y}", f"{y}_{x}")}
         left_out |= {f"jac_adj_{x}_{seed}" for seed in seeds} | {f"jac_{y}_{x}" for y in own.outputs}
-    shapes = {key: y.shape if isinstance(y, SX) else y.entries.shape for key, y in outputs.items()}
-    return {key: SX(*shapes[key]) if key in left_out else y for key, y in outputs.items()}
+    return {key: SX(*y.shape) if key in left_out else y for key, y in outputs.items()}
 
 
 def _blocks(start: str, known: Blocks, rows: Mapping[str, SX], columns: Mapping[str, SX]) -> dict[str, SX | Block]:

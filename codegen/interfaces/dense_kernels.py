@@ -29,8 +29,7 @@ def dense_kernel(
     task: Task, name: str, about: str, inputs: Mapping[str, SX], parts: Mapping[str, SX | Block]
 ) -> DenseKernel:
     """A kernel that computes `parts` of a task's arguments and further `inputs`, by name; zeros are written, too."""
-    shapes = {key: part.shape if isinstance(part, SX) else part.entries.shape for key, part in parts.items()}
-    whole = {key: pattern_of(SX.ones(*shape)) for key, shape in shapes.items()}
+    whole = {key: pattern_of(SX.ones(*part.shape)) for key, part in parts.items()}
     made = sparse_graph(name, inputs, parts, partial(pipeline.passed, task), whole)
     own = {port.name for port in task.signature[0]}
     vectors = {key: key for key in inputs if key in own and key in QUANTITIES and len(QUANTITIES[key].shape) == 1}

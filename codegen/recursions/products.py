@@ -324,15 +324,11 @@ def blocks_of(matrix: BlockMatrix, n: int) -> list[list[Result]]:
 
 def _rows_of(matrix: BlockMatrix, rows: Iterable[int]) -> tuple[Result, ...]:
     """Its blocks that begin in these rows, each as wide as the matrix; of what several take columns are chosen once."""
-    own = [next(block for block in matrix.blocks if block.row == row) for row in rows]
-    assert all(block.columns == matrix.shape[1] for block in own), "parts are not made of several blocks"
-    made = {id(block): block.matrix for block in own}
-    for first in {block.first for block in own}:
-        some = [x for x in own if x.first == first and x.columns < x.matrix.shape[1]]
-        places = [*range(first, first + matrix.shape[1])]
-        chosen = some_columns_of([block.matrix for block in some], places)
-        made |= dict(zip(map(id, some), chosen, strict=True))
-    return tuple(made[id(block)] for block in own)
+    own, n = [next(block for block in matrix.blocks if block.row == row) for row in rows], matrix.shape[1]
+    ((first, width),) = {(block.first, block.columns) for block in own}
+    assert width == n, "parts are not made of several blocks"
+    matrices = tuple(block.matrix for block in own)
+    return matrices if all(x.shape[1] == n for x in matrices) else some_columns_of(matrices, [*range(first, first + n)])
 
 
 def last_factor(matrix: Result) -> Result:

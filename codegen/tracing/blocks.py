@@ -29,6 +29,12 @@ class Block:
         return f"{self.entries.nnz()} entries of {self.entries.size1()} x {self.entries.size2()}"
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, columns = self.entries.shape
+        return rows, columns
+
+    @property
     def T(self) -> Block:
         """The transpose."""
         return replace(self, entries=self.entries.T, transposed=not self.transposed)

@@ -314,8 +314,8 @@ class Implicit:
         """Second derivatives of seed' R by arguments and solutions: those of inverse dynamics by its recursion."""
         (solution,), task = self.program.solutions, self.task
         held = task.entry.group == "constrained"
-        plain = derivable(task) and (task.algorithm in FORWARD or held)
-        known = of_joint_forces(part_of(task, "rnea"), symbols, seed[: task.model.nv]) if plain else {}
+        dynamics = derivable(task) and (task.algorithm in FORWARD or held)
+        known = of_joint_forces(part_of(task, "rnea"), symbols, seed[: task.model.nv]) if dynamics else {}
         if known and held:
             parts = [symbols[port.name] for port in task.signature[1]]
             y = contacts_only(task, columns(task, self.own.inputs), parts, seed)

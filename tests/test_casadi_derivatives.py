@@ -1,0 +1,132 @@
+"""Derivatives for CasADi as expressions and graphs: recursions against automatic differentiation, and their loops."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi_cases import NEAR, arguments, loaded, stretched, worst
+from thorough import besides
+
+import codegen
+from codegen import pipeline
+from codegen.api import task
+from codegen.interfaces.casadi_functions import exported
+from codegen.ir.counted import counted
+from codegen.ir.products import WithProducts
+from codegen.tracing.blocks import joined
+from codegen.tracing.differentiated import Explicit, differentiated
+
+WRITTEN = [
+    ("pinocchio spherical revolute", "aba", ()),
+    ("mujoco prismatic", "aba", ()),
+    ("mujoco planar spherical", "rnea", ()),
+    ("pinocchio planar spherical", "rnea", ()),
+    ("chain:3", "pv", ("link2:x,y:kp=20:kd=5",)),
+    ("pinocchio planar spherical", "step", ()),
+    ("chain:3", "step_rk4", ()),
+    ("chain:3", "ltl", ()),
+    ("chain:3", "pv_step", ("link2:x,y:kp=20:kd=5",)),
+    ("chain:3", "step_implicit_midpoint", ()),
+    ("mujoco planar spherical", "step", ()),
+    ("pinocchio spherical revolute", "step_rk4", ()),
+    ("pinocchio spherical revolute", "step_implicit_midpoint", ()),
+    ("solo12", "prox_pv_step", ("FL_FOOT:3", "HR_FOOT:3")),
+    ("chain12_geared", "step", ()),
+    ("mini_cheetah", "step", ()),
+    ("pinocchio spherical revolute", "integrate", ()),
+    ("four_bar", "aba", ()),
+    ("go1", "rnea", ()),
+    ("solo12", "aba", ()),
+    ("iiwa", "prox_pv", ("lbr_iiwa_link_7:3",)),
+    ("iiwa", "pv_soft", ("lbr_iiwa_link_7:3",)),
+    ("solo12", "constrained_aba", ("FL_FOOT:3", "HR_FOOT:3")),
+    ("mini_cheetah", "aba", ()),
+]
+
+
+@pytest.mark.parametrize(
+    ("robot", "algorithm", "contacts"), besides([*WRITTEN[:3], WRITTEN[5], *WRITTEN[7:9]], WRITTEN)
+)
+def test_every_way_is_that_of_automatic_differentiation(robot, algorithm, contacts):
+    """Recursions and implicit functions, at any norm of quaternions, against AD of the function; iterations settle."""
+    model, rng = loaded(robot), np.random.default_rng(4)
+    iterations = 8 if "implicit" in algorithm else 3
+    own, found = differentiated(task(model, algorithm, contacts=contacts or None, iterations=iterations))
+    x, y = own.x, own.y
+    w, dx = ca.SX.sym("w", y.size1()), ca.SX.sym("dx", x.size1())
+    plain = Explicit(task(model, "crba"), own)
+    pairs = [(joined(found.jacobian(), own.outputs, own.inputs), ca.jacobian(y, x))]
+    pairs += [(found.forward(dx), plain.forward(dx)), (found.adjoint(w), plain.adjoint(w))]
+    pairs += [(joined(found.hessian(w), own.inputs, own.inputs), ca.jacobian(plain.adjoint(w), x))]
+    q, v, _ = model.random(rng)
+    given = np.concatenate([stretched(model, q), v, rng.standard_normal(x.size1() - q.size - v.size)])
+    if "implicit" in algorithm:
+        given[-1] = 0.05  # s
+    seeds = rng.standard_normal(w.shape), rng.standard_normal(dx.shape)
+    both = ca.Function("both", [x, w, dx], [part for pair in pairs for part in pair])(given, *seeds)
+    for mine, theirs in zip(both[::2], both[1::2], strict=True):
+        assert worst([mine], [theirs]) < (1e-9 if contacts else NEAR)
+
+
+def test_hessians_of_constrained_dynamics_by_further_arguments():
+    """External wrenches and gravity are inverse dynamics', targets the rows'."""
+    model, rng = loaded("iiwa"), np.random.default_rng(5)
+    held, pushed = ("lbr_iiwa_link_7:3:kp=30:kd=5",), ("lbr_iiwa_link_5",)
+    own, found = differentiated(task(model, "pv", contacts=held, external=pushed, parameters=("gravity", "k", "kp")))
+    w = ca.SX.sym("w", own.y.size1())
+    plain = ca.jacobian(Explicit(task(model, "crba"), own).adjoint(w), own.x)
+    both = ca.Function("both", [own.x, w], [joined(found.hessian(w), own.inputs, own.inputs), plain])
+    q, v, _ = model.random(rng)
+    others = rng.uniform(0.5, 1.5, own.x.size1() - q.size - v.size)
+    mine, theirs = both(np.concatenate([q, v, others]), rng.standard_normal(w.shape))
+    assert worst([mine], [theirs]) < NEAR
+
+
+def test_jacobians_of_steps_keep_products_of_matrices():
+    (own,) = exported(task(loaded("chain:16"), "step"), 1, ("jac_",))
+    assert isinstance(own.sparse.function, WithProducts)
+    assert {product.port.shape for product in own.sparse.function.products} == {(16, 16)}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("algorithm", ["prox_pv", "pv_step"])
+def test_compiled_jacobians_of_humanoids(algorithm):
+    """On one foot; loops over columns against products of derivatives, for which no recursion for columns is run."""
+    talos = codegen.load("talos")
+    f = codegen.to_casadi(talos, algorithm, contacts=[talos.contact("left_sole_link", 6)], derivatives=1)
+    x, rng = arguments(f, talos), np.random.default_rng(6)
+    dx, y = [rng.standard_normal(part.shape) for part in x], f.call(x)
+    blocks = f.jacobian().call([*x, *y])
+    rows = [blocks[k : k + len(x)] for k in range(0, len(blocks), len(x))]
+    moved = [sum((J @ d for J, d in zip(row, dx, strict=True)), ca.DM(0)) for row in rows]
+    assert worst(moved, f.forward(1).call([*x, *y, *dx])) < 1e-9
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("contacts", [("left_sole_link",), ("left_sole_link", "right_sole_link")])
+@pytest.mark.parametrize("algorithm", ["pv", "prox_pv", "pv_step"])
+def test_jacobians_of_humanoids_have_loops_over_columns(algorithm, contacts):
+    """As their own derivatives have, little straight-line code, and no narrow products."""
+    talos = codegen.load("talos")
+    held = [talos.contact(contact, 6) for contact in contacts]
+    (own,) = exported(task(talos, algorithm, contacts=held), 1, ("jac_",))
+    function = own.sparse.function
+    assert isinstance(function, WithProducts)
+    assert function.maps
+    assert all(product.port.shape[1] >= 8 for product in function.products)
+    assert len(function.graph.values) < 45_000
+
+
+@pytest.mark.thorough
+def test_jacobians_column_by_column_take_few_more_operations_than_dense_derivatives():
+    solo = codegen.load("solo12")
+    feet = [solo.contact(f"{limb}_FOOT", 3) for limb in ("FL", "FR", "HL", "HR")]
+    dense, sparse = (
+        counted(function).total
+        for function in (
+            pipeline.kernel(task(solo, "pv_derivatives", contacts=feet)).function,
+            exported(task(solo, "pv", contacts=feet), 1, ("jac_",))[0].sparse.function,
+        )
+    )
+    assert sparse < 1.1 * dense

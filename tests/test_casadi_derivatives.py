@@ -11,9 +11,11 @@ from thorough import besides
 import codegen
 from codegen import pipeline
 from codegen.api import task
+from codegen.emission.emit import emit_source
 from codegen.interfaces.casadi_functions import exported
 from codegen.ir.counted import counted
 from codegen.ir.products import WithProducts
+from codegen.task.header import header
 from codegen.tracing.blocks import joined
 from codegen.tracing.differentiated import Explicit, differentiated
 
@@ -87,6 +89,17 @@ def test_jacobians_of_steps_keep_products_of_matrices():
     (own,) = exported(task(loaded("chain:16"), "step"), 1, ("jac_",))
     assert isinstance(own.sparse.function, WithProducts)
     assert {product.port.shape for product in own.sparse.function.products} == {(16, 16)}
+
+
+def test_hessians_of_steps_keep_products_of_matrices():
+    """Those of the dynamics, and of the step what it adds: also where a block is a result as it is, and turned."""
+    asked = task(loaded("chain:16"), "step")
+    (own,) = exported(asked, 2, ("jac_adj1_",))
+    function = own.sparse.function
+    assert isinstance(function, WithProducts)
+    assert {gather.source for gather in function.gathers} & {port.name for port in function.outputs}
+    assert len(function.graph.values) < 14_000
+    assert "chain_step_hessian_gather_0" in emit_source(header(asked.model, "chain", (asked,)), own.kernel)
 
 
 @pytest.mark.thorough

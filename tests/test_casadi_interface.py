@@ -39,6 +39,7 @@ CASES = [
     ("go1", "prox_pv", FEET),
     ("mini_cheetah", "aba", ()),
     ("go1", "pv_step", FEET),
+    ("chain:16", "step", ()),
 ]
 
 

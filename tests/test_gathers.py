@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from thorough import diagonal
 
 from codegen.emission.emit import Style, emit_real
-from codegen.emission.gathers import SQUARE, Gathered, Rectangle, gathered
+from codegen.emission.gathers import RUN, SQUARE, Gathered, Rectangle, Run, gathered
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +32,9 @@ def taken(own: Gathered, matrix: np.ndarray, size: int) -> np.ndarray:
     for first, to, rows, columns in own.rectangles:
         block = flat[first + np.arange(rows)[:, None] * own.step + np.arange(columns)]
         found[to : to + rows * columns] = block.T.ravel()
+    for first, to, length in own.runs:
+        assert np.isnan(found[to : to + length]).all()
+        found[to : to + length] = flat[first : first + length]
     for to, at in own.others:
         assert np.isnan(found[to])
         found[to] = flat[at]
@@ -50,18 +53,30 @@ def test_parts_are_all_elements_in_order(data: st.DataObject) -> None:
     own = gathered(places, step)
     np.testing.assert_array_equal(taken(own, matrix, len(places)), matrix.ravel()[places])
     assert all(min(part.rows, part.columns) >= SQUARE for part in own.rectangles)
+    assert all(run.length >= RUN for run in own.runs)
 
 
 def test_full_columns_are_one_rectangle() -> None:
     pattern = np.ones((50, 50), bool)
     pattern[:, :3] = False
     own = gathered(places_of(pattern, 56), 56)
-    assert own == Gathered(56, (Rectangle(3, 0, 50, 47),), ())
-    assert str(own) == "1 rectangles and 0 elements"
+    assert own == Gathered(56, (Rectangle(3, 0, 50, 47),), (), ())
+    assert str(own) == "1 rectangles, 0 runs and 0 elements"
     pattern[7, 10] = False
     own = gathered(places_of(pattern, 56), 56)
     assert [part.columns for part in own.rectangles] == [7, 39]
     assert len(own.others) == 49
+
+
+def test_columns_of_transposes_are_runs() -> None:
+    """Those of a matrix are rows of its transpose, of which what lies side by side is copied together."""
+    pattern = np.zeros((50, 50), bool)
+    pattern[:, 3:7] = pattern[6:9, 10:30] = pattern[9, 20] = True
+    places = [int(row) * 56 + column for row in range(50) for column in np.flatnonzero(pattern[row])]
+    own = gathered(places, 56)
+    assert own.runs[:2] == (Run(3, 0, 4), Run(59, 4, 4))
+    assert [run.length for run in own.runs] == [4] * 6 + [4, 20] * 3 + [4] * 41
+    assert own.others == ((places.index(9 * 56 + 20), 9 * 56 + 20),)
 
 
 @pytest.mark.parametrize(
@@ -69,10 +84,11 @@ def test_full_columns_are_one_rectangle() -> None:
 )
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_compiled(tmp_path: Path, compiler: str, flags: tuple[str, ...], dtype: str) -> None:
-    """By squares, by single numbers, and by lines that need no header; nothing beyond the ends is written."""
+    """By squares, runs, single numbers, and by lines that need no header; nothing beyond the ends is written."""
     pattern = np.zeros((11, 13), bool)
     pattern[2:9, 1:12] = pattern[10, 3:6] = pattern[0, 12] = True
-    places, step, real = places_of(pattern, 14), 14, "double" if dtype == "float64" else "float"
+    step, real = 14, "double" if dtype == "float64" else "float"
+    places = [*places_of(pattern, step), *range(16, 25)]
     own, size = gathered(places, step), len(places)
     lines = own.lines() if "-DARM_OWN" in flags else own.lines("ARM_TURNED")
     text = [

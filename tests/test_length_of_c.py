@@ -67,6 +67,16 @@ def test_jacobians_for_solvers_stay_below_it(name: str) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("name", ["rnea", "aba", "step"])
+def test_hessians_for_solvers_stay_below_it(name: str) -> None:
+    """Of Talos, for CasADi."""
+    asked = task(codegen.load("talos"), name)
+    (own,) = exported(asked, 2, ("jac_adj1_",))
+    artifact = emit_artifact(header(asked.model, "talos", (asked,)), own.kernel, Style())
+    assert max(len(text) for _, text in artifact.files) < MOST
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "contacts"),
     [

@@ -1,4 +1,4 @@
-"""Nonzeros of a matrix, column by column, as loops: rectangles are turned, single elements are found by a table."""
+"""Nonzeros of a matrix, column by column, as loops: rectangles are turned, runs copied, others found by a table."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 SQUARE = 4
 """Rows and columns from which a rectangle is turned, by squares of so many where there are small vectors."""
 
+RUN = 3
+"""Neighbours in a row from which they are copied together."""
+
 
 class Rectangle(NamedTuple):
     """So many rows and columns of a matrix, from an element of it on, and where their columns begin in the result."""
@@ -21,16 +24,25 @@ class Rectangle(NamedTuple):
     columns: int
 
 
+class Run(NamedTuple):
+    """So many neighbours in the matrix, from an element of it on, and where they begin in the result."""
+
+    first: int
+    to: int
+    length: int
+
+
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Rectangles, and of other elements the places in the result and in the matrix, whose rows have `step` numbers."""
+    """Rectangles, runs, and of others the places in the result and in the matrix, whose rows have `step` numbers."""
 
     step: int
     rectangles: tuple[Rectangle, ...]
+    runs: tuple[Run, ...]
     others: tuple[tuple[int, int], ...]
 
     def __str__(self) -> str:
-        return f"{len(self.rectangles)} rectangles and {len(self.others)} elements"
+        return f"{len(self.rectangles)} rectangles, {len(self.runs)} runs and {len(self.others)} elements"
 
     def lines(self, turn: str = "") -> tuple[str, ...]:
         """The lines of their C function; one of this name turns rectangles, if there is any."""
@@ -51,6 +63,15 @@ class Gathered:
                     f"        for (int i = 0; i < own[2]; ++i) {element};",
                 ]
             found.append("}")
+        if self.runs:
+            runs = ", ".join(f"{{{first}, {to}, {length}}}" for first, to, length in self.runs)
+            found += [
+                f"static const int runs[][3] = {{ {runs} }};",
+                f"for (int k = 0; k < {len(self.runs)}; ++k) {{",
+                "    const int *const own = runs[k];",
+                "    for (int i = 0; i < own[2]; ++i) to[own[1] + i] = from[own[0] + i];",
+                "}",
+            ]
         if self.others:
             places = ", ".join(f"{{{to}, {at}}}" for to, at in self.others)
             found += [
@@ -62,18 +83,27 @@ class Gathered:
 
 def gathered(places: Sequence[int], step: int) -> Gathered:
     """The elements at these places of a matrix with rows of so many numbers, in this order."""
-    rectangles, others, at = list[Rectangle](), list[tuple[int, int]](), 0
+    rectangles, runs, others, at = list[Rectangle](), list[Run](), list[tuple[int, int]](), 0
     while at < len(places):
-        rows, columns = 1, 1
-        while at + rows < len(places) and places[at + rows] == places[at] + rows * step:
-            rows += 1
+        rows, columns, length = _apart(places, at, step), 1, _apart(places, at, 1)
         column = [*range(places[at], places[at] + rows * step, step)]
         while [*places[at + columns * rows : at + (columns + 1) * rows]] == [place + columns for place in column]:
             columns += 1
         if min(rows, columns) >= SQUARE:
             rectangles.append(Rectangle(places[at], at, rows, columns))
+            at += rows * columns
+        elif length >= RUN:
+            runs.append(Run(places[at], at, length))
+            at += length
         else:
-            columns = 1
             others += [(at + k, place) for k, place in enumerate(column)]
-        at += rows * columns
-    return Gathered(step, tuple(rectangles), tuple(others))
+            at += rows
+    return Gathered(step, tuple(rectangles), tuple(runs), tuple(others))
+
+
+def _apart(places: Sequence[int], at: int, step: int) -> int:
+    """How many places from one on are so far apart."""
+    count = 1
+    while at + count < len(places) and places[at + count] == places[at] + count * step:
+        count += 1
+    return count

@@ -120,7 +120,7 @@ def steps(
         made = _made(tiles, names)
         call = Call(f"{name}_product_{number}", (*taken.values(), *made.values()))
         found.append(Step(lines(tiles), tuple(taken), tuple(made), call))
-    shapes = {port.name: port.shape for port in function.kept}
+    shapes = {port.name: port.shape for port in (*function.kept, *function.outputs)}
     for number, gather in enumerate(function.gathers):
         call = Call(f"{name}_gather_{number}", (names[gather.source], names[gather.port.name]))
         own = gathered(gather.places, shapes[gather.source][-1])

@@ -297,6 +297,19 @@ def _shares(matrix: Result, other: Product) -> bool:
     return same and not (isinstance(matrix, Product) and matrix.symmetric and matrix.plus is not None)
 
 
+def some_rows(matrix: Result, places: list[int]) -> Result:
+    """These rows of a result."""
+    if isinstance(matrix, SX):
+        return matrix[places, :]
+    if not isinstance(matrix, Product):
+        return Product(SX.eye(matrix.shape[0])[places, :], matrix)
+    left = matrix.left
+    if matrix.transposed:
+        left = left.T if isinstance(left, SX) else transposed(left)
+    plus = None if matrix.plus is None else some_rows(matrix.plus, places)
+    return Product(some_rows(left, places), matrix.right, plus)
+
+
 def some_columns(matrix: Result, places: list[int]) -> Result:
     """These columns of a result."""
     return some_columns_of((matrix,), places)[0]

@@ -24,6 +24,7 @@ from casadi import (
     diag,
     diagcat,
     dot,
+    gradient,
     jacobian,
     jacobian_sparsity,
     jtimes,
@@ -38,12 +39,12 @@ from casadi import (
 from codegen.algorithms import ALGORITHMS
 from codegen.recursions.block_matrix import BlockMatrix
 from codegen.recursions.expansion import entries
-from codegen.recursions.products import Product, Result, all_times, blocks_of, pulled, times_within
+from codegen.recursions.products import Product, Result, all_times, blocks_of, pulled, some_rows, times_within
 from codegen.spatial import mirrored
 from codegen.tracing.arguments import columns, is_configuration, matrix, results, tangent_maps
 from codegen.tracing.blocks import Block, Blocks, plain, spans, split
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.chained import JACOBIANS, chain, is_chain
+from codegen.tracing.chained import JACOBIANS, Chain, chain, is_chain, is_same
 from codegen.tracing.curvature import MOVED, Pairs, of_joint_forces, of_motion, second_derivatives
 from codegen.tracing.implicit import FORWARD, contacts_only, contracted, program_of
 from codegen.tracing.kinematics import jacobians
@@ -54,6 +55,7 @@ from codegen.tracing.trace import part_of, symbols_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from codegen.tracing import implicit
     from codegen.tracing.implicit import Program
     from codegen.tracing.task import Task
 
@@ -103,7 +105,11 @@ class Derivatives(Protocol):
 @direct_operators()
 def differentiated(task: Task) -> tuple[Expressions, Derivatives]:
     """The function of a task, with a fixed number of iterations, and its derivatives."""
-    inputs = {port.name: SX.sym(port.name, *matrix(port)) for port in task.signature[0]}
+    return derivatives(task, {port.name: SX.sym(port.name, *matrix(port)) for port in task.signature[0]})
+
+
+def derivatives(task: Task, inputs: dict[str, SX]) -> tuple[Expressions, Derivatives]:
+    """The same of these symbols."""
     made = results(task, inputs)
     own = Expressions(inputs, dict(zip(made, entries(tuple(made.values())), strict=True)))
     if not derivable(task):
@@ -264,19 +270,35 @@ class Implicit:
 
     def hessian(self, w: SX) -> Blocks:
         """The second derivative of w' y (n x n), by that of the equations at constant multipliers."""
-        self.task.check_second()
-        own = self.own
-        found = split(self.of_chain(w)[1], own.inputs, own.inputs) if is_chain(self.task) else self.of_one(w)
-        return self.within(found, w)
+        return self.curved(w)[1]
 
     def curved(self, w: SX) -> tuple[Blocks, Blocks]:
         """dy/dx and the second derivative."""
         self.task.check_second()
-        if not is_chain(self.task):
-            return self.jacobian(), self.hessian(w)
+        dynamics = self.dynamics()
+        if dynamics is not None:
+            known = dynamics.jacobian()
+            slopes = known if dynamics is self else self.through(dynamics, known)
+            return slopes, self.within(self.of_one(dynamics, known, w), w)
         own, (J, H) = self.own, self.of_chain(w)
-        slopes = {pair: block.matrix for pair, block in split(J, own.outputs, own.inputs).items()}
-        return assembled(own, slopes), self.within(split(H, own.inputs, own.inputs), w)
+        blocks: Results = {pair: block.matrix for pair, block in split(J, own.outputs, own.inputs).items()}
+        return assembled(own, blocks), self.within(split(H, own.inputs, own.inputs), w)
+
+    def dynamics(self) -> Implicit | None:
+        """The one solution that results are made of, where that takes arguments as they are, with its derivatives."""
+        task, inputs = self.task, self.own.inputs
+        if not is_chain(task):
+            return self
+        symbols = symbols_of(task.signature[0])
+        known, made = dict(zip(inputs, symbols, strict=True)), chain(task, symbols)
+        if not isinstance(made, Chain) or len(self.program.solutions) > 1:
+            return None
+        first = made.links[0]
+        names = [port.name for port in first.part.signature[0]]
+        if not all(is_same(known[name], x) for name, x in zip(names, first.takes, strict=True)):
+            return None
+        found = derivatives(first.part, {name: inputs[name] for name in names})[1]
+        return found if isinstance(found, Implicit) else None
 
     def within(self, second: Blocks, w: SX) -> Blocks:
         """Second derivatives where AD finds that there are any."""
@@ -300,19 +322,32 @@ class Implicit:
         bent = substitute(jacobian(E.T @ constant, own.x), constant, densify(slope))
         return T @ J @ E, mirrored(E.T @ second @ E + bent)
 
-    def of_one(self, w: SX) -> Blocks:
-        """Of results that are one solution: -A' H A, with H of u' R at constant u, by recursions where there are."""
-        (solution,), own = self.program.solutions, self.own
-        seed = SX.sym("seed", w.size1())
-        unknown = {name: solution.unknown[at] for name, at in spans(own.outputs).items()}
-        symbols = {**own.inputs, **unknown}
-        second, u = self.second(symbols, seed), solution.multipliers(w)
-        values = [-self.program.solved(substitute(value, seed, u)) for value in second.values()]
-        return congruence(both_ways(dict(zip(second, values, strict=True))), self.jacobian(), own)
+    def through(self, dynamics: Implicit, J: Blocks) -> Blocks:
+        """dy/dx of results that are made of one solution, which moves by J."""
+        (solution,), own, y = self.program.solutions, self.own, self.program.y
+        by_x, by_z = (self.program.solved(jacobian(y, symbols)) for symbols in (own.x, solution.unknown))
+        found: Results = {pair: D.matrix for pair, D in split(by_x, own.outputs, own.inputs).items()}
+        for (result, z), D in split(by_z, own.outputs, dynamics.own.outputs).items():
+            for x in dynamics.own.inputs:
+                if D.entries.nnz() and J[z, x].entries.nnz():
+                    found[result, x] = Product(D.matrix, J[z, x].matrix, found[result, x])
+        return assembled(own, found)
 
-    def second(self, symbols: Mapping[str, SX], seed: SX) -> Pairs:
+    def of_one(self, dynamics: Implicit, J: Blocks, w: SX) -> Blocks:
+        """Of results y that are made of one solution z: A' H A, with H of w' y - u' R by x and z at constant u."""
+        (solution,), own = self.program.solutions, self.own
+        seed, y = SX.sym("seed", solution.unknown.size1()), dot(w, self.program.y)
+        unknown = {name: solution.unknown[at] for name, at in spans(dynamics.own.outputs).items()}
+        u = solution.multipliers(gradient(y, solution.unknown))
+        found = second_derivatives(y, {**own.inputs, **unknown}, {})
+        for pair, value in dynamics.second({**dynamics.own.inputs, **unknown}, seed, solution).items():
+            found[pair] -= substitute(value, seed, u)
+        values = {pair: self.program.solved(value) for pair, value in found.items()}
+        return congruence(both_ways(values), J, own)
+
+    def second(self, symbols: Mapping[str, SX], seed: SX, solution: implicit.Implicit) -> Pairs:
         """Second derivatives of seed' R by arguments and solutions: those of inverse dynamics by its recursion."""
-        (solution,), task = self.program.solutions, self.task
+        task = self.task
         held = task.entry.group == "constrained"
         dynamics = derivable(task) and (task.algorithm in FORWARD or held)
         known = of_joint_forces(part_of(task, "rnea"), symbols, seed[: task.model.nv]) if dynamics else {}
@@ -331,23 +366,31 @@ def both_ways(second: Pairs) -> Pairs:
 
 
 def congruence(second: Pairs, J: Blocks, own: Expressions) -> Blocks:
-    """H + B' J + J' B by two arguments, for the second derivatives H by arguments and B by results and arguments.
+    """H + B' J + J' B + J' C J by two arguments: second derivatives H by arguments, B by solutions and arguments, and C
+    by solutions, with few rows, as equations are linear in what they are solved for.
 
-    There are none by results alone: equations are linear in what they are solved for. The second of two arguments is
-    not the shorter one: loops take many columns at a time.
+    The second of two arguments is not the shorter one: loops take many columns at a time.
     """
     found, names = Blocks(), sorted(own.inputs, key=lambda name: int(own.inputs[name].numel()))
-    products = dict[tuple[int, int, bool], Result]()
+    moved, solved = {pair: x.matrix for pair, x in J.items() if x.entries.nnz()}, [*dict.fromkeys(y for y, _ in J)]
+    products, rows = dict[tuple[int, int, bool], Result](), Results()
+    bent = {y: [*{*second[y, y].sparsity().row()}] for y in solved}
+    for (y, x), change in moved.items():
+        rows[y, x] = some_rows(change, bent[y])
     for i, first in enumerate(names):
         for other in names[i:]:
             made: Result = second[first, other]
-            for y in own.outputs:
-                for x, B, turned in ((first, second[y, other], False), (other, second[y, first], True)):
-                    if J[y, x].entries.nnz() and B.nnz():
-                        R, Y = pulled(J[y, x].matrix, B, products)
-                        # where the sum is symmetric, nothing takes more than the upper triangle of what is added
-                        factors = (Y, R) if turned else (R, Y)
-                        made = Product(*factors, made, transposed=True, symmetric=first == other)
+            same = first == other
+            for y in solved:
+                # where the sum is symmetric, nothing takes more than the upper triangle of what is added
+                if (y, first) in moved and second[y, other].nnz():
+                    made = Product(*pulled(moved[y, first], second[y, other], products), made, True, same)
+                if (y, other) in moved and second[y, first].nnz():
+                    R, Y = pulled(moved[y, other], second[y, first], products)
+                    made = Product(Y, R, made, True, same)
+                if bent[y] and (y, first) in moved and (y, other) in moved:
+                    C = second[y, y][bent[y], bent[y]]
+                    made = Product(rows[y, first], times_within(C, rows[y, other]), made, True, same)
             found[first, other] = Block(made, Sparsity.dense(*made.shape))
             found[other, first] = found[first, other].T
     return found

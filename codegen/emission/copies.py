@@ -48,7 +48,8 @@ class Copies:
         empty = self.product.port.size > covered
         lines = [f"for (int k = 0; k < {self.product.port.size}; ++k) to0[k] = {zero};"] * empty
         for own, (rows, columns) in zip(self.product.blocks, self.shapes, strict=True):
-            to = f"to0[(i + {own.row})*{width} + j + {own.column}]"
+            row, column = ("j", "i") if own.transposed else ("i", "j")
+            to = f"to0[({row} + {own.row})*{width} + {column} + {own.column}]"
             lines.append(f"for (int i = 0; i < {rows}; ++i)")
             place = f"i*{columns} + j + {own.first}"
             lines.append(f"    for (int j = 0; j < {own.columns}; ++j) {to} = {names[own.source]}[{place}];")

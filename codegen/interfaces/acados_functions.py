@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     Parts = Mapping[str, Callable[[], SX | Block]]
     """What a kernel computes, by names."""
 
+NEXT, MOVED = ("q_next", "v_next"), ("tau", "q", "v")
+"""What a step gives, and what it is differentiated by, in acados' order."""
+
 
 @dataclass(frozen=True, slots=True)
 class Dynamics:
@@ -64,7 +67,7 @@ class Dynamics:
 
     def gradients(self) -> Block:
         """(dy/dz)' of a step, with the rows of u first (n x nx)."""
-        return gradients(self.found.jacobian(loops=True), ("q_next", "v_next"), ("tau", "q", "v"))
+        return gradients(self.found.jacobian(loops=True), NEXT, MOVED)
 
     def adjoint(self, lam: SX) -> SX:
         """(dy/dz)' lam (n)."""
@@ -75,10 +78,10 @@ class Dynamics:
         """The second derivative of lam' y (n x n)."""
         return self.second(self.found.hessian(seeds(self, lam)[1]), lam)
 
-    def curved(self, lam: SX) -> tuple[SX, SX]:
-        """dy/dz and the second derivative of lam' y, which share what they can."""
+    def curved(self, lam: SX) -> tuple[Block, Block]:
+        """(dy/dz)' of a step, and the second derivative of lam' y, which share what they can; u is first."""
         J, H = self.found.curved(seeds(self, lam)[1])
-        return self.first(J), self.second(H, lam)
+        return gradients(J, NEXT, MOVED), gradients(H, MOVED, MOVED)
 
     def first(self, found: Blocks) -> SX:
         """dy/dz of that of `own`."""
@@ -250,11 +253,10 @@ def implicit(
 def discrete(f: Dynamics, lam: SX) -> list[Function]:
     """Functions of discrete dynamics; rows and columns of derivatives are [u; x]."""
     nx, n = f.nx, f.nx + f.nu
-    order = [*range(nx, n), *range(nx)]
     phi, jac, hess = {"phi": (nx, 1)}, {"jac": (n, nx)}, {"hess": (n, n)}
     parts: Parts = {"phi": lambda: f.value, "jac": f.gradients}
     both = cache(partial(f.curved, lam))
-    second: Parts = {"phi": parts["phi"], "jac": lambda: both()[0].T[order, :], "hess": lambda: both()[1][order, order]}
+    second: Parts = {"phi": parts["phi"], "jac": lambda: both()[0], "hess": lambda: both()[1]}
     return [
         Function("dyn_disc_phi_fun", 0, "x u p", phi, {"phi": parts["phi"]}),
         Function("dyn_disc_phi_fun_jac", 1, "x u p", {**phi, **jac}, parts),

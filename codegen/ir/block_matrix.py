@@ -19,16 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CopiedBlock:
-    """The matrix of a port's name, so many of its columns from `first` on, at this row and column of another."""
+    """The matrix of a port's name, so many of its columns from `first` on, at this row and column of another.
+
+    If `transposed`, it is their transpose that is there.
+    """
 
     source: str
     row: int
     column: int
     first: int
     columns: int
+    transposed: bool = False
 
     def __str__(self) -> str:
-        return f"{self.source}[:, {self.first}:{self.first + self.columns}] at {self.row}, {self.column}"
+        turned = ".T" * self.transposed
+        return f"{self.source}[:, {self.first}:{self.first + self.columns}]{turned} at {self.row}, {self.column}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +75,6 @@ class CopiedMatrix:
     def _copy(self, to: NDArray[np.generic], known: Mapping[str, NDArray[np.generic]]) -> None:
         for own in self.blocks:
             block = known[own.source][:, own.first : own.first + own.columns]
-            to[own.row : own.row + len(block), own.column : own.column + own.columns] = block
+            block = block.T if own.transposed else block
+            rows, columns = block.shape
+            to[own.row : own.row + rows, own.column : own.column + columns] = block

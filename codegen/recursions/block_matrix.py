@@ -13,16 +13,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Columns of a matrix, so many from `first` on, which stand from this `row` and `column` of another on."""
+    """Columns of a matrix, so many from `first` on, which stand from this `row` and `column` of another on.
+
+    If `transposed`, it is their transpose that does.
+    """
 
     matrix: Any
     row: int
     column: int
     first: int
     columns: int
+    transposed: bool = False
 
     def __str__(self) -> str:
-        return f"{self.matrix.shape[0]} x {self.columns} at {self.row}, {self.column}"
+        turned = "the transpose of " * self.transposed
+        return f"{turned}{self.matrix.shape[0]} x {self.columns} at {self.row}, {self.column}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +57,9 @@ class BlockMatrix:
         made = SX(*self.shape)
         for own in self.blocks:
             assert isinstance(own.matrix, SX)
-            rows, columns = own.matrix.shape[0], own.columns
-            block = own.matrix[:, own.first : own.first + columns]
+            block = own.matrix[:, own.first : own.first + own.columns]
+            block = block.T if own.transposed else block
+            rows, columns = block.shape
             made[own.row : own.row + rows, own.column : own.column + columns] = block
         return made
 
@@ -90,4 +96,5 @@ def _cut(own: Placed) -> Iterator[Placed]:
         start, end = max(block.column, own.first), min(block.column + block.columns, own.first + own.columns)
         if start < end:
             first, column = block.first + start - block.column, own.column + start - own.first
+            assert not block.transposed, "whole blocks are turned"
             yield Placed(block.matrix, own.row + block.row, column, first, end - start)

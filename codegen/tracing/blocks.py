@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, Sparsity, horzcat, project, vertcat
 
-from codegen.recursions.block_matrix import above, beside
+from codegen.recursions.block_matrix import BlockMatrix, Placed
 from codegen.recursions.expansion import entries
 
 if TYPE_CHECKING:
@@ -69,7 +69,14 @@ def joined(blocks: Blocks, rows: Mapping[str, SX], columns: Mapping[str, SX]) ->
 
 def gradients(blocks: Blocks, rows: Sequence[str], columns: Sequence[str]) -> Block:
     """The transpose of the matrix of these blocks, in this order: by columns the gradients of its rows, with zeros."""
-    matrix = above(*(beside(*(blocks[row, x].matrix for x in columns)) for row in rows))
+    tops = [0, *accumulate(blocks[row, columns[0]].shape[0] for row in rows)]
+    lefts = [0, *accumulate(blocks[rows[0], x].shape[1] for x in columns)]
+    placed = (
+        Placed(own.matrix, top, left, 0, own.matrix.shape[1], own.transposed)
+        for row, top in zip(rows, tops, strict=False)
+        for own, left in zip([blocks[row, x] for x in columns], lefts, strict=False)
+    )
+    matrix = BlockMatrix((tops[-1], lefts[-1]), tuple(placed))
     return Block(matrix, Sparsity.dense(*reversed(matrix.shape)), transposed=True)
 
 

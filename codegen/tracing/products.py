@@ -206,7 +206,9 @@ def _product(
         return SolvedSystem(port, Port(f"{port.name}_factors", (n, n)), matrix, right, added, pivots)
     if isinstance(product, BlockMatrix):
         pairs = zip(names, product.blocks, strict=True)
-        return CopiedMatrix(port, tuple(CopiedBlock(x, b.row, b.column, b.first, b.columns) for x, b in pairs))
+        return CopiedMatrix(
+            port, tuple(CopiedBlock(x, b.row, b.column, b.first, b.columns, b.transposed) for x, b in pairs)
+        )
     if isinstance(product, MaskedProduct):
         rows = zip(product.parts, names[::2], names[1::2], strict=True)
         parts = (MaskedPart(left, right, runs(part.mask), part.transposed) for part, left, right in rows)

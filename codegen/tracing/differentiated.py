@@ -374,23 +374,25 @@ def congruence(second: Pairs, J: Blocks, own: Expressions) -> Blocks:
     found, names = Blocks(), sorted(own.inputs, key=lambda name: int(own.inputs[name].numel()))
     moved, solved = {pair: x.matrix for pair, x in J.items() if x.entries.nnz()}, [*dict.fromkeys(y for y, _ in J)]
     products, rows = dict[tuple[int, int, bool], Result](), Results()
-    bent = {y: [*{*second[y, y].sparsity().row()}] for y in solved}
+    bent = {y: sorted({*second[y, y].sparsity().row()}) for y in solved}
     for (y, x), change in moved.items():
         rows[y, x] = some_rows(change, bent[y])
     for i, first in enumerate(names):
         for other in names[i:]:
-            made: Result = second[first, other]
-            same = first == other
+            factors = list[tuple[Result, Result]]()
             for y in solved:
-                # where the sum is symmetric, nothing takes more than the upper triangle of what is added
                 if (y, first) in moved and second[y, other].nnz():
-                    made = Product(*pulled(moved[y, first], second[y, other], products), made, True, same)
+                    factors.append(pulled(moved[y, first], second[y, other], products))
                 if (y, other) in moved and second[y, first].nnz():
                     R, Y = pulled(moved[y, other], second[y, first], products)
-                    made = Product(Y, R, made, True, same)
+                    factors.append((Y, R))
                 if bent[y] and (y, first) in moved and (y, other) in moved:
                     C = second[y, y][bent[y], bent[y]]
-                    made = Product(rows[y, first], times_within(C, rows[y, other]), made, True, same)
+                    factors.append((rows[y, first], times_within(C, rows[y, other])))
+            made: Result = second[first, other]
+            # where the sum is symmetric, nothing takes more than the upper triangle of what is added
+            for left, right in factors:
+                made = Product(left, right, made, transposed=True, symmetric=first == other)
             found[first, other] = Block(made, Sparsity.dense(*made.shape))
             found[other, first] = found[first, other].T
     return found

@@ -67,8 +67,9 @@ class Stage:
         """y, (dy/dz)' (n x m), or the second derivative of lam' y (n x n)."""
         if kernel == "value":
             return vertcat(self.own.y[list(self.rows)])
-        if kernel == "slopes" and "q_next" in self.own.outputs:
-            return gradients(self.found.jacobian(loops=True), ("q_next", "v_next"), (self.control, "q", "v"))
+        steps, moved = "q_next" in self.own.outputs, (self.control, "q", "v")
+        if kernel == "slopes" and steps:
+            return gradients(self.found.jacobian(loops=True), ("q_next", "v_next"), moved)
         if kernel == "slopes":
             slopes = SX(self.n, len(self.rows))
             own = joined(self.found.jacobian(), self.own.outputs, self.own.inputs)
@@ -76,6 +77,8 @@ class Stage:
             return slopes
         weights, hessian = SX(self.own.y.size1(), 1), SX(self.n, self.n)
         weights[list(self.rows)] = lam
+        if steps:
+            return gradients(self.found.hessian(weights), moved, moved)
         own = joined(self.found.hessian(weights), self.own.inputs, self.own.inputs)
         hessian[list(self.columns), list(self.columns)] = own[list(self.at), list(self.at)]
         return hessian

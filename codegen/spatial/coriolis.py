@@ -46,6 +46,12 @@ class Coriolis:
         p = inertia.m * linear + cross3(w, inertia.h)
         return cls(linear @ inertia.h.T + skew3(w) @ inertia.second_moment, p)
 
+    @classmethod
+    def of_momentum(cls, F: SX, r: SX) -> Coriolis:
+        """Of what sees F' of a body's motions (6), and of its acceleration that of the point r, the classical one."""
+        p = F[3:]
+        return cls((p @ r.T + r @ p.T + skew3(F[:3])) / 2, p)
+
     def __add__(self, other: Coriolis) -> Coriolis:
         return Coriolis(self.P + other.P, self.p + other.p)
 

@@ -19,7 +19,7 @@ from codegen.recursions.products import substituted
 from codegen.recursions.spanning_rates import is_plain
 from codegen.tracing.arguments import results, tangent_maps
 from codegen.tracing.tangents import tangents
-from codegen.tracing.trace import problem_of, results_of, results_or_products, symbols_of
+from codegen.tracing.trace import part_of, problem_of, results_of, results_or_products, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -174,6 +174,23 @@ def of_joint_forces(task: Task, given: Mapping[str, SX], weights: SX) -> Pairs:
     nv = task.model.nv
     by_state = {("q", "q"): by_q, ("q", "v"): E.T @ qv, ("q", "a"): E.T @ qa}
     return {**by_state, ("v", "v"): vv, ("v", "a"): SX(nv, nv), ("a", "a"): SX(nv, nv)}
+
+
+def of_equations(task: Task, given: Mapping[str, SX], weights: SX) -> Pairs:
+    """Those of weights' equations of constrained dynamics by q, v, a and lam, but for what rows want of q and v, and
+    how they yield; none where joints' axes turn, or contacts' rows against bodies.
+    """
+    own, nv = part_of(task, "constrained_hessian"), task.model.nv
+    tree = problem_of(own, symbols_of(own.signature[0])).built
+    if not is_plain(tree) or not all(on.K.is_constant() for on in (contact.on_body for contact in tree.contacts)):
+        return {}
+    made = results(own, {**given, "weights": weights[:nv], "weights_lam": weights[nv:]})
+    slope, qq, qv, qa, vv, by_lam = entries(tuple(made.values()))
+    E, by_q = _by_configuration(task, given["q"], slope, qq)
+    by_state = {("q", "q"): by_q, ("q", "v"): E.T @ qv, ("q", "a"): E.T @ qa, ("q", "lam"): E.T @ by_lam}
+    none, without = SX(nv, nv), SX(*by_lam.shape)
+    linear = {("v", "a"): none, ("a", "a"): none, ("v", "lam"): without, ("a", "lam"): without}
+    return {**by_state, **linear, ("v", "v"): vv, ("lam", "lam"): SX(tree.m, tree.m)}
 
 
 def of_motion(task: Task, given: Mapping[str, SX], weights: Mapping[str, SX]) -> Pairs:

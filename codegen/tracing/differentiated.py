@@ -45,8 +45,8 @@ from codegen.tracing.arguments import columns, is_configuration, matrix, results
 from codegen.tracing.blocks import Block, Blocks, plain, spans, split
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.chained import JACOBIANS, Chain, chain, is_chain, is_same
-from codegen.tracing.curvature import MOVED, Pairs, of_joint_forces, of_motion, second_derivatives
-from codegen.tracing.implicit import FORWARD, contacts_only, contracted, program_of
+from codegen.tracing.curvature import MOVED, Pairs, of_equations, of_joint_forces, of_motion, second_derivatives
+from codegen.tracing.implicit import FORWARD, contacts_only, contracted, program_of, wanted_only
 from codegen.tracing.kinematics import jacobians
 from codegen.tracing.tangents import tangents
 from codegen.tracing.task import parameter_name
@@ -350,13 +350,15 @@ class Implicit:
         task = self.task
         held = task.entry.group == "constrained"
         dynamics = derivable(task) and (task.algorithm in FORWARD or held)
-        known = of_joint_forces(part_of(task, "rnea"), symbols, seed[: task.model.nv]) if dynamics else {}
+        nv = task.model.nv
+        whole = of_equations(task, symbols, seed) if dynamics and held else {}
+        known = whole or (of_joint_forces(part_of(task, "rnea"), symbols, seed[:nv]) if dynamics else {})
         if known and held:
             parts = [symbols[port.name] for port in task.signature[1]]
-            y = contacts_only(task, columns(task, self.own.inputs), parts, seed)
+            y = (wanted_only if whole else contacts_only)(task, columns(task, self.own.inputs), parts, seed)
             others = {"f_ext", *map(parameter_name, task.numbers)}  # which inverse dynamics takes, too
             own = {name: x for name, x in symbols.items() if name not in others}
-            known = {pair: x + known.get(pair, 0) for pair, x in second_derivatives(y, own, {}).items()}
+            known = known | {pair: x + known.get(pair, 0) for pair, x in second_derivatives(y, own, {}).items()}
         return second_derivatives(contracted(solution, seed), symbols, known)
 
 

@@ -409,6 +409,15 @@ def contacts_only(task: Task, columns: Sequence[SX], parts: Sequence[SX], u: SX)
     return dot(jtimes(vertcat(a, lam), y, u), contact_terms(tree, v, k, R, a, lam))
 
 
+def wanted_only(task: Task, columns: Sequence[SX], parts: Sequence[SX], u: SX) -> SX:
+    """Of these what rows want, and how they yield: u' (k - R lam)."""
+    problem, y = _stating(task, columns, parts), vertcat(*parts)
+    given = problem.arguments
+    R = given["R"] if task.entry.declares.held == "softly" else SX(0)
+    lack = vertcat(zeros(given["a"].size1()), given["k"] - R * given["lam"])
+    return dot(jtimes(vertcat(given["a"], given["lam"]), y, u), lack)
+
+
 def _stating(task: Task, columns: Sequence[SX], parts: Sequence[SX]) -> Problem:
     """The lowered robot at arguments x, and at a solution y as its arguments."""
     needs, solution = task.entry.needs(task.parameters), dict(zip(("a", "lam"), parts, strict=False))

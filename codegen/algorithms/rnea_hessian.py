@@ -102,19 +102,19 @@ def constrained_hessian(tree: Tree, v: SX, a: SX, f_ext: SX, lam: SX, u: SX, s: 
     for i in tree.inwards:
         joint, own, om, outer = joints[i], slice(dofs[i].start, dofs[i].stop), Omega[i], beyond[i]
         S, Psi, Psidd, dS = joint.S, joint.Psi, joint.Psidd, joint.dS
-        swung, moments = force_cross(S, h[i]), padded(n[i])
+        swung = force_cross(S, h[i])
         mine = Beyond(
             list(range(own.start, own.stop)),
             C[i] @ Psi + I[i] @ Psidd + force_cross(S, f[i]),
-            padded(C[i].moments(om)) - W[i] @ Psi + force_cross(S, moments) + 2 * force_cross(Psi, h[i]),
+            padded(C[i].moments(om) + (2 * force_cross(Psi, h[i]) - W[i] @ Psi)[:3, :] - skew3(n[i]) @ S[:3, :]),
             I[i] @ om + swung,
             -padded(skew3(p[i]) @ S[:3, :]),
             C[i] @ S + I[i] @ dS,
-            2 * swung - W[i] @ S,
+            padded((2 * swung - W[i] @ S)[:3, :]),
             I[i] @ S,
         )
         both = mine.beside(outer)
-        slope[own] = om.T @ f[i] + Psi.T @ moments + Psidd.T @ h[i] + Fall[i][:3, :].T @ p[i]
+        slope[own] = om.T @ f[i] + Psi[:3, :].T @ n[i] + Psidd.T @ h[i] + Fall[i][:3, :].T @ p[i]
         qq[own, both.dofs] = om.T @ both.Aq + Psi.T @ both.Bq + Psidd.T @ both.Gq + Fall[i].T @ both.Fq
         qv[own, both.dofs] = om.T @ both.Av + Psi.T @ both.Bv
         qa[own, both.dofs] = om.T @ both.Aa

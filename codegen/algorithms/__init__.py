@@ -99,6 +99,7 @@ from codegen.algorithms.rnea import rnea
 from codegen.algorithms.rnea_derivatives_by_columns import rnea_derivatives_by_columns
 from codegen.algorithms.rnea_derivatives_ltl import rnea_derivatives_ltl, rnea_derivatives_ltl_by_columns
 from codegen.algorithms.rnea_hessian import constrained_hessian, rnea_hessian
+from codegen.algorithms.rnea_hessian_by_columns import constrained_hessian_by_columns, rnea_hessian_by_columns
 from codegen.algorithms.stepped import INTEGRATORS as INTEGRATORS
 from codegen.algorithms.stepped import stepped
 from codegen.algorithms.tree_kkt import tree_kkt
@@ -399,6 +400,7 @@ PARTS: dict[str, Algorithm] = {
             (*STATE_AND_MOTION, "weights"),
             ("H_q", "H_qq", "H_qv", "H_qa", "H_vv"),
             "second derivatives of weighted joint forces",
+            by_columns=rnea_hessian_by_columns,
         ),
         derivatives(
             "constrained_hessian",
@@ -406,6 +408,7 @@ PARTS: dict[str, Algorithm] = {
             (*STATE_AND_MOTION, "lam", "weights", "weights_lam"),
             ("H_q", "H_qq", "H_qv", "H_qa", "H_vv", "H_qlam"),
             "second derivatives of weighted equations of constrained dynamics",
+            by_columns=constrained_hessian_by_columns,
         ),
         derivatives(
             "fk_hessian",

@@ -42,8 +42,8 @@ def contact_changes_by_columns(tree: Tree, v: SX, a: SX) -> tuple[MaskedProduct,
     moved = mapped(changed, S, Psi, velocity, v0, a0)
     # what rows see of their bodies
     places_of_bodies = [tree.dofs[x.node].stop - 1 for x in tree.contacts for _ in range(x.size)]
-    (seen,) = mapped(rows, *_rows(tree, place), picked(velocity, places_of_bodies))
-    carried = _carried(tree)
+    (seen,) = mapped(rows, *rows_of_contacts(tree, place), picked(velocity, places_of_bodies))
+    carried = carried_rows(tree)
     by_q, by_v = (MaskedProduct((Masked(seen, x, carried, True),)) for x in moved)
     return by_q, by_v
 
@@ -53,9 +53,9 @@ def contact_jacobian_by_columns(tree: Tree) -> MaskedProduct:
     place, _ = places(tree)
     axes = horzcat(*[own.columns for own in tree.S])
     (S,) = mapped(placed, axes, *(by_joints(tree, x) for x in ([vec(at.R) for at in place], [at.p for at in place])))
-    R, p, f, _ = _rows(tree, place)
+    R, p, f, _ = rows_of_contacts(tree, place)
     (F,) = mapped(transmitted, R, p, f)
-    return MaskedProduct((Masked(F, S, _carried(tree), True),))
+    return MaskedProduct((Masked(F, S, carried_rows(tree), True),))
 
 
 def placed(axes: SX, R: SX, p: SX) -> tuple[SX, ...]:
@@ -68,7 +68,7 @@ def transmitted(R: SX, p: SX, f: SX) -> tuple[SX, ...]:
     return (Place(reshape(R, 3, 3), p).X.force(f),)
 
 
-def _rows(tree: Tree, place: Sequence[Place]) -> tuple[SX, SX, SX, SX]:
+def rows_of_contacts(tree: Tree, place: Sequence[Place]) -> tuple[SX, SX, SX, SX]:
     """By rows, where their bodies are, R and p, and their forces and points, along the axes of these."""
     held = [contact for contact in tree.contacts for _ in range(contact.size)]
     R, p = (horzcat(*[vec(place[x.body].R) for x in held]), horzcat(*[place[x.body].p for x in held]))
@@ -90,7 +90,7 @@ def rows(R: SX, p: SX, f: SX, r: SX, V: SX) -> tuple[SX, ...]:
     return (vertcat(F, force_cross(V, F) + vertcat(moment, turned)),)
 
 
-def _carried(tree: Tree) -> Sparsity:
+def carried_rows(tree: Tree) -> Sparsity:
     """By rows of contacts, the columns of joints that carry these."""
     found = np.zeros((tree.m, tree.nv), bool)
     for contact in tree.contacts:

@@ -80,7 +80,7 @@ class Dynamics:
 
     def curved(self, lam: SX) -> tuple[Block, Block]:
         """(dy/dz)' of a step, and the second derivative of lam' y, which share what they can; u is first."""
-        J, H = self.found.curved(seeds(self, lam)[1])
+        J, H = self.found.curved(seeds(self, lam)[1], loops=True)
         return gradients(J, NEXT, MOVED), gradients(H, MOVED, MOVED)
 
     def first(self, found: Blocks) -> SX:

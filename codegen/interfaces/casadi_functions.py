@@ -156,7 +156,7 @@ def _expressions(start: str, own: Expressions, found: Derivatives) -> tuple[dict
     seeds = _seeds("adj_", y, times)
     if start.startswith("adj"):
         return {**x, **nominal, **seeds}, _products("adj_", found.adjoint, seeds, x, times)
-    first, second = found.curved(column(seeds.values()))
+    first, second = found.curved(column(seeds.values()), loops=True)
     second |= {(name, f"adj_{row}"): block.T for (row, name), block in first.items()}
     columns = {**x, **nominal, **seeds}
     adjoints = {f"out_adj_{name}": SX(*part.shape) for name, part in x.items()}

@@ -78,7 +78,7 @@ class Stage:
         weights, hessian = SX(self.own.y.size1(), 1), SX(self.n, self.n)
         weights[list(self.rows)] = lam
         if steps:
-            return gradients(self.found.hessian(weights), moved, moved)
+            return gradients(self.found.hessian(weights, loops=True), moved, moved)
         own = joined(self.found.hessian(weights), self.own.inputs, self.own.inputs)
         hessian[list(self.columns), list(self.columns)] = own[list(self.at), list(self.at)]
         return hessian

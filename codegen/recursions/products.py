@@ -180,9 +180,9 @@ class Pulled(NamedTuple):
     Y: Result
 
 
-def pulled(J: Result, B: SX, known: dict[tuple[int, int, bool], Result]) -> Pulled:
+def pulled(J: Result, B: Result, known: dict[tuple[int, int, bool], Result]) -> Pulled:
     """J' B by J's factors from the left, one after the other; `known` has what was made of the same ones before."""
-    Y: Result = B
+    Y = B
     while isinstance(J, Product) and J.plus is None:
         key = id(J.left), id(Y), J.transposed
         Y = known.setdefault(key, Product(J.left, Y, transposed=not J.transposed))
@@ -261,6 +261,14 @@ def added(matrix: Result, term: SX) -> Result:
         plus = term if matrix.plus is None else added(matrix.plus, term)
         return replace(matrix, plus=plus)
     return Product(matrix, SX.eye(matrix.shape[1]), term)
+
+
+def summed(matrix: Result, term: Result) -> Result:
+    """The sum of two matrices, of which one is plain."""
+    if not isinstance(term, SX):
+        matrix, term = term, matrix
+    assert isinstance(term, SX), "one of them is plain"
+    return added(matrix, term) if term.nnz() else matrix
 
 
 def combined(pairs: Sequence[tuple[Result, Result]]) -> Result:

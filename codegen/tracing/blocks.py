@@ -49,6 +49,22 @@ def plain(matrix: SX) -> Block:
     return Block(matrix, matrix.sparsity())
 
 
+def whole(matrix: Result) -> Block:
+    """A block of all entries of a matrix."""
+    return Block(matrix, Sparsity.dense(*matrix.shape))
+
+
+def vanishes(matrix: Result) -> bool:
+    """Whether a matrix has no entries."""
+    return isinstance(matrix, SX) and not matrix.nnz()
+
+
+def plain_of(matrix: Result) -> SX:
+    """A matrix that is known to be none of products."""
+    assert isinstance(matrix, SX), "it is plain"
+    return matrix
+
+
 def spans(parts: Mapping[str, SX]) -> dict[str, slice]:
     """Where the elements of these parts are in the column of all."""
     ends = accumulate(part.numel() for part in parts.values())

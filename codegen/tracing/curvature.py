@@ -15,7 +15,7 @@ from casadi import SX, densify, diagcat, gradient, hessian, horzcat, jacobian, s
 from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered
 from codegen.recursions.expansion import entries
 from codegen.recursions.free_base import known_changes
-from codegen.recursions.products import substituted
+from codegen.recursions.products import Result, substituted, summed, times, times_left, transposed
 from codegen.recursions.spanning_rates import is_plain
 from codegen.tracing.arguments import results, tangent_maps
 from codegen.tracing.tangents import tangents
@@ -38,7 +38,7 @@ RECURSIVE = {
 }
 """Algorithms whose second derivatives come from recursions, as functions of these arguments alone."""
 
-Pairs = dict[tuple[str, str], SX]
+Pairs = dict[tuple[str, str], Result]
 """Second derivatives by the names of two arguments, of which the first comes no later."""
 
 
@@ -161,36 +161,33 @@ def of_results(
     return own.vjp(weights), own.hvp(weights, SX.eye(own.inwards.size2())) if closed else own.hessian(weights, changes)
 
 
-def of_joint_forces(task: Task, given: Mapping[str, SX], weights: SX) -> Pairs:
+def of_joint_forces(task: Task, given: Mapping[str, SX], weights: SX, *, loops: bool = False) -> Pairs:
     """Those of weights' tau by q, v and a, of inverse dynamics at these arguments; none where joints' axes turn.
+
+    By `loops` over columns if they pay.
 
     q is one of any quaternions but zero, as in `codegen.tracing.differentiated`: its tangents turn with it.
     """
     if not turns_no_axes(task):
         return {}
-    own = results(replace(task, algorithm="rnea_hessian"), {**given, "weights": weights})
-    slope, qq, qv, qa, vv = entries(tuple(own[name] for name in ("H_q", "H_qq", "H_qv", "H_qa", "H_vv")))
-    E, by_q = _by_configuration(task, given["q"], slope, qq)
-    nv = task.model.nv
-    by_state = {("q", "q"): by_q, ("q", "v"): E.T @ qv, ("q", "a"): E.T @ qa}
-    return {**by_state, ("v", "v"): vv, ("v", "a"): SX(nv, nv), ("a", "a"): SX(nv, nv)}
+    own = replace(task, algorithm="rnea_hessian")
+    slope, *made = results(own, {**given, "weights": weights}, loops=loops).values()
+    return _by_state(task, given["q"], slope, made)
 
 
-def of_equations(task: Task, given: Mapping[str, SX], weights: SX) -> Pairs:
+def of_equations(task: Task, given: Mapping[str, SX], weights: SX, *, loops: bool = False) -> Pairs:
     """Those of weights' equations of constrained dynamics by q, v, a and lam, but for what rows want of q and v, and
-    how they yield; none where joints' axes turn, or contacts' rows against bodies.
+    how they yield; none where joints' axes turn, or contacts' rows against bodies. By `loops` over columns if they pay.
     """
     own, nv = part_of(task, "constrained_hessian"), task.model.nv
     tree = problem_of(own, symbols_of(own.signature[0])).built
     if not is_plain(tree) or not all(on.K.is_constant() for on in (contact.on_body for contact in tree.contacts)):
         return {}
-    made = results(own, {**given, "weights": weights[:nv], "weights_lam": weights[nv:]})
-    slope, qq, qv, qa, vv, by_lam = entries(tuple(made.values()))
-    E, by_q = _by_configuration(task, given["q"], slope, qq)
-    by_state = {("q", "q"): by_q, ("q", "v"): E.T @ qv, ("q", "a"): E.T @ qa, ("q", "lam"): E.T @ by_lam}
-    none, without = SX(nv, nv), SX(*by_lam.shape)
-    linear = {("v", "a"): none, ("a", "a"): none, ("v", "lam"): without, ("a", "lam"): without}
-    return {**by_state, **linear, ("v", "v"): vv, ("lam", "lam"): SX(tree.m, tree.m)}
+    weighed = {**given, "weights": weights[:nv], "weights_lam": weights[nv:]}
+    slope, *made, by_lam = results(own, weighed, loops=loops).values()
+    linear = {("v", "lam"): SX(nv, tree.m), ("a", "lam"): SX(nv, tree.m), ("lam", "lam"): SX(tree.m, tree.m)}
+    E = tangent_maps(task.model, given["q"])[1]
+    return {**_by_state(task, given["q"], slope, made), ("q", "lam"): _left(E.T, by_lam), **linear}
 
 
 def of_motion(task: Task, given: Mapping[str, SX], weights: Mapping[str, SX]) -> Pairs:
@@ -199,14 +196,27 @@ def of_motion(task: Task, given: Mapping[str, SX], weights: Mapping[str, SX]) ->
         return {}
     weighted = {f"weights_{name}": w for name, w in weights.items()}
     own = results(replace(task, algorithm=f"{task.algorithm}_hessian"), {**given, **weighted})
-    slope, qq, qv = entries(tuple(own[name] for name in ("H_q", "H_qq", "H_qv")))
-    E, by_q = _by_configuration(task, given["q"], slope, qq)
-    return {("q", "q"): by_q, ("q", "v"): E.T @ qv, ("v", "v"): SX(*qv.shape)}
+    slope, qq, qv = (own[name] for name in ("H_q", "H_qq", "H_qv"))
+    none = SX(*qv.shape)
+    return {pair: x for pair, x in _by_state(task, given["q"], slope, (qq, qv, none, none)).items() if "a" not in pair}
 
 
-def _by_configuration(task: Task, q: SX, slope: SX, qq: SX) -> tuple[SX, SX]:
-    """What makes tangents of changes of q, and the second derivative by q of first and second ones along tangents."""
+def _by_state(task: Task, q: SX, slope: Result, along: Sequence[Result]) -> Pairs:
+    """Those by q, v and a, of a gradient by q and second derivatives along tangents: by qq, qv, qa and vv.
+
+    Tangents turn with q, which the gradient tells.
+    """
     _, E = tangent_maps(task.model, q)
+    (qq, qv, qa, vv), none = along, SX(task.model.nv, task.model.nv)
+    assert isinstance(slope, SX)
     constant = SX.sym("slope", slope.sparsity())
     turning = substitute(jacobian(E.T @ constant, q), constant, slope)
-    return E, E.T @ qq.T @ E + turning
+    turned = transposed(qq) if E.is_eye() else times(transposed(qq), E)
+    by_q = summed(_left(E.T, turned), turning)
+    by_state = {("q", "q"): by_q, ("q", "v"): _left(E.T, qv), ("q", "a"): _left(E.T, qa)}
+    return {**by_state, ("v", "v"): vv, ("v", "a"): none, ("a", "a"): none}
+
+
+def _left(E: SX, matrix: Result) -> Result:
+    """E times a matrix."""
+    return matrix if E.is_eye() else times_left(E, matrix)

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Protocol
 from casadi import (
     DM,
     SX,
-    Sparsity,
     densify,
     diag,
     diagcat,
@@ -39,10 +38,22 @@ from casadi import (
 from codegen.algorithms import ALGORITHMS
 from codegen.recursions.block_matrix import BlockMatrix
 from codegen.recursions.expansion import entries
-from codegen.recursions.products import Product, Result, all_times, blocks_of, pulled, some_rows, times_within
+from codegen.recursions.products import (
+    Product,
+    Result,
+    all_times,
+    blocks_of,
+    leaves,
+    pulled,
+    rebuilt,
+    some_rows,
+    summed,
+    times_within,
+    transposes,
+)
 from codegen.spatial import mirrored
 from codegen.tracing.arguments import columns, is_configuration, matrix, results, tangent_maps
-from codegen.tracing.blocks import Block, Blocks, plain, spans, split
+from codegen.tracing.blocks import Blocks, plain, plain_of, spans, split, vanishes, whole
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.chained import JACOBIANS, Chain, chain, is_chain, is_same
 from codegen.tracing.curvature import MOVED, Pairs, of_equations, of_joint_forces, of_motion, second_derivatives
@@ -98,8 +109,8 @@ class Derivatives(Protocol):
     def jacobian(self, *, loops: bool = False) -> Blocks: ...
     def forward(self, dx: SX) -> SX: ...
     def adjoint(self, w: SX) -> SX: ...
-    def hessian(self, w: SX) -> Blocks: ...
-    def curved(self, w: SX) -> tuple[Blocks, Blocks]: ...
+    def hessian(self, w: SX, *, loops: bool = False) -> Blocks: ...
+    def curved(self, w: SX, *, loops: bool = False) -> tuple[Blocks, Blocks]: ...
 
 
 @direct_operators()
@@ -192,21 +203,22 @@ class Explicit:
         """(dy/dx)' w (n)."""
         return jtimes(self.own.y, self.own.x, w, True)
 
-    def hessian(self, w: SX) -> Blocks:
+    def hessian(self, w: SX, *, loops: bool = False) -> Blocks:
         """The second derivative of w' y (n x n)."""
         own = self.own
-        found = second_derivatives(dot(w, own.y), own.inputs, self.known(w))
-        return {pair: plain(block) for pair, block in both_ways(found).items()}
+        found = second_derivatives(dot(w, own.y), own.inputs, self.known(w, loops=loops))
+        blocks = {pair: plain(x) if isinstance(x, SX) else whole(x) for pair, x in found.items()}
+        return blocks | {(other, one): block.T for (one, other), block in blocks.items() if one != other}
 
-    def curved(self, w: SX) -> tuple[Blocks, Blocks]:
+    def curved(self, w: SX, *, loops: bool = False) -> tuple[Blocks, Blocks]:
         """dy/dx and the second derivative."""
-        return self.jacobian(), self.hessian(w)
+        return self.jacobian(loops=loops), self.hessian(w, loops=loops)
 
-    def known(self, w: SX) -> Pairs:
+    def known(self, w: SX, *, loops: bool) -> Pairs:
         """Those among them that recursions give."""
         own, name = self.own, self.task.algorithm
         if name == "rnea":
-            return of_joint_forces(self.task, own.inputs, w)
+            return of_joint_forces(self.task, own.inputs, w, loops=loops)
         if name in MOVED:
             weights = {y: reshape(w[at], *own.outputs[y].shape) for y, at in spans(own.outputs).items()}
             return of_motion(self.task, own.inputs, weights)
@@ -268,18 +280,18 @@ class Implicit:
         """(dy/dx)' w (n)."""
         return self.program.reverse(w)
 
-    def hessian(self, w: SX) -> Blocks:
+    def hessian(self, w: SX, *, loops: bool = False) -> Blocks:
         """The second derivative of w' y (n x n), by that of the equations at constant multipliers."""
-        return self.curved(w)[1]
+        return self.curved(w, loops=loops)[1]
 
-    def curved(self, w: SX) -> tuple[Blocks, Blocks]:
+    def curved(self, w: SX, *, loops: bool = False) -> tuple[Blocks, Blocks]:
         """dy/dx and the second derivative."""
         self.task.check_second()
         dynamics = self.dynamics()
         if dynamics is not None:
             known = dynamics.jacobian()
             slopes = known if dynamics is self else self.through(dynamics, known)
-            return slopes, self.within(self.of_one(dynamics, known, w), w)
+            return slopes, self.within(self.of_one(dynamics, known, w, loops=loops), w)
         own, (J, H) = self.own, self.of_chain(w)
         blocks: Results = {pair: block.matrix for pair, block in split(J, own.outputs, own.inputs).items()}
         return assembled(own, blocks), self.within(split(H, own.inputs, own.inputs), w)
@@ -333,38 +345,49 @@ class Implicit:
                     found[result, x] = Product(D.matrix, J[z, x].matrix, found[result, x])
         return assembled(own, found)
 
-    def of_one(self, dynamics: Implicit, J: Blocks, w: SX) -> Blocks:
+    def of_one(self, dynamics: Implicit, J: Blocks, w: SX, *, loops: bool) -> Blocks:
         """Of results y that are made of one solution z: A' H A, with H of w' y - u' R by x and z at constant u."""
         (solution,), own = self.program.solutions, self.own
         seed, y = SX.sym("seed", solution.unknown.size1()), dot(w, self.program.y)
         unknown = {name: solution.unknown[at] for name, at in spans(dynamics.own.outputs).items()}
         u = solution.multipliers(gradient(y, solution.unknown))
+        bent = dynamics.second({**dynamics.own.inputs, **unknown}, seed, solution, loops=loops)
         found = second_derivatives(y, {**own.inputs, **unknown}, {})
-        for pair, value in dynamics.second({**dynamics.own.inputs, **unknown}, seed, solution).items():
-            found[pair] -= substitute(value, seed, u)
-        values = {pair: self.program.solved(value) for pair, value in found.items()}
-        return congruence(both_ways(values), J, own)
+        found |= {pair: summed(value, found[pair]) for pair, value in at(bent, seed, -u).items()}
+        return congruence(both_ways(at(found, solution.unknown, solution.value)), J, own)
 
-    def second(self, symbols: Mapping[str, SX], seed: SX, solution: implicit.Implicit) -> Pairs:
+    def second(self, symbols: Mapping[str, SX], seed: SX, solution: implicit.Implicit, *, loops: bool = False) -> Pairs:
         """Second derivatives of seed' R by arguments and solutions: those of inverse dynamics by its recursion."""
         task = self.task
         held = task.entry.group == "constrained"
         dynamics = derivable(task) and (task.algorithm in FORWARD or held)
         nv = task.model.nv
-        whole = of_equations(task, symbols, seed) if dynamics and held else {}
-        known = whole or (of_joint_forces(part_of(task, "rnea"), symbols, seed[:nv]) if dynamics else {})
+        recursive = of_equations(task, symbols, seed, loops=loops) if dynamics and held else {}
+        rnea = part_of(task, "rnea")
+        known = recursive or (of_joint_forces(rnea, symbols, seed[:nv], loops=loops) if dynamics else {})
         if known and held:
             parts = [symbols[port.name] for port in task.signature[1]]
-            y = (wanted_only if whole else contacts_only)(task, columns(task, self.own.inputs), parts, seed)
+            y = (wanted_only if recursive else contacts_only)(task, columns(task, self.own.inputs), parts, seed)
             others = {"f_ext", *map(parameter_name, task.numbers)}  # which inverse dynamics takes, too
             own = {name: x for name, x in symbols.items() if name not in others}
-            known = known | {pair: x + known.get(pair, 0) for pair, x in second_derivatives(y, own, {}).items()}
+            more = second_derivatives(y, own, {})
+            known = known | {pair: summed(known[pair], x) if pair in known else x for pair, x in more.items()}
         return second_derivatives(contracted(solution, seed), symbols, known)
+
+
+def at(second: Pairs, old: SX, new: SX) -> Pairs:
+    """Second derivatives with expressions in the place of symbols."""
+    results = (*second.values(),)
+    plain = {id(leaf): leaf for leaf in leaves(results)}
+    moved = substitute([*plain.values()], [old], [densify(new)])
+    return dict(zip(second, rebuilt(results, dict(zip(plain, moved, strict=True))), strict=True))
 
 
 def both_ways(second: Pairs) -> Pairs:
     """Second derivatives by pairs of arguments in either order."""
-    return second | {(other, one): value.T for (one, other), value in second.items()}
+    others = {pair: x for pair, x in second.items() if pair[0] != pair[1]}
+    turned = zip(others, transposes((*others.values(),)), strict=True)
+    return second | {(other, one): x for (one, other), x in turned}
 
 
 def congruence(second: Pairs, J: Blocks, own: Expressions) -> Blocks:
@@ -376,25 +399,25 @@ def congruence(second: Pairs, J: Blocks, own: Expressions) -> Blocks:
     found, names = Blocks(), sorted(own.inputs, key=lambda name: int(own.inputs[name].numel()))
     moved, solved = {pair: x.matrix for pair, x in J.items() if x.entries.nnz()}, [*dict.fromkeys(y for y, _ in J)]
     products, rows = dict[tuple[int, int, bool], Result](), Results()
-    bent = {y: sorted({*second[y, y].sparsity().row()}) for y in solved}
+    bent = {y: sorted({*plain_of(second[y, y]).sparsity().row()}) for y in solved}
     for (y, x), change in moved.items():
         rows[y, x] = some_rows(change, bent[y])
     for i, first in enumerate(names):
         for other in names[i:]:
             factors = list[tuple[Result, Result]]()
             for y in solved:
-                if (y, first) in moved and second[y, other].nnz():
+                if (y, first) in moved and not vanishes(second[y, other]):
                     factors.append(pulled(moved[y, first], second[y, other], products))
-                if (y, other) in moved and second[y, first].nnz():
+                if (y, other) in moved and not vanishes(second[y, first]):
                     R, Y = pulled(moved[y, other], second[y, first], products)
                     factors.append((Y, R))
                 if bent[y] and (y, first) in moved and (y, other) in moved:
-                    C = second[y, y][bent[y], bent[y]]
+                    C = plain_of(second[y, y])[bent[y], bent[y]]
                     factors.append((rows[y, first], times_within(C, rows[y, other])))
             made: Result = second[first, other]
             # where the sum is symmetric, nothing takes more than the upper triangle of what is added
             for left, right in factors:
                 made = Product(left, right, made, transposed=True, symmetric=first == other)
-            found[first, other] = Block(made, Sparsity.dense(*made.shape))
+            found[first, other] = whole(made)
             found[other, first] = found[first, other].T
     return found

@@ -406,7 +406,7 @@ PARTS: dict[str, Algorithm] = {
             "constrained_hessian",
             constrained_hessian,
             (*STATE_AND_MOTION, "lam", "weights", "weights_lam"),
-            ("H_q", "H_qq", "H_qv", "H_qa", "H_vv", "H_qlam"),
+            ("H_q", "H_qq", "H_qv", "H_qa", "H_vv", "H_lamq"),
             "second derivatives of weighted equations of constrained dynamics",
             by_columns=constrained_hessian_by_columns,
         ),

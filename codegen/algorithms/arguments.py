@@ -77,7 +77,7 @@ QUANTITIES: dict[str, Quantity] = {
     "H_qv": Quantity(("nv", "nv"), "weighted sum by the configuration and by joint velocities"),
     "H_qa": Quantity(("nv", "nv"), "weighted sum by the configuration and by joint accelerations"),
     "H_vv": Quantity(("nv", "nv"), "weighted sum by joint velocities twice"),
-    "H_qlam": Quantity(("nv", "contacts"), "weighted sum by the configuration and by multipliers"),
+    "H_lamq": Quantity(("contacts", "nv"), "weighted sum by multipliers and by the configuration"),
     "rate": Quantity(("nv",), "rate of a step whose end moves"),
     "drate_ddv": Quantity(("nv", "nv"), "this rate by the step"),
     "drate_dv": Quantity(("nv", "nv"), "this rate by the velocity of the end"),

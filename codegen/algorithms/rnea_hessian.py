@@ -67,8 +67,8 @@ class Beyond:
 
 
 def constrained_hessian(tree: Tree, v: SX, a: SX, f_ext: SX, lam: SX, u: SX, s: SX) -> tuple[SX, SX, SX, SX, SX, SX]:
-    """Of u' (tau - J' lam) - s' c, c what rows see, by q (nv), and by q and q, q and v, q and a, v and v (nv x nv), q
-    and lam (nv x m); of a tree whose axes do not turn, and contacts whose rows do not turn against bodies.
+    """Of u' (tau - J' lam) - s' c, c what rows see, by q (nv), and by q and q, q and v, q and a, v and v (nv x nv), lam
+    and q (m x nv); of a tree whose axes do not turn, and contacts whose rows do not turn against bodies.
 
     By a joint of several degrees of freedom twice, the derivative along a row's of that along a column's.
     """
@@ -86,7 +86,7 @@ def constrained_hessian(tree: Tree, v: SX, a: SX, f_ext: SX, lam: SX, u: SX, s: 
     C, W = ([*(Coriolis.of(b.I, x[i]) for i, b in enumerate(tree.parts)), Coriolis.none()] for x in (velocity, virtual))
     h = [*(b.I @ virtual[i] for i, b in enumerate(tree.parts)), zeros(6)]
     n = [*(C[i].moments(virtual[i]) for i in tree.outwards), zeros(3)]
-    p, by_lam = [zeros(3) for _ in h], zeros(tree.nv, tree.m)
+    p, of_lam = [zeros(3) for _ in h], zeros(tree.m, tree.nv)
     # contact by contact: momentum of what its rows see, then, contact to root, forces of unit multipliers
     for contact in tree.contacts:
         i, seen, felt = contact.node, -contact.force @ s[contact.rows], contact.force
@@ -94,7 +94,7 @@ def constrained_hessian(tree: Tree, v: SX, a: SX, f_ext: SX, lam: SX, u: SX, s: 
         h[i], W[i], p[i] = h[i] + seen, W[i] + products, p[i] + seen[3:]
         n[i] += (2 * force_cross(velocity[i], seen) - products @ velocity[i])[:3]
         for j in tree.path(i):
-            by_lam[dofs[j].start : dofs[j].stop, contact.rows] = -Omega[j].T @ felt
+            of_lam[contact.rows, dofs[j].start : dofs[j].stop] = -felt.T @ Omega[j]
             felt = X[j].force(felt)
     slope, (qq, qv, qa, vv) = zeros(tree.nv), (zeros(tree.nv, tree.nv) for _ in range(4))
     beyond = [Beyond.none() for _ in I]
@@ -128,7 +128,7 @@ def constrained_hessian(tree: Tree, v: SX, a: SX, f_ext: SX, lam: SX, u: SX, s: 
         n[b], p[b] = n[b] + tree.parts[i].X.outward(n[i]), p[b] + tree.parts[i].X.outward(p[i])
         I[b] += tree.parts[i].X.inertia(I[i])
         C[b], W[b] = C[b] + tree.parts[i].X.inertia(C[i]), W[b] + tree.parts[i].X.inertia(W[i])
-    return slope, qq, qv, qa, vv, by_lam
+    return slope, qq, qv, qa, vv, of_lam
 
 
 def rnea_hessian(tree: Tree, v: SX, a: SX, f_ext: SX, u: SX) -> tuple[SX, SX, SX, SX, SX]:

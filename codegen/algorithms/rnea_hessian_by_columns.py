@@ -123,11 +123,11 @@ def by_pairs(tree: Tree, S: Panel, changed: Sequence[Panel]) -> tuple[MaskedProd
 
 
 def by_multipliers(tree: Tree, place: Sequence[Place], changed: Sequence[Panel]) -> SX | MaskedProduct:
-    """By positions and multipliers, which push bodies that weights move."""
+    """By multipliers and positions: they push bodies that weights move."""
     if not tree.m:
-        return SX(tree.nv, 0)
+        return SX(0, tree.nv)
     (F,) = mapped(against, *rows_of_contacts(tree, place)[:3])
-    return MaskedProduct((Masked(changed[6], F, carried_rows(tree).T, True),))
+    return MaskedProduct((Masked(F, changed[6], carried_rows(tree), True),))
 
 
 def against(R: SX, p: SX, f: SX) -> tuple[SX, ...]:

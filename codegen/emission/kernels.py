@@ -39,7 +39,7 @@ from codegen.emission.stack import stack
 from codegen.emission.statements import Comments, statements
 from codegen.emission.storage import storage
 from codegen.emission.text import render
-from codegen.emission.variants import Alternative, Body, Variant, alternatives, variants
+from codegen.emission.variants import MOST_TEXT, Alternative, Body, Variant, alternatives, length, variants
 from codegen.ir.counting import Count
 from codegen.ir.graph import STATUS, Graph
 from codegen.ir.names import comment, identifier, identifiers, wrapped
@@ -270,10 +270,15 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     yield emitted
     if isinstance(kernel, LoopKernel) or style.small_vectors:
         return
-    if others := [(own, written(own.kernel, own.program)) for own in alternatives(kernel, style.registers)]:
+    for in_step in (True, False):
+        others = [(own, written(own.kernel, own.program)) for own in alternatives(kernel, style.registers, in_step)]
+        if not others:
+            return
         shared, made = variants(kernel, first, others, macro)
-        helpers = (*emitted.helpers, *(line for own, _ in others for line in _helpers(own.kernel, language)))
-        yield replace(emitted, variants=made, shared=shared, helpers=tuple(dict.fromkeys(helpers)))
+        if length((shared, *made)) <= MOST_TEXT:
+            break
+    helpers = (*emitted.helpers, *(line for own, _ in others for line in _helpers(own.kernel, language)))
+    yield replace(emitted, variants=made, shared=shared, helpers=tuple(dict.fromkeys(helpers)))
 
 
 def preset(made: Sequence[Argument], results: Sequence[Port]) -> frozenset[str]:

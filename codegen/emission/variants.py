@@ -15,7 +15,7 @@ from codegen.ir.counting import count
 from codegen.ir.sparse import with_results_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from codegen.emission.functions import Call, Function
     from codegen.emission.spec import Kernel, Registers
@@ -25,6 +25,10 @@ PLAIN = "/* ---- Scalars: one number at a time (and what lanes take, each number
 IN_STEP = "/* ---- SIMD: limbs of one shape in step, as small vectors ---- */"
 SHARED = "/* ---- Loops that take what either of the ways below computes ---- */"
 COLUMNS = "/* ---- SIMD: loops over columns of matrices, several at a time ---- */"
+
+INDENTED = "    \n"
+MOST_TEXT = 1_960_000
+"""Characters of functions beyond which limbs do not go in step, as the C would be more than 2 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +80,19 @@ def suffice(known: Registers, wanted: Registers) -> bool:
     return REGISTERS.index(known) >= REGISTERS.index(wanted)
 
 
-def alternatives(kernel: Kernel | ProductKernel, known: Registers | None) -> Iterator[Alternative]:
+def alternatives(
+    kernel: Kernel | ProductKernel, known: Registers | None, in_step: bool = True
+) -> Iterator[Alternative]:
     """Those to a kernel without small vectors, at most one for each kind of registers, and the longest last.
 
-    Where registers are `known`, there are none for others.
+    Where registers are `known`, there are none for others. Limbs go `in_step` if that is worth it, or not at all.
     """
     wanted = least(isinstance(kernel, ProductKernel))
     eights = suffice(known, wanted) if known else None
     loops = None if eights is False else _loops(kernel)
     packed = None
     if not (loops and eights):
-        packed = kernel.packed(beside=count(loops[1].graph).total if loops else 0)
+        packed = kernel.packed(beside=count(loops[1].graph).total if loops else 0) if in_step else None
         if packed:
             yield Alternative("PACKS", kernel, packed)
         elif eights is False:
@@ -123,6 +129,11 @@ def variants(
     if not names[1:]:
         return Variant(shared, 0, f"\n{SHARED}\n"), tuple(found)
     return Variant(shared, 0, f"\n{SHARED}\n#if !{names[1]}\n", "#endif\n"), tuple(found)
+
+
+def length(made: Iterable[Variant]) -> int:
+    """The characters of variants' functions."""
+    return sum(len(line) + len(INDENTED) for own in made for function in own.functions for line in function.lines)
 
 
 def _variant(body: Body, shared: Sequence[Function], says: str, where: str) -> Variant:

@@ -12,7 +12,7 @@ from codegen.recursions.products import Result, substituted
 from codegen.spatial import diagonal
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.tangents import tangents
-from codegen.tracing.trace import multiplied, results_or_products, symbols_of
+from codegen.tracing.trace import results_or_products, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,9 +32,9 @@ def matrix(port: Port) -> tuple[int, int]:
 def results(task: Task, inputs: Mapping[str, SX], *, loops: bool = False) -> dict[str, Result]:
     """The results of a task, as matrices by name, at arguments; quaternions are normalised.
 
-    By `loops` over columns, in all C, if these pay where it has small vectors, and what they make is multiplied.
+    By `loops` over columns, in all C, if these pay where it has small vectors.
     """
-    symbols, loops = symbols_of(task.signature[0]), loops and multiplied(task)
+    symbols = symbols_of(task.signature[0])
     made = results_or_products(replace(task, small_vectors=loops), symbols, loops=loops)
     found = substituted(made, symbols, columns(task, inputs))
     return {port.name: rows_of(x, port) for port, x in zip(task.signature[1], found, strict=True)}

@@ -39,7 +39,7 @@ RECURSIVE = {
 """Algorithms whose second derivatives come from recursions, as functions of these arguments alone."""
 
 Pairs = dict[tuple[str, str], Result]
-"""Second derivatives by the names of two arguments, of which the first comes no later."""
+"""Second derivatives by the names of two arguments, in one order or the other."""
 
 
 def second_derivatives(y: SX, symbols: Mapping[str, SX], known: Pairs) -> Pairs:
@@ -50,7 +50,8 @@ def second_derivatives(y: SX, symbols: Mapping[str, SX], known: Pairs) -> Pairs:
         for name, x in symbols.items():
             ends[name] = slice(top, top := top + x.numel())
         return {(one, other): found[ends[one], ends[other]] for n, one in enumerate(names) for other in names[n:]}
-    missing = [(one, other) for n, one in enumerate(names) for other in names[n:] if (one, other) not in known]
+    pairs = [(one, other) for n, one in enumerate(names) for other in names[n:]]
+    missing = [pair for pair in pairs if not {pair, pair[::-1]} & known.keys()]
     slopes = {one: gradient(y, symbols[one]) for one, _ in missing}
     return known | {(one, other): jacobian(slopes[one], symbols[other]) for one, other in missing}
 
@@ -184,10 +185,10 @@ def of_equations(task: Task, given: Mapping[str, SX], weights: SX, *, loops: boo
     if not is_plain(tree) or not all(on.K.is_constant() for on in (contact.on_body for contact in tree.contacts)):
         return {}
     weighed = {**given, "weights": weights[:nv], "weights_lam": weights[nv:]}
-    slope, *made, by_lam = results(own, weighed, loops=loops).values()
-    linear = {("v", "lam"): SX(nv, tree.m), ("a", "lam"): SX(nv, tree.m), ("lam", "lam"): SX(tree.m, tree.m)}
+    slope, *made, of_lam = results(own, weighed, loops=loops).values()
+    linear = {("lam", "v"): SX(tree.m, nv), ("lam", "a"): SX(tree.m, nv), ("lam", "lam"): SX(tree.m, tree.m)}
     E = tangent_maps(task.model, given["q"])[1]
-    return {**_by_state(task, given["q"], slope, made), ("q", "lam"): _left(E.T, by_lam), **linear}
+    return {**_by_state(task, given["q"], slope, made), ("lam", "q"): _right(of_lam, E), **linear}
 
 
 def of_motion(task: Task, given: Mapping[str, SX], weights: Mapping[str, SX]) -> Pairs:
@@ -211,12 +212,12 @@ def _by_state(task: Task, q: SX, slope: Result, along: Sequence[Result]) -> Pair
     assert isinstance(slope, SX)
     constant = SX.sym("slope", slope.sparsity())
     turning = substitute(jacobian(E.T @ constant, q), constant, slope)
-    turned = transposed(qq) if E.is_eye() else times(transposed(qq), E)
-    by_q = summed(_left(E.T, turned), turning)
-    by_state = {("q", "q"): by_q, ("q", "v"): _left(E.T, qv), ("q", "a"): _left(E.T, qa)}
+    by_q = _right(transposed(qq), E)
+    by_q = summed(by_q if E.is_eye() else times_left(E.T, by_q), turning)
+    by_state = {("q", "q"): by_q, ("v", "q"): _right(transposed(qv), E), ("a", "q"): _right(transposed(qa), E)}
     return {**by_state, ("v", "v"): vv, ("v", "a"): none, ("a", "a"): none}
 
 
-def _left(E: SX, matrix: Result) -> Result:
-    """E times a matrix."""
-    return matrix if E.is_eye() else times_left(E, matrix)
+def _right(matrix: Result, E: SX) -> Result:
+    """A matrix times E."""
+    return matrix if E.is_eye() else times(matrix, E)

@@ -61,7 +61,7 @@ from codegen.tracing.implicit import FORWARD, contacts_only, contracted, program
 from codegen.tracing.kinematics import jacobians
 from codegen.tracing.tangents import tangents
 from codegen.tracing.task import parameter_name
-from codegen.tracing.trace import part_of, symbols_of
+from codegen.tracing.trace import multiplied, part_of, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -137,8 +137,11 @@ def derivable(task: Task) -> bool:
     return all(loop.explicit for loop in task.model.loops) and task.tier != "published"
 
 
-def recursion(task: Task, own: Expressions, *, loops: bool) -> Results:
-    """The blocks of the Jacobian that the registry has a recursion for, by positions as they are, if it has one."""
+def recursion(task: Task, own: Expressions, *, loops: bool, curved: bool = False) -> Results:
+    """The blocks of the Jacobian that the registry has a recursion for, by positions as they are, if it has one.
+
+    By `loops` over columns where what these make is multiplied, or also `curved` by such.
+    """
     name, inputs = f"{SAME.get(task.algorithm, task.algorithm)}_derivatives", own.inputs
     if not derivable(task):
         return {}
@@ -152,10 +155,12 @@ def recursion(task: Task, own: Expressions, *, loops: bool) -> Results:
     named = JACOBIANS.get(name.removesuffix("_derivatives"), pairs)
     if not {*named.values()} <= {*ALGORITHMS[name].outputs}:
         return {}
-    found = results(replace(task, algorithm=name), inputs, loops=loops)
+    part = replace(task, algorithm=name)
+    found = results(part, inputs, loops=loops and (curved or multiplied(part)))
     _, E = tangent_maps(task.model, inputs["q"])
     by_q = [pair for pair in named if pair[1] == "q"]
-    raw = all_times([found[named[pair]] for pair in by_q], E)
+    along = [found[named[pair]] for pair in by_q]
+    raw = along if E.is_eye() else all_times(along, E)
     return {pair: found[block] for pair, block in named.items()} | dict(zip(by_q, raw, strict=True))
 
 
@@ -208,11 +213,13 @@ class Explicit:
         own = self.own
         found = second_derivatives(dot(w, own.y), own.inputs, self.known(w, loops=loops))
         blocks = {pair: plain(x) if isinstance(x, SX) else whole(x) for pair, x in found.items()}
-        return blocks | {(other, one): block.T for (one, other), block in blocks.items() if one != other}
+        blocks |= {(other, one): block.T for (one, other), block in blocks.items() if one != other}
+        return blocks if all(isinstance(x, SX) for x in found.values()) else felt(own, blocks, w)
 
     def curved(self, w: SX, *, loops: bool = False) -> tuple[Blocks, Blocks]:
         """dy/dx and the second derivative."""
-        return self.jacobian(loops=loops), self.hessian(w, loops=loops)
+        known = recursion(self.task, self.own, loops=loops, curved=True)
+        return assembled(self.own, known), self.hessian(w, loops=loops)
 
     def known(self, w: SX, *, loops: bool) -> Pairs:
         """Those among them that recursions give."""
@@ -223,6 +230,12 @@ class Explicit:
             weights = {y: reshape(w[at], *own.outputs[y].shape) for y, at in spans(own.outputs).items()}
             return of_motion(self.task, own.inputs, weights)
         return {}
+
+
+def felt(own: Expressions, second: Blocks, w: SX) -> Blocks:
+    """Second derivatives of w' y where AD finds that there are any."""
+    entries = split(SX(DM(jacobian_sparsity(jtimes(own.y, own.x, w, True), own.x), 1)), own.inputs, own.inputs)
+    return {pair: replace(block, entries=entries[pair].entries) for pair, block in second.items()}
 
 
 def assembled(own: Expressions, known: Results) -> Blocks:
@@ -289,12 +302,12 @@ class Implicit:
         self.task.check_second()
         dynamics = self.dynamics()
         if dynamics is not None:
-            known = dynamics.jacobian()
+            known = dynamics.jacobian(loops=loops)
             slopes = known if dynamics is self else self.through(dynamics, known)
-            return slopes, self.within(self.of_one(dynamics, known, w, loops=loops), w)
+            return slopes, felt(self.own, self.of_one(dynamics, known, w, loops=loops), w)
         own, (J, H) = self.own, self.of_chain(w)
         blocks: Results = {pair: block.matrix for pair, block in split(J, own.outputs, own.inputs).items()}
-        return assembled(own, blocks), self.within(split(H, own.inputs, own.inputs), w)
+        return assembled(own, blocks), felt(own, split(H, own.inputs, own.inputs), w)
 
     def dynamics(self) -> Implicit | None:
         """The one solution that results are made of, where that takes arguments as they are, with its derivatives."""
@@ -311,12 +324,6 @@ class Implicit:
             return None
         found = derivatives(first.part, {name: inputs[name] for name in names})[1]
         return found if isinstance(found, Implicit) else None
-
-    def within(self, second: Blocks, w: SX) -> Blocks:
-        """Second derivatives where AD finds that there are any."""
-        own = self.own
-        entries = split(SX(DM(jacobian_sparsity(jtimes(own.y, own.x, w, True), own.x), 1)), own.inputs, own.inputs)
-        return {pair: replace(block, entries=entries[pair].entries) for pair, block in second.items()}
 
     def of_chain(self, w: SX) -> tuple[SX, SX]:
         """The Jacobian of a step and its Hessian: along tangents at both ends, and how these turn with positions."""
@@ -352,8 +359,7 @@ class Implicit:
         unknown = {name: solution.unknown[at] for name, at in spans(dynamics.own.outputs).items()}
         u = solution.multipliers(gradient(y, solution.unknown))
         bent = dynamics.second({**dynamics.own.inputs, **unknown}, seed, solution, loops=loops)
-        found = second_derivatives(y, {**own.inputs, **unknown}, {})
-        found |= {pair: summed(value, found[pair]) for pair, value in at(bent, seed, -u).items()}
+        found = with_plain(at(bent, seed, -u), second_derivatives(y, {**own.inputs, **unknown}, {}))
         return congruence(both_ways(at(found, solution.unknown, solution.value)), J, own)
 
     def second(self, symbols: Mapping[str, SX], seed: SX, solution: implicit.Implicit, *, loops: bool = False) -> Pairs:
@@ -370,8 +376,7 @@ class Implicit:
             y = (wanted_only if recursive else contacts_only)(task, columns(task, self.own.inputs), parts, seed)
             others = {"f_ext", *map(parameter_name, task.numbers)}  # which inverse dynamics takes, too
             own = {name: x for name, x in symbols.items() if name not in others}
-            more = second_derivatives(y, own, {})
-            known = known | {pair: summed(known[pair], x) if pair in known else x for pair, x in more.items()}
+            known = with_plain(known, second_derivatives(y, own, {}))
         return second_derivatives(contracted(solution, seed), symbols, known)
 
 
@@ -381,6 +386,16 @@ def at(second: Pairs, old: SX, new: SX) -> Pairs:
     plain = {id(leaf): leaf for leaf in leaves(results)}
     moved = substitute([*plain.values()], [old], [densify(new)])
     return dict(zip(second, rebuilt(results, dict(zip(plain, moved, strict=True))), strict=True))
+
+
+def with_plain(second: Pairs, more: Pairs) -> Pairs:
+    """Second derivatives and more of them, which are none of products."""
+    found = dict(second)
+    for (one, other), x in more.items():
+        turned = one != other and (other, one) in found
+        pair, added = ((other, one), plain_of(x).T) if turned else ((one, other), x)
+        found[pair] = summed(found[pair], added) if pair in found else added
+    return found
 
 
 def both_ways(second: Pairs) -> Pairs:

@@ -238,8 +238,8 @@ def differs_in_vectors(task: Task) -> bool:
 
 
 def multiplied(task: Task) -> bool:
-    """Whether what loops over columns make is multiplied further: by the inverse of M, or by how solutions move."""
-    return any({"da_dq", "H_qq"} & {*entry.outputs} for entry in _entries(task))
+    """Whether what loops over columns make is multiplied further: by the inverse of M."""
+    return any("da_dq" in entry.outputs for entry in _entries(task))
 
 
 def _entries(task: Task) -> list[Algorithm]:

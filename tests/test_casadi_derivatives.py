@@ -127,6 +127,36 @@ def test_hessians_of_steps_keep_products_of_matrices():
     assert "chain_step_hessian_gather_0" in emit_source(header(asked.model, "chain", (asked,)), own.kernel)
 
 
+SOLES = ("left_sole_link", "right_sole_link")
+LOOPED = [
+    ("chain:26", "rnea", ()),
+    ("chain:26,alternate", "pv", ("tip:3",)),
+    ("pinocchio " + " ".join(["spherical", "revolute", "planar", "spherical"] * 4), "aba", ()),
+    *(("talos", name, ()) for name in ("rnea", "aba", "step")),
+    *(("talos", name, SOLES) for name in ("pv", "prox_pv", "pv_soft_step")),
+    ("talos", "pv", ("left_sole_link:6:kp=30:kd=5",)),
+]
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "contacts"), besides(LOOPED[:2], LOOPED))
+def test_hessians_of_many_joints_have_loops_over_columns(robot, algorithm, contacts):
+    """They are what the recursion gives, in little straight-line code, without narrow products."""
+    asked = task(loaded(robot), algorithm, contacts=contacts or None)
+    own, found = differentiated(asked)
+    w = ca.SX.sym("w", own.y.size1())
+    ways = [joined(found.hessian(w, loops=loops), own.inputs, own.inputs) for loops in (False, True)]
+    q, v, _ = asked.model.random(rng := np.random.default_rng(7))
+    x = np.concatenate([stretched(asked.model, q), v, rng.standard_normal(own.x.size1() - q.size - v.size)])
+    plain, looped = ca.Function("both", [own.x, w], ways)(x, rng.standard_normal(w.shape))
+    assert worst([looped], [plain]) < NEAR
+    (made,) = exported(asked, 2, ("jac_adj1_",))
+    function = made.sparse.function
+    assert isinstance(function, WithProducts)
+    assert function.maps
+    assert all(product.port.shape[1] >= 8 for product in function.products)
+    assert len(function.graph.values) < 70_000
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("algorithm", ["prox_pv", "pv_step"])
 def test_compiled_jacobians_of_humanoids(algorithm):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from codegen.api import task
 from codegen.emission.emit import Style, emit_artifact
 from codegen.emission.functions import COLUMNS, Function
 from codegen.emission.splitting import HUGE
+from codegen.emission.variants import IN_STEP
 from codegen.interfaces.casadi_functions import exported
 from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
@@ -67,10 +69,16 @@ def test_jacobians_for_solvers_stay_below_it(name: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["rnea", "aba", "step"])
-def test_hessians_for_solvers_stay_below_it(name: str) -> None:
-    """Of Talos, for CasADi."""
-    asked = task(codegen.load("talos"), name)
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [
+        *((name, None) for name in ("rnea", "aba", "step")),
+        *product(("pv", "pv_step", "prox_pv", "prox_pv_step"), (HELD["talos"][:1], HELD["talos"])),
+    ],
+)
+def test_hessians_for_solvers_stay_below_it(name: str, held: tuple[str, ...] | None) -> None:
+    """Of Talos, for CasADi: free, on one foot, and on two."""
+    asked = task(codegen.load("talos"), name, contacts=held)
     (own,) = exported(asked, 2, ("jac_adj1_",))
     artifact = emit_artifact(header(asked.model, "talos", (asked,)), own.kernel, Style())
     assert max(len(text) for _, text in artifact.files) < MOST
@@ -139,6 +147,14 @@ def test_redundant_rows_stay_below_it(robot: str, name: str) -> None:
     asked = task(codegen.load(robot), name)
     artifact = emit_artifact(header(asked.model, robot, (asked,)), kernel(asked), Style(lanes=8))
     assert max(len(text) for _, text in artifact.files) < MOST
+
+
+def test_limbs_go_in_step_while_it_stays_below_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = task(codegen.load("solo12"), "aba")
+    own, head = kernel(asked), header(asked.model, "solo12", (asked,))
+    assert any(IN_STEP in text for _, text in emit_artifact(head, own, Style()).files)
+    monkeypatch.setattr("codegen.emission.kernels.MOST_TEXT", 10_000)
+    assert all(IN_STEP not in text for _, text in emit_artifact(head, own, Style()).files)
 
 
 def test_statements_share_lines() -> None:

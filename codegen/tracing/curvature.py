@@ -62,6 +62,20 @@ def turns_no_axes(task: Task) -> bool:
     return is_plain(problem_of(rnea, symbols_of(rnea.signature[0])).built)
 
 
+def rows_stand_still(task: Task) -> bool:
+    """Whether those of contacts do in their bodies, too."""
+    own = part_of(task, "constrained_hessian")
+    tree = problem_of(own, symbols_of(own.signature[0])).built
+    return is_plain(tree) and all(contact.on_body.K.is_constant() for contact in tree.contacts)
+
+
+def holds_still(task: Task) -> bool:
+    """Whether a task is constrained dynamics of which recursions give all: rows want nothing of positions, either."""
+    if task.entry.group != "constrained" or task.tier == "published":
+        return False
+    return not any(x.kp or x.kd for x in task.chosen_contacts()) and rows_stand_still(task)
+
+
 def along_tangents(task: Task, state: Sequence[SX], weights: SX) -> SX:
     """Those of weights' tau by q, v and a (3 nv x 3 nv), q along the tangents of joints: how gradients change."""
     own = replace(task, algorithm="rnea_hessian")
@@ -105,6 +119,24 @@ def of_accelerations(task: Task, state: Sequence[SX], weights: SX, J: SX | None 
     second = vertcat(horzcat(qq, qv, qt), horzcat(qv.T, -H[v, v], none), horzcat(qt.T, none, none))
     others, falling, bent = of_free_bases(task, state, weights)
     return others @ vertcat(*slope, u) + falling, others @ second @ others + bent
+
+
+def of_held_accelerations(
+    task: Task, own: Differential, state: Sequence[SX], weights: SX, J: SX | None = None
+) -> tuple[SX, SX]:
+    """Of weights' (a, lam) of constrained dynamics the gradient by q, v and tau (3 nv), along tangents, and how it
+    changes: as of forward dynamics, with multipliers u of all equations, which are linear in (a, lam).
+    """
+    (solution,), nv = own.program.solutions, task.model.nv
+    y, u = (own.program.solved(x) for x in (solution.unknown, solution.multipliers(weights)))
+    if J is None:
+        by_q, by_v, by_tau, *of_lam = _called(task, f"{task.algorithm}_derivatives", state)
+        J = vertcat(horzcat(by_q, by_v, by_tau), horzcat(*of_lam))
+    given = [*state[:2], y[:nv], y[nv:], u[:nv], u[nv:]]
+    _, qq, qv, qa, vv, of_multipliers = _called(task, "constrained_hessian", given)
+    half, none = vertcat(horzcat(qa, of_multipliers.T) @ J, SX(2 * nv, 3 * nv)), SX(nv, nv)
+    second = vertcat(horzcat(qq.T, qv, none), horzcat(qv.T, vv, none), SX(nv, 3 * nv))
+    return own.vjp(weights), -(second + half + half.T)
 
 
 def of_free_bases(task: Task, state: Sequence[SX], weights: SX) -> tuple[SX, SX, SX]:
@@ -156,6 +188,8 @@ def of_results(
         if task.algorithm == "integrate":
             return of_step(task, arguments, weights)
         return own.vjp(weights), (along_tangents if task.algorithm == "rnea" else of_points)(task, arguments, weights)
+    if inputs == ("q", "v", "tau") and own.program.solutions and holds_still(task):
+        return of_held_accelerations(task, own, arguments, weights, J)
     # tangents that loops allow are fewer than coordinates, along all of which `hessian` differentiates
     closed = not all(loop.explicit for loop in task.model.loops)
     changes = J if own.program.solutions else None
@@ -180,13 +214,13 @@ def of_equations(task: Task, given: Mapping[str, SX], weights: SX, *, loops: boo
     """Those of weights' equations of constrained dynamics by q, v, a and lam, but for what rows want of q and v, and
     how they yield; none where joints' axes turn, or contacts' rows against bodies. By `loops` over columns if they pay.
     """
-    own, nv = part_of(task, "constrained_hessian"), task.model.nv
-    tree = problem_of(own, symbols_of(own.signature[0])).built
-    if not is_plain(tree) or not all(on.K.is_constant() for on in (contact.on_body for contact in tree.contacts)):
+    if not rows_stand_still(task):
         return {}
+    nv, m = task.model.nv, weights.size1() - task.model.nv
     weighed = {**given, "weights": weights[:nv], "weights_lam": weights[nv:]}
+    own = part_of(task, "constrained_hessian")
     slope, *made, of_lam = results(own, weighed, loops=loops).values()
-    linear = {("lam", "v"): SX(tree.m, nv), ("lam", "a"): SX(tree.m, nv), ("lam", "lam"): SX(tree.m, tree.m)}
+    linear = {("lam", "v"): SX(m, nv), ("lam", "a"): SX(m, nv), ("lam", "lam"): SX(m, m)}
     E = tangent_maps(task.model, given["q"])[1]
     return {**_by_state(task, given["q"], slope, made), ("lam", "q"): _right(of_lam, E), **linear}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from casadi import DM, SX, Function, Sparsity, diag, sparsify, triu
+from casadi import DM, SX, Sparsity, densify, diag, sparsify, substitute, triu
 
 from codegen.recursions.block_matrix import BlockMatrix, columns_of
 from codegen.recursions.calls import Call, Output
@@ -362,7 +362,7 @@ def last_factor(matrix: Result) -> Result:
 def substituted(results: tuple[Result, ...], old: Sequence[SX], new: Sequence[SX]) -> tuple[Result, ...]:
     """The results with expressions in the place of symbols, all at once."""
     plain = {id(leaf): leaf for leaf in leaves(results)}
-    moved = Function("moved", [*old], [*plain.values()]).call([*new], True, False)
+    moved = substitute([*plain.values()], [*old], [*map(densify, new)])
     return rebuilt(results, dict(zip(plain, moved, strict=True)))
 
 

@@ -12,13 +12,28 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from casadi import SX, densify, dot, hessian, horzcat, is_equal, jacobian, substitute, symvar, vec, veccat, vertcat
+from casadi import (
+    SX,
+    densify,
+    dot,
+    hessian,
+    horzcat,
+    is_equal,
+    jacobian,
+    substitute,
+    symvar,
+    vec,
+    veccat,
+    vertcat,
+    vertsplit,
+)
 
 from codegen.algorithms import KNOWN
 from codegen.ir.graph import Port
 from codegen.recursions.composition import INLINE, Composition
 from codegen.recursions.expansion import entries
 from codegen.recursions.iteration import Iteration
+from codegen.recursions.products import Result, substituted
 from codegen.spatial import eliminated
 from codegen.tracing.curvature import of_results
 from codegen.tracing.differential import differential, moves
@@ -87,27 +102,37 @@ class Link:
         return own if all(rows) else own.only([n for n, own in enumerate(rows) if own])
 
     def jacobian(self) -> SX:
-        """How what it gives moves along what it takes, by the part's recursion where there is one.
+        """How what it gives moves along what it takes."""
+        blocks = self.slopes()
+        made = iter(entries(tuple(x for row in blocks for x in row)))
+        return vertcat(*[horzcat(*[next(made) for _ in row]) for row in blocks])
 
-        Recursions give that of solutions: they do not hold where iterations are differentiated as they are.
+    def slopes(self, *, loops: bool = False) -> list[list[Result]]:
+        """The blocks of this, by what it gives and what it takes, by the part's recursion where there is one.
+
+        By `loops` over columns if they pay. Recursions give that of solutions: they do not hold where iterations are
+        differentiated as they are.
         """
         part, ports, nv = self.part, self.part.signature[0], self.part.model.nv
-        symbols, made = symbols_of(ports), dict[str, SX]()
+        symbols, made = symbols_of(ports), dict[str, Result]()
         solves = part.entry.group != "constrained" or self.differential(symbols).program.solutions
         if (name := f"{part.algorithm}_derivatives") in KNOWN and solves:
-            own = replace(part, algorithm=name)
+            own = replace(part, algorithm=name, small_vectors=loops)
             names = [port.name for port in own.signature[1]]
-            made = dict(zip(names, entries(results_or_products(own, symbols)), strict=True))
-        columns, sizes = list[SX](), [Place(port, x).size(nv) for port, x in zip(ports, symbols, strict=True)]
+            made = dict(zip(names, results_or_products(own, symbols, loops=loops), strict=True))
+        columns, sizes = list[list[Result]](), [Place(port, x).size(nv) for port, x in zip(ports, symbols, strict=True)]
+        tops = [0, *accumulate(place.size(nv) for place in self.gives)]
         for n, port in enumerate(ports):
             pairs = [(place.port.name, port.name) for place in self.gives]
             named = [JACOBIANS.get(part.algorithm, {}).get(pair, "d{}_d{}".format(*pair)) for pair in pairs]
             if {*named} <= made.keys():
-                columns.append(vertcat(*[made[name] for name in named]))
+                columns.append([made[name] for name in named])
             else:
                 seeds = [SX.eye(size) if k == n else SX(size, sizes[n]) for k, size in enumerate(sizes)]
-                columns.append(self.differential(symbols).jvp(vertcat(*seeds)))
-        return substitute(horzcat(*columns), vertcat(*symbols), densify(vertcat(*self.takes)))
+                columns.append([*vertsplit(self.differential(symbols).jvp(vertcat(*seeds)), tops)])
+        blocks = tuple(x for row in zip(*columns, strict=True) for x in row)
+        found = iter(substituted(blocks, [vertcat(*symbols)], [densify(vertcat(*self.takes))]))
+        return [[next(found) for _ in ports] for _ in self.gives]
 
     def curvature(self, weights: SX, J: SX) -> tuple[SX, SX]:
         """Of the sum with weights of what it gives the gradient by what it takes, and its changes; J is `jacobian`."""
@@ -178,11 +203,15 @@ class Chain:
 
     def taken(self, expressions: Sequence[SX]) -> SX:
         """How expressions of vectors, or configurations, move along the tangents of all places."""
+        return vertcat(*self.each_taken(expressions))
+
+    def each_taken(self, expressions: Sequence[SX]) -> list[SX]:
+        """The same of each."""
         found, one = list[SX](), SX.eye(self.spans[-1].stop)
         for x in expressions:
             at = self.configuration(x)
             found.append(jacobian(x, self.vectors) @ self.of_vectors if at is None else one[[*at], :])
-        return vertcat(*found)
+        return found
 
     def curved(self, weights: SX, turning: SX | None = None) -> Curved:
         """How results move along all arguments, and the second derivatives of their sum with weights.

@@ -43,10 +43,9 @@ from codegen.recursions.products import (
     Result,
     all_times,
     blocks_of,
-    leaves,
     pulled,
-    rebuilt,
     some_rows,
+    substituted,
     summed,
     times_within,
     transposes,
@@ -382,10 +381,7 @@ class Implicit:
 
 def at(second: Pairs, old: SX, new: SX) -> Pairs:
     """Second derivatives with expressions in the place of symbols."""
-    results = (*second.values(),)
-    plain = {id(leaf): leaf for leaf in leaves(results)}
-    moved = substitute([*plain.values()], [old], [densify(new)])
-    return dict(zip(second, rebuilt(results, dict(zip(plain, moved, strict=True))), strict=True))
+    return dict(zip(second, substituted((*second.values(),), [old], [new]), strict=True))
 
 
 def with_plain(second: Pairs, more: Pairs) -> Pairs:

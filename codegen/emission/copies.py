@@ -39,18 +39,20 @@ class Copies:
     def reads(self) -> Iterator[tuple[str, Sequence[int], Sequence[int]]]:
         """What they read of matrices."""
         for block, shape in zip(self.product.blocks, self.shapes, strict=True):
-            yield block.source, range(shape[0]), range(block.first, block.first + block.columns)
+            yield block.source, block.rows_of(shape[0]), range(block.first, block.first + block.columns)
 
     def lines(self, zero: str) -> tuple[str, ...]:
         """The lines of their C function, with what C calls zero."""
         width, names = self.product.port.shape[1], self._names
-        covered = sum(shape[0] * own.columns for own, shape in zip(self.product.blocks, self.shapes, strict=True))
+        pairs = zip(self.product.blocks, self.shapes, strict=True)
+        covered = sum(len(own.rows_of(shape[0])) * own.columns for own, shape in pairs)
         empty = self.product.port.size > covered
         lines = [f"for (int k = 0; k < {self.product.port.size}; ++k) to0[k] = {zero};"] * empty
-        for own, (rows, columns) in zip(self.product.blocks, self.shapes, strict=True):
+        for own, (height, columns) in zip(self.product.blocks, self.shapes, strict=True):
+            rows = own.rows_of(height)
             row, column = ("j", "i") if own.transposed else ("i", "j")
             to = f"to0[({row} + {own.row})*{width} + {column} + {own.column}]"
-            lines.append(f"for (int i = 0; i < {rows}; ++i)")
-            place = f"i*{columns} + j + {own.first}"
+            lines.append(f"for (int i = 0; i < {len(rows)}; ++i)")
+            place = f"i*{columns} + j + {rows.start * columns + own.first}"
             lines.append(f"    for (int j = 0; j < {own.columns}; ++j) {to} = {names[own.source]}[{place}];")
         return tuple(lines)

@@ -54,6 +54,9 @@ within a tenth of measured times.
 LONG, LONGER = 300, 2000
 """Cycles from which loops of wide tiles are worth their text, in functions that are not very long and in others."""
 
+TABLE = 112
+"""Columns of a table of tiles."""
+
 FEW = 1 / 32
 """The part of tiles to which something is added, up to which loops of their own are worth their text."""
 
@@ -105,7 +108,9 @@ class Tiles:
     @property
     def table(self) -> list[str]:
         """The tiles as lines of C."""
-        return wrap(" ".join(f"{{{','.join(map(str, own))}}}," for own in self.tiles), 112)
+        long = max(len(",".join(map(str, own))) for own in self.tiles) > TABLE - len("{},")
+        between = ", " if long else ","  # lines end between words
+        return wrap(" ".join(f"{{{between.join(map(str, own))}}}," for own in self.tiles), TABLE)
 
     @property
     def cycles(self) -> float:

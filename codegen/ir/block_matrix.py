@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class CopiedBlock:
     """The matrix of a port's name, so many of its columns from `first` on, at this row and column of another.
 
-    If `transposed`, it is their transpose that is there.
+    If `transposed`, it is their transpose that is there. They have all rows, or those from one to the end of `rows`.
     """
 
     source: str
@@ -30,10 +30,15 @@ class CopiedBlock:
     first: int
     columns: int
     transposed: bool = False
+    rows: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        turned = ".T" * self.transposed
-        return f"{self.source}[:, {self.first}:{self.first + self.columns}]{turned} at {self.row}, {self.column}"
+        turned, rows = ".T" * self.transposed, "{}:{}".format(*self.rows) if self.rows else ":"
+        return f"{self.source}[{rows}, {self.first}:{self.first + self.columns}]{turned} at {self.row}, {self.column}"
+
+    def rows_of(self, height: int) -> range:
+        """Its rows, of a matrix of this height."""
+        return range(*(self.rows or (0, height)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,8 @@ class CopiedMatrix:
 
     def _copy(self, to: NDArray[np.generic], known: Mapping[str, NDArray[np.generic]]) -> None:
         for own in self.blocks:
-            block = known[own.source][:, own.first : own.first + own.columns]
+            rows = own.rows_of(known[own.source].shape[0])
+            block = known[own.source][rows, own.first : own.first + own.columns]
             block = block.T if own.transposed else block
             rows, columns = block.shape
             to[own.row : own.row + rows, own.column : own.column + columns] = block

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Placed:
     """Columns of a matrix, so many from `first` on, which stand from this `row` and `column` of another on.
 
-    If `transposed`, it is their transpose that does.
+    If `transposed`, it is their transpose that does. They have all rows, or those from one to the end of `rows`.
     """
 
     matrix: Any
@@ -24,6 +24,7 @@ class Placed:
     first: int
     columns: int
     transposed: bool = False
+    rows: tuple[int, int] | None = None
 
     def __str__(self) -> str:
         turned = "the transpose of " * self.transposed
@@ -57,7 +58,8 @@ class BlockMatrix:
         made = SX(*self.shape)
         for own in self.blocks:
             assert isinstance(own.matrix, SX)
-            block = own.matrix[:, own.first : own.first + own.columns]
+            start, end = own.rows or (0, own.matrix.shape[0])
+            block = own.matrix[start:end, own.first : own.first + own.columns]
             block = block.T if own.transposed else block
             rows, columns = block.shape
             made[own.row : own.row + rows, own.column : own.column + columns] = block
@@ -97,4 +99,5 @@ def _cut(own: Placed) -> Iterator[Placed]:
         if start < end:
             first, column = block.first + start - block.column, own.column + start - own.first
             assert not block.transposed, "whole blocks are turned"
+            assert not block.rows, "and cut"
             yield Placed(block.matrix, own.row + block.row, column, first, end - start)

@@ -139,6 +139,22 @@ def of_held_accelerations(
     return own.vjp(weights), -(second + half + half.T)
 
 
+def of_solved(task: Task, own: Differential, state: Sequence[SX], weights: SX, y: SX) -> tuple[Result, ...] | None:
+    """Of weights' solution y of dynamics the gradient by q, v and tau (3 nv), along tangents, and second derivatives of
+    weights' y - u' R by q and q, q and v, q and a, v and v, and if there are multipliers by these and q; all others
+    vanish. None where recursions do not give them. By loops over columns if they pay.
+    """
+    inputs, nv = tuple(port.name for port in task.signature[0]), task.model.nv
+    free = RECURSIVE.get(task.algorithm) == inputs and task.algorithm == "aba" and turns_no_axes(task)
+    if inputs != ("q", "v", "tau") or not own.program.solutions or not (free or holds_still(task)):
+        return None
+    hessian = part_of(task, "rnea_hessian" if free else "constrained_hessian")
+    u = own.program.solved(own.program.solutions[0].multipliers(weights))
+    symbols, parts = symbols_of(hessian.signature[0]), [x for x in (y[:nv], y[nv:], -u[:nv], -u[nv:]) if x.size1()]
+    made = results_or_products(replace(hessian, small_vectors=True), symbols, loops=True)
+    return own.vjp(weights), *substituted(made, symbols, [*state[:2], *parts])[1:]
+
+
 def of_free_bases(task: Task, state: Sequence[SX], weights: SX) -> tuple[SX, SX, SX]:
     """Ones on a diagonal (3 nv x 3 nv) for all tangents but those by which free bases fall and glide by themselves.
 

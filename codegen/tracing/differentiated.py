@@ -51,8 +51,9 @@ from codegen.recursions.products import (
     transposes,
 )
 from codegen.spatial import mirrored
+from codegen.tracing import chained_products
 from codegen.tracing.arguments import columns, is_configuration, matrix, results, tangent_maps
-from codegen.tracing.blocks import Blocks, plain, plain_of, spans, split, vanishes, whole
+from codegen.tracing.blocks import Blocks, parts, patterned, plain, plain_of, spans, split, vanishes, whole
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.chained import JACOBIANS, Chain, chain, is_chain, is_same
 from codegen.tracing.curvature import MOVED, Pairs, of_equations, of_joint_forces, of_motion, second_derivatives
@@ -233,8 +234,7 @@ class Explicit:
 
 def felt(own: Expressions, second: Blocks, w: SX) -> Blocks:
     """Second derivatives of w' y where AD finds that there are any."""
-    entries = split(SX(DM(jacobian_sparsity(jtimes(own.y, own.x, w, True), own.x), 1)), own.inputs, own.inputs)
-    return {pair: replace(block, entries=entries[pair].entries) for pair, block in second.items()}
+    return patterned(second, jacobian_sparsity(jtimes(own.y, own.x, w, True), own.x), own.inputs, own.inputs)
 
 
 def assembled(own: Expressions, known: Results) -> Blocks:
@@ -304,9 +304,11 @@ class Implicit:
             known = dynamics.jacobian(loops=loops)
             slopes = known if dynamics is self else self.through(dynamics, known)
             return slopes, felt(self.own, self.of_one(dynamics, known, w, loops=loops), w)
-        own, (J, H) = self.own, self.of_chain(w)
-        blocks: Results = {pair: block.matrix for pair, block in split(J, own.outputs, own.inputs).items()}
-        return assembled(own, blocks), felt(own, split(H, own.inputs, own.inputs), w)
+        own, (J, H) = self.own, self.of_chain(w, loops=loops)
+        slopes, second = parts(J, own.outputs, own.inputs), felt(own, parts(H, own.inputs, own.inputs), w)
+        if isinstance(J, SX):
+            return assembled(own, {pair: block.matrix for pair, block in slopes.items()}), second
+        return patterned(slopes, jacobian_sparsity(own.y, own.x), own.outputs, own.inputs), second
 
     def dynamics(self) -> Implicit | None:
         """The one solution that results are made of, where that takes arguments as they are, with its derivatives."""
@@ -324,21 +326,26 @@ class Implicit:
         found = derivatives(first.part, {name: inputs[name] for name in names})[1]
         return found if isinstance(found, Implicit) else None
 
-    def of_chain(self, w: SX) -> tuple[SX, SX]:
+    def of_chain(self, w: SX, *, loops: bool) -> tuple[Result, Result]:
         """The Jacobian of a step and its Hessian: along tangents at both ends, and how these turn with positions."""
         own, task, symbols, raw = self.own, self.task, symbols_of(self.task.signature[0]), SX.sym("w", w.size1())
         made = chain(task, symbols)
         end, still = made.results[0], SX.eye(task.model.nv)
         T = tangents(task.model, {}, end)[0]
         turning = jacobian(T.T @ raw[: end.size1()], end) @ T
-        found = made.curved(vertcat(T.T @ raw[: end.size1()], raw[end.size1() :]), turning)
-        J, slope, second = substitute([*found], [*symbols, raw], [*map(densify, columns(task, own.inputs)), w])
-        T = diagcat(substitute(T, end, densify(next(iter(own.outputs.values())))), still)
+        weights, ends = vertcat(T.T @ raw[: end.size1()], raw[end.size1() :]), diagcat(T, still)
         starts = ((is_configuration(name), q) for name, q in own.inputs.items())
         E = diagcat(*(tangent_maps(task.model, q)[1] if moves else jacobian(vec(q.T), vec(q)) for moves, q in starts))
-        constant = SX.sym("slope", slope.size1())
-        bent = substitute(jacobian(E.T @ constant, own.x), constant, densify(slope))
-        return T @ J @ E, mirrored(E.T @ second @ E + bent)
+        given = [*symbols, raw], [*columns(task, own.inputs), w]
+        if isinstance(made, Chain) and loops:
+            J, slope, second = substituted(chained_products.curved(made, weights, turning, E, ends), *given)
+        else:
+            J, slope, second = substitute([*made.curved(weights, turning)], given[0], [*map(densify, given[1])])
+            T = diagcat(substitute(T, end, densify(next(iter(own.outputs.values())))), still)
+            J, second = T @ J @ E, E.T @ second @ E
+        constant = SX.sym("slope", slope.shape[0])
+        bent = substitute(jacobian(E.T @ constant, own.x), constant, densify(plain_of(slope)))
+        return J, mirrored(second + bent) if isinstance(second, SX) else summed(second, (bent + bent.T) / 2)
 
     def through(self, dynamics: Implicit, J: Blocks) -> Blocks:
         """dy/dx of results that are made of one solution, which moves by J."""

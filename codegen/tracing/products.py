@@ -207,7 +207,7 @@ def _product(
     if isinstance(product, BlockMatrix):
         pairs = zip(names, product.blocks, strict=True)
         return CopiedMatrix(
-            port, tuple(CopiedBlock(x, b.row, b.column, b.first, b.columns, b.transposed) for x, b in pairs)
+            port, tuple(CopiedBlock(x, b.row, b.column, b.first, b.columns, b.transposed, b.rows) for x, b in pairs)
         )
     if isinstance(product, MaskedProduct):
         rows = zip(product.parts, names[::2], names[1::2], strict=True)

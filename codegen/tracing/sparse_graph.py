@@ -157,7 +157,7 @@ def _kept(blocks: Mapping[str, Block], least: int | None) -> _Kept:
     """
     wanted = {key: block for key, block in blocks.items() if not isinstance(block.matrix, SX)}
     taken = {id(x) for own in products_in(tuple(block.matrix for block in wanted.values())) for x in own.factors}
-    taken |= {id(block.matrix) for block in wanted.values() if block.transposed}
+    taken |= {id(block.matrix) for block in wanted.values() if block.transposed or not block.whole}
     columns, free = _columns(wanted), {key: x.matrix for key, x in wanted.items() if id(x.matrix) not in taken}
     free = {key: matrix for key, matrix in free.items() if columns[key]}
     free = dict(zip(free, _some(free, columns), strict=True))
@@ -167,9 +167,11 @@ def _kept(blocks: Mapping[str, Block], least: int | None) -> _Kept:
     for key, block in wanted.items():
         matrix, places = turned.get(key, free.get(key, block.matrix)), -np.ones(block.entries.shape, int)
         symmetric = isinstance(matrix, Product | MaskedProduct) and matrix.symmetric
-        turn = key in turned or block.transposed or symmetric
+        turn, numbers = key in turned or block.transposed or symmetric, _row_by_row(matrix.shape)
+        if not block.whole:
+            turn, numbers = block.transposed, (numbers.T if symmetric else numbers)[block.places]
         some = columns[key] if key in free else slice(None)
-        places[:, some] = _row_by_row(matrix.shape).T if turn else _row_by_row(matrix.shape)
+        places[:, some] = numbers.T if turn else numbers
         results[id(matrix)] = matrix
         sources[key] = _Source(f"whole{[*results].index(id(matrix))}", places)
     ports = [Port(f"whole{number}", x.shape) for number, x in enumerate(results.values())]

@@ -17,7 +17,8 @@ from codegen.ir.counted import counted
 from codegen.ir.products import WithProducts
 from codegen.task.header import header
 from codegen.tracing.blocks import joined, spans
-from codegen.tracing.differentiated import Explicit, Implicit, both_ways, differentiated
+from codegen.tracing.congruence import both_ways
+from codegen.tracing.differentiated import Explicit, Implicit, differentiated
 
 WRITTEN = [
     ("pinocchio spherical revolute", "aba", ()),
@@ -155,6 +156,52 @@ def test_hessians_of_many_joints_have_loops_over_columns(robot, algorithm, conta
     assert function.maps
     assert all(product.port.shape[1] >= 8 for product in function.products)
     assert len(function.graph.values) < 70_000
+
+
+STAGED = [
+    ("iiwa", "step_rk4", ()),
+    ("pinocchio spherical revolute", "step_rk4", ()),
+    ("mujoco planar spherical", "step_rk4", ()),
+    ("chain:26,alternate", "step_rk4", ()),
+    ("solo12", "pv_step_rk4", ("FL_FOOT:3", "HR_FOOT:3:kp=30:kd=5")),
+]
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "contacts"), besides(STAGED[:2], STAGED))
+def test_hessians_of_several_stages_are_those_of_the_chain_rule_entry_by_entry(robot, algorithm, contacts):
+    """With products of matrices between the stages; Jacobians beside them, too."""
+    asked = task(loaded(robot), algorithm, contacts=contacts or None)
+    own, found = differentiated(asked)
+    w, made = ca.SX.sym("w", own.y.size1()), []
+    for loops in (False, True):
+        J, H = found.curved(w, loops=loops)
+        assert loops is any(not isinstance(block.matrix, ca.SX) for block in H.values())
+        made += [joined(J, own.outputs, own.inputs), joined(H, own.inputs, own.inputs)]
+    q, v, _ = asked.model.random(rng := np.random.default_rng(8))
+    x = np.concatenate([stretched(asked.model, q), v, rng.standard_normal(own.x.size1() - q.size - v.size)])
+    J, H, *others = ca.Function("both", [own.x, w], made)(x, rng.standard_normal(w.shape))
+    assert worst([J], others[:1]) < NEAR
+    assert worst([H], others[1:]) < NEAR
+
+
+@pytest.mark.thorough
+def test_compiled_hessians_of_several_stages():
+    """Of CasADi's function, against that of its expressions."""
+    go1 = codegen.load("go1")
+    compiled, plain = (codegen.to_casadi(go1, "step_rk4", expand=expand) for expand in (False, True))
+    x, rng = arguments(compiled, go1), np.random.default_rng(9)
+    x[3] = np.full((1, 1), 0.05)
+    w = [rng.standard_normal(compiled.size_out(k)) for k in range(2)]
+    nominal, adjoint = compiled.call(x), compiled.reverse(1)
+    seeds = [*x, *nominal, *w]
+    H = adjoint.jacobian().call([*seeds, *adjoint.call(seeds)])
+    symbols = [ca.SX.sym(f"x{k}", part.shape[0]) for k, part in enumerate(x)]
+    y = ca.vertcat(*plain.call(symbols))
+    slope = ca.gradient(ca.dot(ca.vertcat(*w), y), ca.vertcat(*symbols))
+    directions = rng.standard_normal((slope.size1(), 1))
+    moved = ca.Function("moved", symbols, [ca.jtimes(slope, ca.vertcat(*symbols), directions)]).call(x)
+    rows = [ca.horzcat(*H[k : k + 4]) for k in range(0, len(H), len(seeds))]
+    assert worst([ca.vertcat(*rows) @ directions], moved) < 1e-9
 
 
 @pytest.mark.thorough

@@ -85,6 +85,16 @@ def test_hessians_for_solvers_stay_below_it(name: str, held: tuple[str, ...] | N
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("robot", ["iiwa", "go1"])
+def test_hessians_of_several_stages_stay_below_it(robot: str) -> None:
+    """Of RK4, for CasADi."""
+    asked = task(codegen.load(robot), "step_rk4")
+    (own,) = exported(asked, 2, ("jac_adj1_",))
+    artifact = emit_artifact(header(asked.model, robot, (asked,)), own.kernel, Style())
+    assert max(len(text) for _, text in artifact.files) < MOST
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "contacts"),
     [

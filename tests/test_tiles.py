@@ -57,6 +57,17 @@ def test_tiles_leave_out_rows_without_numbers() -> None:
     assert [loops.rows[start:end] for *_, start, end in loops.tiles] == [(0, 1, 2, 3), (4, 5, 6, 7)]
 
 
+@pytest.mark.parametrize("terms", [1, 40])
+def test_tables_of_tiles_have_whole_numbers_in_every_line(terms: int) -> None:
+    """Also where a tile has more of them than a line takes."""
+    (loops, *_) = tiled(example())
+    numbers = tuple((*tile, *range(1000, 1000 + terms)) for tile in loops.tiles)
+    table = replace(loops, tiles=numbers).table
+    assert all(len(line) <= tiles.TABLE for line in table)
+    found = [int(number) for line in table for number in line.replace("{", "").replace("}", "").split(",") if number]
+    assert found == [number for tile in numbers for number in tile]
+
+
 def test_zeros_that_no_loop_reads_are_not_stored() -> None:
     """Of the same example: what lies outside the blocks. Loops read everything else, and all results are stored."""
     on, off = Value(INPUT, port=0, element=0), Value(CONST)

@@ -43,19 +43,17 @@ from codegen.recursions.products import (
     Result,
     all_times,
     blocks_of,
-    pulled,
-    some_rows,
     substituted,
     summed,
     times_within,
-    transposes,
 )
 from codegen.spatial import mirrored
 from codegen.tracing import chained_products
 from codegen.tracing.arguments import columns, is_configuration, matrix, results, tangent_maps
-from codegen.tracing.blocks import Blocks, parts, patterned, plain, plain_of, spans, split, vanishes, whole
+from codegen.tracing.blocks import Blocks, parts, patterned, plain, plain_of, spans, split, whole
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.chained import JACOBIANS, Chain, chain, is_chain, is_same
+from codegen.tracing.congruence import Results, both_ways, congruence, moved_to, with_plain
 from codegen.tracing.curvature import MOVED, Pairs, of_equations, of_joint_forces, of_motion, second_derivatives
 from codegen.tracing.implicit import FORWARD, contacts_only, contracted, program_of, wanted_only
 from codegen.tracing.kinematics import jacobians
@@ -69,10 +67,6 @@ if TYPE_CHECKING:
     from codegen.tracing import implicit
     from codegen.tracing.implicit import Program
     from codegen.tracing.task import Task
-
-Results = dict[tuple[str, str], Result]
-"""Derivatives by names of output and input."""
-
 
 SAME = {"ltl": "aba"}
 """Algorithms without a recursion for derivatives of their own, and those that give the same results."""
@@ -365,8 +359,8 @@ class Implicit:
         unknown = {name: solution.unknown[at] for name, at in spans(dynamics.own.outputs).items()}
         u = solution.multipliers(gradient(y, solution.unknown))
         bent = dynamics.second({**dynamics.own.inputs, **unknown}, seed, solution, loops=loops)
-        found = with_plain(at(bent, seed, -u), second_derivatives(y, {**own.inputs, **unknown}, {}))
-        return congruence(both_ways(at(found, solution.unknown, solution.value)), J, own)
+        found = with_plain(moved_to(bent, seed, -u), second_derivatives(y, {**own.inputs, **unknown}, {}))
+        return congruence(both_ways(moved_to(found, solution.unknown, solution.value)), J, own.inputs)
 
     def second(self, symbols: Mapping[str, SX], seed: SX, solution: implicit.Implicit, *, loops: bool = False) -> Pairs:
         """Second derivatives of seed' R by arguments and solutions: those of inverse dynamics by its recursion."""
@@ -384,58 +378,3 @@ class Implicit:
             own = {name: x for name, x in symbols.items() if name not in others}
             known = with_plain(known, second_derivatives(y, own, {}))
         return second_derivatives(contracted(solution, seed), symbols, known)
-
-
-def at(second: Pairs, old: SX, new: SX) -> Pairs:
-    """Second derivatives with expressions in the place of symbols."""
-    return dict(zip(second, substituted((*second.values(),), [old], [new]), strict=True))
-
-
-def with_plain(second: Pairs, more: Pairs) -> Pairs:
-    """Second derivatives and more of them, which are none of products."""
-    found = dict(second)
-    for (one, other), x in more.items():
-        turned = one != other and (other, one) in found
-        pair, added = ((other, one), plain_of(x).T) if turned else ((one, other), x)
-        found[pair] = summed(found[pair], added) if pair in found else added
-    return found
-
-
-def both_ways(second: Pairs) -> Pairs:
-    """Second derivatives by pairs of arguments in either order."""
-    others = {pair: x for pair, x in second.items() if pair[0] != pair[1]}
-    turned = zip(others, transposes((*others.values(),)), strict=True)
-    return second | {(other, one): x for (one, other), x in turned}
-
-
-def congruence(second: Pairs, J: Blocks, own: Expressions) -> Blocks:
-    """H + B' J + J' B + J' C J by two arguments: second derivatives H by arguments, B by solutions and arguments, and C
-    by solutions, with few rows, as equations are linear in what they are solved for.
-
-    The second of two arguments is not the shorter one: loops take many columns at a time.
-    """
-    found, names = Blocks(), sorted(own.inputs, key=lambda name: int(own.inputs[name].numel()))
-    moved, solved = {pair: x.matrix for pair, x in J.items() if x.entries.nnz()}, [*dict.fromkeys(y for y, _ in J)]
-    products, rows = dict[tuple[int, int, bool], Result](), Results()
-    bent = {y: sorted({*plain_of(second[y, y]).sparsity().row()}) for y in solved}
-    for (y, x), change in moved.items():
-        rows[y, x] = some_rows(change, bent[y])
-    for i, first in enumerate(names):
-        for other in names[i:]:
-            factors = list[tuple[Result, Result]]()
-            for y in solved:
-                if (y, first) in moved and not vanishes(second[y, other]):
-                    factors.append(pulled(moved[y, first], second[y, other], products))
-                if (y, other) in moved and not vanishes(second[y, first]):
-                    R, Y = pulled(moved[y, other], second[y, first], products)
-                    factors.append((Y, R))
-                if bent[y] and (y, first) in moved and (y, other) in moved:
-                    C = plain_of(second[y, y])[bent[y], bent[y]]
-                    factors.append((rows[y, first], times_within(C, rows[y, other])))
-            made: Result = second[first, other]
-            # where the sum is symmetric, nothing takes more than the upper triangle of what is added
-            for left, right in factors:
-                made = Product(left, right, made, transposed=True, symmetric=first == other)
-            found[first, other] = whole(made)
-            found[other, first] = found[first, other].T
-    return found

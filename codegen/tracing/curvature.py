@@ -145,7 +145,7 @@ def of_solved(task: Task, own: Differential, state: Sequence[SX], weights: SX, y
     vanish. None where recursions do not give them. By loops over columns if they pay.
     """
     inputs, nv = tuple(port.name for port in task.signature[0]), task.model.nv
-    free = RECURSIVE.get(task.algorithm) == inputs and task.algorithm == "aba" and turns_no_axes(task)
+    free = task.algorithm == "aba" and turns_no_axes(task)
     if inputs != ("q", "v", "tau") or not own.program.solutions or not (free or holds_still(task)):
         return None
     hessian = part_of(task, "rnea_hessian" if free else "constrained_hessian")
@@ -215,9 +215,8 @@ def of_results(
 def of_joint_forces(task: Task, given: Mapping[str, SX], weights: SX, *, loops: bool = False) -> Pairs:
     """Those of weights' tau by q, v and a, of inverse dynamics at these arguments; none where joints' axes turn.
 
-    By `loops` over columns if they pay.
-
-    q is one of any quaternions but zero, as in `codegen.tracing.differentiated`: its tangents turn with it.
+    q is one of any quaternions but zero, as in `codegen.tracing.differentiated`: its tangents turn with it. By `loops`
+    over columns if they pay.
     """
     if not turns_no_axes(task):
         return {}

@@ -36,6 +36,11 @@ def test_another_process_makes_a_call() -> None:
         assert number() == 2**100_000
 
 
+def test_it_is_made_once_and_may_be_asked_for_again() -> None:
+    with beside(partial(operator.pow, 2, 10)) as number:
+        assert (number(), number()) == (1024, 1024)
+
+
 def test_nothing_is_left_of_a_call_that_nobody_wants() -> None:
     found = list[subprocess.Popen[bytes]]()
     popen = subprocess.Popen

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -27,14 +28,14 @@ pickle.dump(pickle.load(given)(), said)
 
 @contextmanager
 def beside(call: Callable[[], T]) -> Iterator[Callable[[], T]]:
-    """What gives, once, what a call gives that can be pickled: another process begins with it at once.
+    """What gives what a call gives, which can be pickled and is made once: another process begins with it at once.
 
     What that cannot do is done here, so that errors are those of the call.
     """
     python = "python" in Path(sys.executable).name.lower()  # else it is a program that Python is a part of
     process = _begun(call) if python and processors() > 1 else None
     try:
-        yield lambda: _given(process, call) if process else call()
+        yield cache(lambda: _given(process, call) if process else call())
     finally:
         if process:
             process.kill()

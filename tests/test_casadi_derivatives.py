@@ -185,13 +185,18 @@ def test_hessians_of_several_stages_are_those_of_the_chain_rule_entry_by_entry(r
 
 
 @pytest.mark.thorough
-def test_compiled_hessians_of_several_stages():
-    """Of CasADi's function, against that of its expressions."""
-    go1 = codegen.load("go1")
-    compiled, plain = (codegen.to_casadi(go1, "step_rk4", expand=expand) for expand in (False, True))
-    x, rng = arguments(compiled, go1), np.random.default_rng(9)
-    x[3] = np.full((1, 1), 0.05)
-    w = [rng.standard_normal(compiled.size_out(k)) for k in range(2)]
+@pytest.mark.parametrize(
+    ("robot", "algorithm", "contacts"),
+    [("go1", "step_rk4", ()), ("chain:26,alternate", "pv", ("tip:3",)), ("talos", "rnea", ()), ("talos", "aba", ())],
+)
+def test_compiled_hessians(robot, algorithm, contacts):
+    """By loops over columns, and over several stages: against AD of the expressions of what is computed."""
+    model, held = loaded(robot), contacts or None
+    compiled, plain = (codegen.to_casadi(model, algorithm, contacts=held, expand=expand) for expand in (False, True))
+    x, rng = arguments(compiled, model), np.random.default_rng(9)
+    if "step" in algorithm:
+        x[3] = np.full((1, 1), 0.05)
+    w = [rng.standard_normal(compiled.size_out(k)) for k in range(compiled.n_out())]
     nominal, adjoint = compiled.call(x), compiled.reverse(1)
     seeds = [*x, *nominal, *w]
     H = adjoint.jacobian().call([*seeds, *adjoint.call(seeds)])
@@ -200,7 +205,7 @@ def test_compiled_hessians_of_several_stages():
     slope = ca.gradient(ca.dot(ca.vertcat(*w), y), ca.vertcat(*symbols))
     directions = rng.standard_normal((slope.size1(), 1))
     moved = ca.Function("moved", symbols, [ca.jtimes(slope, ca.vertcat(*symbols), directions)]).call(x)
-    rows = [ca.horzcat(*H[k : k + 4]) for k in range(0, len(H), len(seeds))]
+    rows = [ca.horzcat(*H[k : k + len(x)]) for k in range(0, len(H), len(seeds))]
     assert worst([ca.vertcat(*rows) @ directions], moved) < 1e-9
 
 

@@ -11,7 +11,7 @@ position, 0, S and dS by its velocity, 0, 0 and S by its acceleration. A joint j
 these by (omega, nu, alpha) changes the derivative of u' tau by k as covectors A . omega + B . nu + G . alpha say: of
 composite inertia I, matrices of velocity products C (of v) and W (of w), force f, momentum h of w, and moments
 n = sum C' w, A is C Psi + I Psidd + S x* f, B is C' Omega - W Psi + S x* n + 2 Psi x* h, G is I Omega + S x* h; by
-velocities and by accelerations accordingly.
+velocities and by accelerations accordingly. All B are moments: their linear parts cancel.
 
 Contacts push with K' lam, which f lacks. Weights s of what their rows lack add the momentum -K' s to h, with velocity
 products of its own. Rows do not feel gravity g, which is among accelerations: p . g comes back, with p the linear part

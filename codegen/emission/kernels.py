@@ -275,7 +275,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         if not others:
             return
         shared, made = variants(kernel, first, others, macro)
-        if length((shared, *made)) <= MOST_TEXT:
+        if length((shared, *made)) <= MOST_TEXT or all(own.kernel is not kernel for own, _ in others):
             break
     helpers = (*emitted.helpers, *(line for own, _ in others for line in _helpers(own.kernel, language)))
     yield replace(emitted, variants=made, shared=shared, helpers=tuple(dict.fromkeys(helpers)))

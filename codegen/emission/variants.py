@@ -26,7 +26,6 @@ IN_STEP = "/* ---- SIMD: limbs of one shape in step, as small vectors ---- */"
 SHARED = "/* ---- Loops that take what either of the ways below computes ---- */"
 COLUMNS = "/* ---- SIMD: loops over columns of matrices, several at a time ---- */"
 
-INDENTED = "    \n"
 MOST_TEXT = 1_960_000
 """Characters of functions beyond which limbs do not go in step, as the C would be more than 2 MB."""
 
@@ -133,7 +132,7 @@ def variants(
 
 def length(made: Iterable[Variant]) -> int:
     """The characters of variants' functions."""
-    return sum(len(line) + len(INDENTED) for own in made for function in own.functions for line in function.lines)
+    return sum(len(f"    {line}\n") for own in made for function in own.functions for line in function.lines)
 
 
 def _variant(body: Body, shared: Sequence[Function], says: str, where: str) -> Variant:

@@ -144,6 +144,23 @@ def apart() -> WithProducts:
     return WithProducts(made_of, products, (z, graph.outputs[0], y))
 
 
+def slanted() -> WithProducts:
+    """z = c + s d and y = t d, of which rows of s have the number below their place or two, and those of t one above."""
+    function = example()
+    graph, zero = function.graph, len(function.graph.values) - 1
+
+    def numbers(*entries: tuple[int, int]) -> tuple[int, ...]:
+        return tuple(45 + r if (r, c) in entries else zero for r, c in np.ndindex(ROWS, ROWS))
+
+    s = numbers((8, 0), (2, 7), *((r, r + 1) for r in range(ROWS - 1)))
+    t = numbers(*((r, r - 2) for r in range(2, ROWS)))
+    ports = (*graph.outputs, Port("s", (ROWS, ROWS)), Port("t", (ROWS, ROWS)))
+    y, z = Port("y", (ROWS, COLUMNS)), Port("z", (ROWS, COLUMNS))
+    products = (MatrixProduct(y, "t", "kept1"), MatrixProduct(z, "s", "kept1", "kept2"))
+    made = replace(graph, outputs=ports, results=(*graph.results, s, t))
+    return WithProducts(drop_dead(made), products, (z, graph.outputs[0], y))
+
+
 EXAMPLES: dict[str, Callable[[], WithProducts]] = {
     "whole": example,
     "gathered": gathering,
@@ -153,4 +170,5 @@ EXAMPLES: dict[str, Callable[[], WithProducts]] = {
     "squares": squares,
     "apart": apart,
     "short": short,
+    "slanted": slanted,
 }

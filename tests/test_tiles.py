@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from graph_cases import header
-from product_cases import COLUMNS, INNER, ROWS, apart, example, narrow, paired, short
+from product_cases import COLUMNS, INNER, ROWS, apart, example, narrow, paired, short, slanted
 
 from codegen.emission import row_sums, tiles
 from codegen.emission.emit import Style
@@ -61,11 +61,32 @@ def test_tiles_leave_out_rows_without_numbers() -> None:
 def test_tables_of_tiles_have_whole_numbers_in_every_line(terms: int) -> None:
     """Also where a tile has more of them than a line takes."""
     (loops, *_) = tiled(example())
-    numbers = tuple((*tile, *range(1000, 1000 + terms)) for tile in loops.tiles)
+    numbers = tuple((*tile[:2], *range(1000 + n, 1002 + n + terms)) for n, tile in enumerate(loops.tiles))
     table = replace(loops, tiles=numbers).table
     assert all(len(line) <= tiles.TABLE for line in table)
     found = [int(number) for line in table for number in line.replace("{", "").replace("}", "").split(",") if number]
     assert found == [number for tile in numbers for number in tile]
+
+
+@pytest.mark.parametrize(("more", "ends"), [(0, ("own[2]", "own[3]")), (80, ("7", "own[2]"))])
+def test_tables_of_long_tiles_have_no_ends_that_are_the_same_for_all(more: int, ends: tuple[str, str]) -> None:
+    (loops, *_) = tiled(example())
+    own = replace(loops, tiles=tuple((row, 0, 7, 8 + row, *[9] * more) for row in (0, 4)))
+    assert own.ends[0] == ends
+    assert own.ends[1:] == [("9", "9")] * (more // 2)
+    assert own.table == ["{0,0,8},{4,0,12},"] if more else ["{0,0,7,8}, {4,0,7,12},"]
+
+
+def test_rows_that_meet_the_one_so_far_below_or_above_their_place_are_a_loop() -> None:
+    """Four of them at least, where registers hold eight numbers; of what goes onto what it adds to, none above."""
+    made = slanted()
+    y, z = tiled(made)
+    assert [(own.row, own.inner, own.rows) for own in y.eights if own.slides and not own.column] == [(2, (0,), 7)]
+    assert [(own.row, own.inner, own.rows) for own in z.eights if own.slides and not own.column] == [(3, (4,), 5)]
+    assert not any(own.slides for loops in (y, z) for own in loops.vectors)
+    ((product,), (other,)), known = (loops.products for loops in (y, z)), made.patterns()
+    sums = [row_sums.row_sums((replace(own, plus="kept2", onto=True),), known, 8) for own in (product, other)]
+    assert [any(own.slides for own in found) for found in sums] == [False, True]
 
 
 def test_zeros_that_no_loop_reads_are_not_stored() -> None:

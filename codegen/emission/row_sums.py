@@ -46,8 +46,9 @@ ALIKE = 4
 class RowSum:
     """A vector or a number of a term of a product, at a row and a column; `inner` rows of a right factor make it.
 
-    With those below it are so many `rows` of which each takes the same. These are of one `share` of the right factor.
-    What is added is read if it is no vector of zeros (`plus`). A number has `width` 1.
+    With those below it are so many `rows` of which each takes the same, or the next one if it `slides`, as where a left
+    factor is diagonal. These are of one `share` of the right factor. What is added is read if it is no vector of zeros
+    (`plus`). A number has `width` 1.
     """
 
     product: int
@@ -59,6 +60,7 @@ class RowSum:
     share: int = 0
     plus: bool = False
     width: int = 1
+    slides: bool = False
 
     def __str__(self) -> str:
         below = f" and {self.rows - 1} more" if self.rows > 1 else ""
@@ -68,6 +70,15 @@ class RowSum:
     def down(self) -> range:
         """Its rows."""
         return range(self.row, self.row + self.rows)
+
+    @property
+    def met(self) -> Iterator[tuple[range, tuple[int, ...]]]:
+        """Its rows, and those of the right factor that they take."""
+        if not self.slides:
+            yield self.down, self.inner
+            return
+        for n, row in enumerate(self.down):
+            yield range(row, row + 1), tuple(k + n for k in self.inner)
 
     def place(self, length: int, column: int) -> str:
         """Where matrices with rows of so many numbers have a column of its rows, in C."""
@@ -116,10 +127,11 @@ def _sums(number: int, product: MatrixProduct, known: Mapping[str, Pattern], wid
                 adds: Pattern = np.any(plus[:last, column : column + width], axis=1)
                 for share, some in enumerate(_shares(own) if product.onto else [own]):
                     met = [tuple(np.flatnonzero(row & some).tolist()) for row in left[:last]]
-                    for row, inner, alike in _runs(met, ALIKE if width == 2 * VECTOR else last + 1):
+                    least = ALIKE if width == 2 * VECTOR else last + 1
+                    for row, inner, alike, slides in _runs(met, least, 0 if product.onto else -rows):
                         if inner or not (term or product.onto):
                             added = adds[row : row + alike].any()
-                            yield RowSum(number, term, row, column, inner, alike, share, bool(added), width)
+                            yield RowSum(number, term, row, column, inner, alike, share, bool(added), width, slides)
 
 
 def _of_short_rows(number: int, product: MatrixProduct, known: Mapping[str, Pattern], width: int) -> Iterator[RowSum]:
@@ -140,11 +152,41 @@ def _shares(rows: Pattern) -> Iterator[Pattern]:
         yield rows & within
 
 
-def _runs(met: Sequence[tuple[int, ...]], least: int) -> Iterator[tuple[int, tuple[int, ...], int]]:
-    """Rows, what they meet, and how many meet the same one below the other; if these are fewer, they are single."""
+Run = tuple[int, tuple[int, ...], int, bool]
+"""A row, what it meets, and how many rows there are below one another that meet the same, or each the next one."""
+
+
+def _runs(met: Sequence[tuple[int, ...]], least: int, ahead: int) -> Iterator[Run]:
+    """The rows, at `least` so many together, that meet the same, or each one at least so far `ahead`; or a single one.
+
+    Of a product that goes onto what it takes, rows above are overwritten.
+    """
+    alone = list[int]()
     for inner, own in groupby(range(len(met)), lambda row: met[row]):
         rows = [*own]
-        yield from [(rows[0], inner, len(rows))] if len(rows) >= least else [(row, inner, 1) for row in rows]
+        if len(rows) >= least:
+            yield from _sliding(met, alone, least, ahead)
+            alone.clear()
+            yield rows[0], inner, len(rows), False
+        else:
+            alone += rows
+    yield from _sliding(met, alone, least, ahead)
+
+
+def _sliding(met: Sequence[tuple[int, ...]], rows: Sequence[int], least: int, ahead: int) -> Iterator[Run]:
+    """Neighbouring rows, at `least` so many together if each meets only the next one; others are single."""
+
+    def place(n: int) -> int | None:
+        """How far ahead what a row meets is, from row to row the same."""
+        row = rows[n]
+        return met[row][0] - row if len(met[row]) == 1 and met[row][0] - row >= ahead else None
+
+    for slides, run in groupby(range(len(rows)), lambda n: (place(n), rows[n] - n)):
+        found = [rows[n] for n in run]
+        if slides[0] is not None and len(found) >= least:
+            yield found[0], met[found[0]], len(found), True
+        else:
+            yield from ((row, met[row], 1, False) for row in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +216,19 @@ def lines(
         below, (down, along), plus = [*rows], lefts[t], products[p].plus
         right = stored[products[p].terms[t].right]
         found.append("{")
-        for k in sorted({k for own in below for k in own.inner}):
+        for k in sorted({k for own in below if not own.slides for k in own.inner}):
             from_right = words.read.format(f"right{t}_{p}[{k * right + column}]")
             found.append(f"    const {words.type} x{k} = {from_right};")
         for own in below:
             to = f"to{p}[{own.place(columns, column)}]"
             before = to if t else f"plus{p}[{own.place(stored[plus], column)}]" if own.plus else ""
             terms = [words.read.format(before)] if before else []
-            terms += [f"left{t}[{own.place(down, k * along)}]*x{k}" for k in own.inner]
+            if own.slides:
+                (ahead,) = (k - own.row for k in own.inner)
+                from_right = words.read.format(f"right{t}_{p}[{own.place(right, ahead * right + column)}]")
+                terms.append(f"left{t}[{own.place(down + along, ahead * along)}]*{from_right}")
+            else:
+                terms += [f"left{t}[{own.place(down, k * along)}]*x{k}" for k in own.inner]
             head = f"for (int row = {own.row}; row < {own.down.stop}; ++row) " if own.rows > 1 else ""
             found.append(f"    {head}{words.write.format(to)} = {' + '.join(terms) or words.zero};")
         found.append("}")

@@ -43,4 +43,5 @@ def render(template: str, **slots: Any) -> str:
 
 def place(row: str, length: int, column: int) -> str:
     """Where matrices with rows of so many numbers have an element, for a row that is an expression."""
-    return f"{row}{f'*{length}' if length > 1 else ''}{f' + {column}' if column else ''}"
+    before = f"{row}*{length}" if length > 1 else row
+    return f"{before} {'-' if column < 0 else '+'} {abs(column)}" if column else before

@@ -106,11 +106,30 @@ class Tiles:
         return [term.steps(self.stored[term.left]) for term in self.products[0].terms]
 
     @property
+    def long(self) -> bool:
+        """Whether a tile takes more than a line."""
+        return max(len(",".join(map(str, own))) for own in self.tiles) > TABLE - len("{},")
+
+    @property
+    def varied(self) -> list[int]:
+        """The numbers of tiles that are in a table: of long ones none, but row and column, that all have in common."""
+        differ = [len({*own}) > 1 for own in zip(*self.tiles, strict=True)]
+        return [k for k, differs in enumerate(differ) if k < 2 or differs or not self.long]
+
+    @property
+    def ends(self) -> list[tuple[str, str]]:
+        """Where rows of right factors begin and end, in C, for each term."""
+        varied = {k: f"own[{n}]" for n, k in enumerate(self.varied)}
+        found = [varied.get(k, str(number)) for k, number in enumerate(self.tiles[0])][2:]
+        return [*zip(found[::2], found[1::2], strict=True)]
+
+    @property
     def table(self) -> list[str]:
-        """The tiles as lines of C."""
-        long = max(len(",".join(map(str, own))) for own in self.tiles) > TABLE - len("{},")
-        between = ", " if long else ","  # lines end between words
-        return wrap(" ".join(f"{{{between.join(map(str, own))}}}," for own in self.tiles), TABLE)
+        """The tiles as lines of C, which end between words."""
+        varied, between = self.varied, ", " if self.long else ","
+        rows = (f"{{{between.join(str(own[k]) for k in varied)}}}," for own in self.tiles)
+        lines = wrap(" ".join(rows), TABLE)
+        return [line.replace(", ", ",") for line in lines] if self.long else lines
 
     @property
     def cycles(self) -> float:
@@ -158,10 +177,11 @@ class Tiles:
             for own in self.products:
                 yield from _read(own, met, down, across)
         for made in (*self.vectors, *self.eights):
-            met = [made.inner if term == made.term else () for term in range(len(self.products[0].terms))]
             across = range(made.column, made.column + made.width)
             own = self.products[made.product]
-            yield from _read(own if made.plus else replace(own, plus=""), met, made.down, across)
+            for down, inner in made.met:
+                met = [inner if term == made.term else () for term in range(len(self.products[0].terms))]
+                yield from _read(own if made.plus else replace(own, plus=""), met, down, across)
 
 
 def _rows(tile: Sequence[int]) -> int:

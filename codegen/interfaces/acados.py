@@ -27,6 +27,7 @@ from codegen.ir.names import comment, identifier
 from codegen.progress import doing, each
 from codegen.tracing.arguments import tangent_maps
 from codegen.tracing.differentiated import derivable, differentiated
+from codegen.tracing.sharing import for_solvers
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -112,9 +113,10 @@ def _kernel(task: Task, found: Dynamics | Residual, lam: SX, f: Function) -> Den
         inputs |= {"qdot": found.qdot, "force": found.force}
     if "lam" in f.takes.split():
         inputs["lam"] = lam
-    parts = {name: part() for name, part in f.parts.items()}
+    parts = for_solvers(f.order)
+    made = f.makes(parts)
     about = f"{task.entry.title}: {f.name} for acados"
-    return dense_kernel(task, f"{task.algorithm}_acados_{f.name}", about, inputs, parts)
+    return dense_kernel(task, f"{task.algorithm}_acados_{f.name}", about, inputs, made, parts)
 
 
 def _slots(prefix: str, name: str, found: Dynamics | Residual, f: Function, kernel: DenseKernel) -> dict[str, Any]:

@@ -6,23 +6,24 @@ dynamics. There are no algebraic variables, and no time among its arguments.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from casadi import SX, dot, gradient, hessian, horzcat, jacobian, vertcat
+from casadi import SX, dot, gradient, hessian, jacobian, vertcat
 
 from codegen.tracing.blocks import gradients, joined
+from codegen.tracing.differentiated import column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from codegen.recursions.composition import Parts
     from codegen.tracing.blocks import Block, Blocks
     from codegen.tracing.differentiated import Derivatives, Expressions
 
-    Parts = Mapping[str, Callable[[], SX | Block]]
-    """What a kernel computes, by names."""
+    Makes = Callable[[Parts], Mapping[str, SX | Block]]
+    """What a kernel computes of parts, by names."""
 
 NEXT, MOVED = ("q_next", "v_next"), ("tau", "q", "v")
 """What a step gives, and what it is differentiated by, in acados' order."""
@@ -65,9 +66,14 @@ class Dynamics:
         """dy/dz (nx x n)."""
         return self.first(self.found.jacobian())
 
-    def gradients(self) -> Block:
-        """(dy/dz)' of a step, with the rows of u first (n x nx)."""
-        return gradients(self.found.jacobian(loops=True), NEXT, MOVED)
+    def step(self, parts: Parts) -> SX:
+        """y of a step, made of parts."""
+        return self.chosen(self.found.value(parts))
+
+    def linearised(self, parts: Parts) -> tuple[SX, Block]:
+        """The same, and (dy/dz)' (n x nx), with the rows of u first."""
+        y, J = self.found.linearised(parts)
+        return self.chosen(y), gradients(J, NEXT, MOVED)
 
     def adjoint(self, lam: SX) -> SX:
         """(dy/dz)' lam (n)."""
@@ -78,10 +84,14 @@ class Dynamics:
         """The second derivative of lam' y (n x n)."""
         return self.second(self.found.hessian(seeds(self, lam)[1]), lam)
 
-    def curved(self, lam: SX) -> tuple[Block, Block]:
-        """(dy/dz)' of a step, and the second derivative of lam' y, which share what they can; u is first."""
-        J, H = self.found.curved(seeds(self, lam)[1], loops=True)
-        return gradients(J, NEXT, MOVED), gradients(H, MOVED, MOVED)
+    def curved(self, lam: SX, parts: Parts) -> tuple[SX, Block, Block]:
+        """The same, and the second derivative of lam' y, with those by u first."""
+        y, J, H = self.found.curved(seeds(self, lam)[1], loops=True, parts=parts)
+        return self.chosen(y), gradients(J, NEXT, MOVED), gradients(H, MOVED, MOVED)
+
+    def chosen(self, results: Mapping[str, SX]) -> SX:
+        """The rows of a step."""
+        return vertcat(column(results.values())[list(self.rows)])
 
     def first(self, found: Blocks) -> SX:
         """dy/dz of that of `own`."""
@@ -159,14 +169,14 @@ class Residual:
 class Function:
     """A function of acados': the order of its derivatives, what it takes and the shapes of what it gives, by C's names.
 
-    The kernel of the name `kernel` (its own, if there is none) computes `parts`, of which `loops` make what is given.
+    The kernel of the name `kernel` (its own, if there is none) `makes` results, of which `loops` make others.
     """
 
     name: str
     order: int
     takes: str
     gives: dict[str, tuple[int, int]]
-    parts: Parts = field(default_factory=dict)
+    makes: Makes
     kernel: str = ""
     loops: tuple[str, ...] = ()
 
@@ -192,10 +202,20 @@ def continuous(f: Dynamics, lam: SX) -> list[Function]:
     nx, nu = f.nx, f.nu
     n = nx + nu
     xdot, adj = {"xdot": (nx, 1)}, {"adj": (n, 1)}
-    value, adjoint = {"xdot": lambda: f.value}, {"adj": lambda: f.adjoint(lam)}
     moved = {"vdeX": (nx, nx), "vdeU": (nx, nu)}
-    slopes = {**value, "J": f.jacobian}
-    second = {**adjoint, "H": lambda: f.hessian(lam)}
+
+    def value(_: Parts) -> dict[str, SX | Block]:
+        return {"xdot": f.value}
+
+    def slopes(_: Parts) -> dict[str, SX | Block]:
+        return {"xdot": f.value, "J": f.jacobian()}
+
+    def adjoint(_: Parts) -> dict[str, SX | Block]:
+        return {"adj": f.adjoint(lam)}
+
+    def second(parts: Parts) -> dict[str, SX | Block]:
+        return {**adjoint(parts), "H": f.hessian(lam)}
+
     lower = {**adj, "hess": (n * (n + 1) // 2, 1)}
     return [
         Function("expl_ode_fun", 0, "x u p", xdot, value),
@@ -208,23 +228,28 @@ def continuous(f: Dynamics, lam: SX) -> list[Function]:
 
 def residuals(f: Residual, lam: SX) -> list[Function]:
     """Functions of an implicit ODE by inverse dynamics."""
-    nx, value = f.nx, {"f": lambda: f.value}
+    nx = f.nx
     blocks = {"jac_x": (0, nx), "jac_xdot": (nx, 2 * nx), "jac_u": (2 * nx, 2 * nx + f.nu)}
-    whole = f.jacobian()
-    slopes = {**value, **{name: _columns(whole, *ends) for name, ends in blocks.items()}}
-    return implicit(nx, f.nu, value, slopes, {"hess": lambda: f.hessian(lam)})
 
+    def value(_: Parts) -> dict[str, SX | Block]:
+        return {"f": f.value}
 
-def _columns(matrix: SX, start: int, stop: int) -> Callable[[], SX]:
-    return lambda: horzcat(matrix[:, start:stop])
+    def slopes(_: Parts) -> dict[str, SX | Block]:
+        whole = f.jacobian()
+        return {"f": f.value, **{name: whole[:, start:stop] for name, (start, stop) in blocks.items()}}
+
+    def second(_: Parts) -> dict[str, SX | Block]:
+        return {"hess": f.hessian(lam)}
+
+    return implicit(nx, f.nu, value, slopes, second)
 
 
 def implicit(
     nx: int,
     nu: int,
-    value: dict[str, Callable[[], SX]],
-    slopes: dict[str, Callable[[], SX]],
-    second: dict[str, Callable[[], SX]],
+    value: Makes,
+    slopes: Makes,
+    second: Makes,
     by: tuple[str, ...] = (),
 ) -> list[Function]:
     """Functions of an implicit ODE: of three kernels of their own, or of those that these names `by` have."""
@@ -254,11 +279,18 @@ def discrete(f: Dynamics, lam: SX) -> list[Function]:
     """Functions of discrete dynamics; rows and columns of derivatives are [u; x]."""
     nx, n = f.nx, f.nx + f.nu
     phi, jac, hess = {"phi": (nx, 1)}, {"jac": (n, nx)}, {"hess": (n, n)}
-    parts: Parts = {"phi": lambda: f.value, "jac": f.gradients}
-    both = cache(partial(f.curved, lam))
-    second: Parts = {"phi": parts["phi"], "jac": lambda: both()[0], "hess": lambda: both()[1]}
+
+    def value(parts: Parts) -> dict[str, SX | Block]:
+        return {"phi": f.step(parts)}
+
+    def first(parts: Parts) -> dict[str, SX | Block]:
+        return dict(zip(("phi", "jac"), f.linearised(parts), strict=True))
+
+    def second(parts: Parts) -> dict[str, SX | Block]:
+        return dict(zip(("phi", "jac", "hess"), f.curved(lam, parts), strict=True))
+
     return [
-        Function("dyn_disc_phi_fun", 0, "x u p", phi, {"phi": parts["phi"]}),
-        Function("dyn_disc_phi_fun_jac", 1, "x u p", {**phi, **jac}, parts),
+        Function("dyn_disc_phi_fun", 0, "x u p", phi, value),
+        Function("dyn_disc_phi_fun_jac", 1, "x u p", {**phi, **jac}, first),
         Function("dyn_disc_phi_fun_jac_hess", 2, "x u lam p", {**phi, **jac, **hess}, second),
     ]

@@ -25,6 +25,7 @@ from codegen.task.header_notes import folded
 from codegen.task.limb_symmetry import limbs
 from codegen.tracing.blocks import Block, plain
 from codegen.tracing.differentiated import column, differentiated
+from codegen.tracing.sharing import for_solvers
 from codegen.tracing.sparse_graph import SparseGraph, pattern_of, sparse_graph
 from codegen.tracing.trace import trace
 
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
 
     from codegen.emission.spec import Kernel, ProductKernel
     from codegen.packing import Roles
+    from codegen.recursions.composition import Parts
     from codegen.tracing.blocks import Blocks
     from codegen.tracing.differentiated import Derivatives, Expressions
+    from codegen.tracing.stages import Opened
     from codegen.tracing.task import Task
 
 DIRECTIONS = 4
@@ -97,12 +100,13 @@ def exported(
         try:
             felt = _read(own)
             for start in each(starts, KERNELS.__getitem__):
-                inputs, outputs = _expressions(start, own, found)
+                parts = for_solvers(ORDERS[start])
+                inputs, outputs = _expressions(start, own, found, parts)
                 outputs = _within(outputs, felt) if start == "jac_adj1_" else outputs
                 outputs = _without(outputs, own, half=half, constant=constant)
                 times = DIRECTIONS if start in SEVERAL else 1
                 fixed = {name: _beside(whole[name], times) for name in whole.keys() & outputs.keys()}
-                made.append(_exported(task, start, inputs, outputs, fixed))
+                made.append(_exported(task, start, inputs, outputs, fixed, parts.opened))
                 whole |= {f"fwd_{name}": pattern for name, pattern in made[0].sparse.outputs.items()}
                 felt = _felt(made[-1].sparse, own) if start == "jac_" else felt
         except RobotError:
@@ -123,12 +127,17 @@ def _check_slopes(task: Task, own: Expressions) -> None:
 
 
 def _exported(
-    task: Task, start: str, inputs: dict[str, SX], outputs: Mapping[str, SX | Block], whole: dict[str, Pattern]
+    task: Task,
+    start: str,
+    inputs: dict[str, SX],
+    outputs: Mapping[str, SX | Block],
+    whole: dict[str, Pattern],
+    opened: Opened,
 ) -> Exported:
     """One function, of expressions of its arguments; CasADi wants adjoints and directional derivatives `whole`."""
     name, passes = f"{task.algorithm}_{KERNELS[start]}", partial(pipeline.passed, task)
     least = None if start == "jac_" and task.entry.group != "steps" else LOOPED_NONZEROS
-    sparse = sparse_graph(name, inputs, outputs, passes, whole, least)
+    sparse = sparse_graph(name, inputs, outputs, passes, whole, least, opened)
     names = [port.name for port in sparse.function.inputs]
     known = {name: name.removeprefix("fwd_").removeprefix("adj_") for name in names}
     like = limbs(task, {port: name for port, name in known.items() if len(_shape(name)) == 1})
@@ -141,22 +150,24 @@ def _shape(name: str) -> tuple[str | int, ...]:
     return QUANTITIES[name].shape if name in QUANTITIES else ()
 
 
-def _expressions(start: str, own: Expressions, found: Derivatives) -> tuple[dict[str, SX], Mapping[str, SX | Block]]:
+def _expressions(
+    start: str, own: Expressions, found: Derivatives, parts: Parts
+) -> tuple[dict[str, SX], Mapping[str, SX | Block]]:
     """The arguments and results of an exported function; nominal results, which none needs, have no nonzeros."""
     x, y = own.inputs, own.outputs
     nominal = {f"out_{name}": SX(*part.shape) for name, part in y.items()}
     if start == "":
-        return x, y
+        return x, found.value(parts)
     if start == "jac_":
-        return {**x, **nominal}, _blocks("jac_", found.jacobian(loops=True), y, x)
+        return {**x, **nominal}, _blocks("jac_", found.jacobian(loops=True, parts=parts), y, x)
     times = DIRECTIONS if start in SEVERAL else 1
     if start.startswith("fwd"):
         ways = _seeds("fwd_", x, times)
-        return {**x, **nominal, **ways}, _products("fwd_", found.forward, ways, y, times)
+        return {**x, **nominal, **ways}, _products("fwd_", found.reaching(parts).forward, ways, y, times)
     seeds = _seeds("adj_", y, times)
     if start.startswith("adj"):
-        return {**x, **nominal, **seeds}, _products("adj_", found.adjoint, seeds, x, times)
-    first, second = found.curved(column(seeds.values()), loops=True)
+        return {**x, **nominal, **seeds}, _products("adj_", found.reaching(parts).adjoint, seeds, x, times)
+    _, first, second = found.curved(column(seeds.values()), loops=True, parts=parts)
     second |= {(name, f"adj_{row}"): block.T for (row, name), block in first.items()}
     columns = {**x, **nominal, **seeds}
     adjoints = {f"out_adj_{name}": SX(*part.shape) for name, part in x.items()}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codegen.emission.spec import Kernel, ProductKernel
+    from codegen.recursions.composition import Parts
     from codegen.tracing.blocks import Block
     from codegen.tracing.task import Task
 
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
 
 
 def dense_kernel(
-    task: Task, name: str, about: str, inputs: Mapping[str, SX], parts: Mapping[str, SX | Block]
+    task: Task, name: str, about: str, inputs: Mapping[str, SX], results: Mapping[str, SX | Block], parts: Parts
 ) -> DenseKernel:
-    """A kernel that computes `parts` of a task's arguments and further `inputs`, by name; zeros are written, too."""
-    whole = {key: pattern_of(SX.ones(*part.shape)) for key, part in parts.items()}
-    made = sparse_graph(name, inputs, parts, partial(pipeline.passed, task), whole)
+    """A kernel of results, made of `parts`, of a task's arguments and further `inputs`, by name; with their zeros."""
+    whole = {key: pattern_of(SX.ones(*y.shape)) for key, y in results.items()}
+    made = sparse_graph(name, inputs, results, partial(pipeline.passed, task), whole, opened=parts.opened)
     own = {port.name for port in task.signature[0]}
     vectors = {key: key for key in inputs if key in own and key in QUANTITIES and len(QUANTITIES[key].shape) == 1}
     return kernel_of(made.function, about, made.written, limbs(task, vectors), folded(task))

@@ -22,12 +22,14 @@ from codegen.interfaces.dense_kernels import dense_kernel
 from codegen.ir.names import comment, identifier
 from codegen.progress import doing, each
 from codegen.tracing.blocks import gradients, joined
-from codegen.tracing.differentiated import differentiated
+from codegen.tracing.differentiated import column, differentiated
+from codegen.tracing.sharing import for_solvers
 
 if TYPE_CHECKING:
     from codegen.emission.spec import Header
     from codegen.interfaces.dense_kernels import DenseKernel
     from codegen.pipeline import Wrapped
+    from codegen.recursions.composition import Parts
     from codegen.tracing.blocks import Block
     from codegen.tracing.differentiated import Derivatives, Expressions
     from codegen.tracing.task import Task
@@ -63,13 +65,13 @@ class Stage:
         known = ("q", "v", self.control)
         return [(name, int(x.numel())) for name, x in self.own.inputs.items() if name not in known]
 
-    def part(self, kernel: str, lam: SX) -> SX | Block:
-        """y, (dy/dz)' (n x m), or the second derivative of lam' y (n x n)."""
+    def made(self, kernel: str, lam: SX, parts: Parts) -> SX | Block:
+        """y, (dy/dz)' (n x m), or the second derivative of lam' y (n x n), of parts."""
         if kernel == "value":
-            return vertcat(self.own.y[list(self.rows)])
+            return vertcat(column(self.found.value(parts).values())[list(self.rows)])
         steps, moved = "q_next" in self.own.outputs, (self.control, "q", "v")
         if kernel == "slopes" and steps:
-            return gradients(self.found.jacobian(loops=True), ("q_next", "v_next"), moved)
+            return gradients(self.found.jacobian(loops=True, parts=parts), ("q_next", "v_next"), moved)
         if kernel == "slopes":
             slopes = SX(self.n, len(self.rows))
             own = joined(self.found.jacobian(), self.own.outputs, self.own.inputs)
@@ -78,7 +80,7 @@ class Stage:
         weights, hessian = SX(self.own.y.size1(), 1), SX(self.n, self.n)
         weights[list(self.rows)] = lam
         if steps:
-            return gradients(self.found.hessian(weights, loops=True), moved, moved)
+            return gradients(self.found.hessian(weights, loops=True, parts=parts), moved, moved)
         own = joined(self.found.hessian(weights), self.own.inputs, self.own.inputs)
         hessian[list(self.columns), list(self.columns)] = own[list(self.at), list(self.at)]
         return hessian
@@ -133,8 +135,9 @@ def stage(task: Task) -> Stage:
 
 def _kernel(task: Task, found: Stage, lam: SX, name: str) -> DenseKernel:
     inputs = found.own.inputs | {"lam": lam} if name == "curvature" else dict(found.own.inputs)
-    about = f"{task.entry.title}: {name} for fatrop"
-    return dense_kernel(task, f"{task.algorithm}_fatrop_{name}", about, inputs, {"y": found.part(name, lam)})
+    about, parts = f"{task.entry.title}: {name} for fatrop", for_solvers(KERNELS.index(name))
+    made = {"y": found.made(name, lam, parts)}
+    return dense_kernel(task, f"{task.algorithm}_fatrop_{name}", about, inputs, made, parts)
 
 
 def _call(top: Header, found: Stage, kernel: DenseKernel) -> dict[str, Any]:

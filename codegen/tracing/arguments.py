@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from casadi import SX, reshape, sqrt, sumsqr, vec
 
 from codegen.algorithms import QUANTITIES
-from codegen.recursions.products import Result, substituted
+from codegen.recursions.composition import INLINE, Parts
+from codegen.recursions.products import Result
 from codegen.spatial import diagonal
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.tangents import tangents
@@ -29,14 +30,15 @@ def matrix(port: Port) -> tuple[int, int]:
 
 
 @direct_operators()
-def results(task: Task, inputs: Mapping[str, SX], *, loops: bool = False) -> dict[str, Result]:
+def results(task: Task, inputs: Mapping[str, SX], *, loops: bool = False, parts: Parts = INLINE) -> dict[str, Result]:
     """The results of a task, as matrices by name, at arguments; quaternions are normalised.
 
-    By `loops` over columns, in all C, if these pay where it has small vectors.
+    By `loops` over columns, in all C, if these pay where it has small vectors, and of parts.
     """
     symbols = symbols_of(task.signature[0])
-    made = results_or_products(replace(task, small_vectors=loops), symbols, loops=loops)
-    found = substituted(made, symbols, columns(task, inputs))
+    apart = parts.apart(symbols)
+    made = results_or_products(replace(task, small_vectors=loops), symbols, loops=loops, parts=apart)
+    found = parts.at(apart, made, symbols, columns(task, inputs))
     return {port.name: rows_of(x, port) for port, x in zip(task.signature[1], found, strict=True)}
 
 

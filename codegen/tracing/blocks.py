@@ -99,7 +99,7 @@ def split(matrix: SX, rows: Mapping[str, SX], columns: Mapping[str, SX]) -> Bloc
     return {(row, x): plain(matrix[at, own]) for row, at in spans(rows).items() for x, own in across.items()}
 
 
-def parts(matrix: Result, rows: Mapping[str, SX], columns: Mapping[str, SX]) -> Blocks:
+def divided(matrix: Result, rows: Mapping[str, SX], columns: Mapping[str, SX]) -> Blocks:
     """The same of a result, of which all entries may differ from zero."""
     if isinstance(matrix, SX):
         return split(matrix, rows, columns)

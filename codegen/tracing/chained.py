@@ -9,6 +9,7 @@ quaternions are differentiated with another's, and what a part's recursion gives
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,7 +34,7 @@ from codegen.ir.graph import Port
 from codegen.recursions.composition import INLINE, Composition
 from codegen.recursions.expansion import entries
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.products import Result, substituted
+from codegen.recursions.products import Result
 from codegen.spatial import eliminated
 from codegen.tracing.curvature import of_results
 from codegen.tracing.differential import differential, moves
@@ -41,7 +42,7 @@ from codegen.tracing.implicit import LINEARISED
 from codegen.tracing.trace import called, composed, part_of, results_of, results_or_products, shaped, symbols_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from codegen.recursions.composition import Called, Parts
     from codegen.tracing.differential import Differential
@@ -90,10 +91,14 @@ class Link:
     @property
     def value(self) -> SX:
         """What it gives."""
-        symbols, names = symbols_of(self.part.signature[0]), [port.name for port in self.part.signature[1]]
+        symbols = symbols_of(self.part.signature[0])
+        return substitute(self.column(symbols), vertcat(*symbols), densify(vertcat(*self.takes)))
+
+    def column(self, symbols: list[SX]) -> SX:
+        """What it gives of symbols of what it takes."""
+        names = [port.name for port in self.part.signature[1]]
         made = dict(zip(names, results_of(self.part, symbols), strict=True))
-        column = vertcat(*[vec(made[place.port.name].T) for place in self.gives])
-        return substitute(column, vertcat(*symbols), densify(vertcat(*self.takes)))
+        return vertcat(*[vec(made[place.port.name].T) for place in self.gives])
 
     def differential(self, symbols: list[SX]) -> Differential:
         """Derivatives of what it gives by symbols of what it takes."""
@@ -103,23 +108,26 @@ class Link:
 
     def jacobian(self) -> SX:
         """How what it gives moves along what it takes."""
-        blocks = self.slopes()
-        made = iter(entries(tuple(x for row in blocks for x in row)))
-        return vertcat(*[horzcat(*[next(made) for _ in row]) for row in blocks])
+        symbols = symbols_of(self.part.signature[0])
+        made = iter(entries(tuple(x for row in self.slopes(symbols) for x in row)))
+        J = vertcat(*[horzcat(*[next(made) for _ in symbols]) for _ in self.gives])
+        return substitute(J, vertcat(*symbols), densify(vertcat(*self.takes)))
 
-    def slopes(self, *, loops: bool = False) -> list[list[Result]]:
-        """The blocks of this, by what it gives and what it takes, by the part's recursion where there is one.
+    def slopes(self, symbols: list[SX], *, loops: bool = False, parts: Parts = INLINE) -> list[list[Result]]:
+        """The blocks of this at symbols, by what it gives and what it takes, by the part's recursion if there is one.
 
         By `loops` over columns if they pay. Recursions give that of solutions: they do not hold where iterations are
         differentiated as they are.
         """
         part, ports, nv = self.part, self.part.signature[0], self.part.model.nv
-        symbols, made = symbols_of(ports), dict[str, Result]()
+        made = dict[str, Result]()
         solves = part.entry.group != "constrained" or self.differential(symbols).program.solutions
-        if (name := f"{part.algorithm}_derivatives") in KNOWN and solves:
+        only_a = loops and [place.port.name for place in self.gives] == ["a"]
+        ways = [f"{part.algorithm}_{way}" for way in (*["linearised"] * only_a, "derivatives")]
+        if solves and (name := next((way for way in ways if way in KNOWN), "")):
             own = replace(part, algorithm=name, small_vectors=loops)
             names = [port.name for port in own.signature[1]]
-            made = dict(zip(names, results_or_products(own, symbols, loops=loops), strict=True))
+            made = dict(zip(names, results_or_products(own, symbols, loops=loops, parts=parts), strict=True))
         columns, sizes = list[list[Result]](), [Place(port, x).size(nv) for port, x in zip(ports, symbols, strict=True)]
         tops = [0, *accumulate(place.size(nv) for place in self.gives)]
         for n, port in enumerate(ports):
@@ -130,9 +138,7 @@ class Link:
             else:
                 seeds = [SX.eye(size) if k == n else SX(size, sizes[n]) for k, size in enumerate(sizes)]
                 columns.append([*vertsplit(self.differential(symbols).jvp(vertcat(*seeds)), tops)])
-        blocks = tuple(x for row in zip(*columns, strict=True) for x in row)
-        found = iter(substituted(blocks, [vertcat(*symbols)], [densify(vertcat(*self.takes))]))
-        return [[next(found) for _ in ports] for _ in self.gives]
+        return [list(row) for row in zip(*columns, strict=True)]
 
     def curvature(self, weights: SX, J: SX) -> tuple[SX, SX]:
         """Of the sum with weights of what it gives the gradient by what it takes, and its changes; J is `jacobian`."""
@@ -173,6 +179,15 @@ class Chain:
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.links))
+
+    @property
+    def chain(self) -> Chain:
+        """Itself."""
+        return self
+
+    def of(self, links: tuple[Link, ...]) -> Chain:
+        """The same of these links."""
+        return replace(self, links=links)
 
     @property
     def places(self) -> list[Place]:
@@ -261,14 +276,24 @@ class Chain:
 class Rooted:
     """A composition whose results depend on the root w of an equation, which an iteration finds.
 
-    Of the `chain`, w is the last argument, and what the equation lacks is the last result.
+    Of the `chain`, w is the last argument, and what the equation lacks is the last result. What is `reached` is made of
+    parts, and of loops over columns if they pay.
     """
 
     chain: Chain
-    value: SX
+    reached: Callable[[Parts, bool], SX]
 
     def __str__(self) -> str:
         return f"root of {self.chain}"
+
+    def of(self, links: tuple[Link, ...]) -> Rooted:
+        """The same of these links."""
+        return replace(self, chain=self.chain.of(links))
+
+    @property
+    def arguments(self) -> tuple[Place, ...]:
+        """Those of the composition."""
+        return self.chain.arguments[:-1]
 
     @property
     def results(self) -> tuple[SX, ...]:
@@ -277,7 +302,7 @@ class Rooted:
 
     def curved(self, weights: SX, turning: SX | None = None) -> Curved:
         """The same as of a chain: of weights' y - u' lack, with multipliers u by which its gradient by w vanishes."""
-        root, u = self.chain.arguments[-1].symbol, SX.sym("u", self.value.size1())
+        root, u = self.chain.arguments[-1].symbol, SX.sym("u", self.chain.arguments[-1].port.size)
         J, slope, second = self.chain.curved(vertcat(weights, -u), turning)
         n, m = J.size2() - u.size1(), J.size1() - u.size1()
         K, ends = J[m:, n:], J[:m, n:]
@@ -286,7 +311,7 @@ class Rooted:
         found = [J[:m, :n] + ends @ moved, slope[:n], along.T @ second @ along]
         (pulled,) = substitute([slope[n:]], [u], [SX.zeros(u.size1())])
         found = substitute(found, [u], [densify(eliminated(K.T, pulled))])
-        return Curved(*substitute(found, [root], [densify(self.value)]))
+        return Curved(*substitute(found, [root], [densify(self.reached(INLINE, False))]))
 
 
 def is_same(symbol: SX, x: SX) -> bool:
@@ -326,20 +351,29 @@ def chain(task: Task, symbols: list[SX]) -> Chain | Rooted:
     if not isinstance(results, Iteration):
         return Chain(task.model.nv, places, needed(links, results), results)
     assert results.equation is not None, f"{task.algorithm} iterates for a root"
-    reached = composed(task, symbols, called).reached(task.iterations or 1)[0]
-    root = Place(Port("root", (reached.size1(),)), SX.sym("root", reached.size1()))
+    size = results.state.size1()
+    root = Place(Port("root", (size,)), SX.sym("root", size))
+
+    def reached(parts: Parts, loops: bool) -> SX:
+        found: Iteration = composed(task, symbols, partial(called, loops=loops, parts=parts), parts)
+        return SX(found.reached(task.iterations or 1)[0])
+
     links.clear()  # of the start
     _, lack = results.equation(root.symbol)
     ends = (*results.finish(root.symbol), lack)
     return Rooted(Chain(task.model.nv, (*places, root), needed(links, ends), ends), reached)
 
 
-def needed(links: Sequence[Link], results: Sequence[SX]) -> tuple[Link, ...]:
-    """Links that results depend on, without what nobody takes of theirs; but multipliers bend accelerations."""
+def needed(links: Sequence[Link], results: Sequence[SX], *, bent: bool = True) -> tuple[Link, ...]:
+    """Links that results depend on, without what nobody takes of theirs; but multipliers bend accelerations.
+
+    Those stay where second derivatives are wanted, too (`bent`).
+    """
     kept, wanted = list[Link](), {x.element_hash() for x in symvar(veccat(*results))}
     for link in reversed(links):
         gives = tuple(place for place in link.gives if place.symbol[0].element_hash() in wanted)
         if gives:
-            kept.append(link if link.part.entry.group == "constrained" else replace(link, gives=gives))
+            held = bent and link.part.entry.group == "constrained"
+            kept.append(link if held else replace(link, gives=gives))
             wanted |= {x.element_hash() for x in symvar(veccat(*link.takes))}
     return tuple(reversed(kept))

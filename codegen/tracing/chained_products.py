@@ -12,97 +12,163 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from casadi import SX, densify, horzcat, substitute, vertcat, vertsplit
+from casadi import SX, vertcat, vertsplit
 
-from codegen.recursions.expansion import entries
-from codegen.recursions.products import Product, Result, combined, substituted, transposes
-from codegen.recursions.scaling import scaled
+from codegen.recursions.composition import INLINE
+from codegen.recursions.products import Product, Result, combined, transposed, transposes
+from codegen.recursions.scaling import negated, scaled
+from codegen.recursions.systems import Solved
 from codegen.tracing.blocks import plain_of, vanishes
-from codegen.tracing.chained import Chain, Link
-from codegen.tracing.curvature import of_solved
-from codegen.tracing.trace import symbols_of
+from codegen.tracing.chained import Chain, Rooted, needed
+from codegen.tracing.linked import Values, bending, each, kind, linked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from codegen.recursions.composition import OfColumns, Parts
+    from codegen.tracing.chained import Link
+    from codegen.tracing.linked import Linked
 
 Pairs = list[tuple[Result, Result]]
 
 
+class MovedProducts(NamedTuple):
+    """Results, each a column, and how they move (m x N). The N directions are any that arguments may move along."""
+
+    y: list[SX]
+    J: Result
+
+
 class CurvedProducts(NamedTuple):
-    """How results move (m x N), and of their sum with weights the gradient along arguments (n) and its changes (N x N).
+    """The same, and of results' sum with weights the gradient along arguments (n) and how it changes (N x N)."""
 
-    The N directions are any that arguments may move along.
-    """
-
+    y: list[SX]
     J: Result
     slope: SX
     second: Result
 
 
-class Passed(NamedTuple):
-    """A link, the first of what it gives among the tangents of all places, and how what it takes moves with these; then
-    how that moves along arguments, its Jacobian, and how what it gives moves.
+class Moved(NamedTuple):
+    """How all places move along directions, and what each link takes."""
+
+    places: list[Result]
+    changes: list[list[Result]]
+
+    def of(self, own: Linked) -> list[Result]:
+        """How what a link gives moves."""
+        return self.places[own.place : own.place + len(own.slopes)]
+
+
+class Sweep(NamedTuple):
+    """The links of a chain, what symbols are, and how places move along arguments.
+
+    If a root is among them, `K` is how what it lacks moves with it, and `by_root` how places do.
     """
 
-    link: Link
-    first: int
-    taken: SX
-    change: list[Result]
-    slopes: list[list[Result]]
-    moved: list[Result]
+    links: list[Linked]
+    values: Values
+    moved: Moved
+    K: Result | None = None
+    by_root: Moved | None = None
 
 
-def curved(chain: Chain, weights: SX, turning: SX, start: SX, end: SX) -> CurvedProducts:
+def moved(made: Chain | Rooted, start: SX, end: SX, parts: Parts) -> MovedProducts:
+    """What is made of `parts`, and how it moves: arguments by `start` (n x N), results by `end` times tangents."""
+    own = made.of(needed(made.chain.links, made.chain.results, bent=False))
+    swept = _swept(own, start, parts, lambda _: parts)
+    rows, *y = swept.values.at([end @ own.chain.taken(own.results), *own.results])
+    return MovedProducts(y, _along(own.chain, rows, swept.moved.places))
+
+
+def curved(made: Chain | Rooted, weights: SX, turning: SX, start: SX, end: SX, parts: Parts) -> CurvedProducts:
     """The same as of `Chain.curved`, where arguments move by `start` (n x N), and results by `end` (m x m') times that.
 
-    By loops over columns where they pay.
+    By loops over columns where they pay, and of `parts`.
     """
-    ends, passed = [0, *accumulate(place.size(chain.nv) for place in chain.arguments)], list[Passed]()
-    places: list[Result] = [*vertsplit(start, ends)]
-    # first to last: how places move along arguments
-    for link in chain.links:
-        taken = chain.each_taken(link.takes)
-        change, slopes = [_along(chain, x, places) for x in taken], link.slopes(loops=True)
-        moved = [_sum([*zip(row, change, strict=True)]) for row in slopes]
-        first = sum(x.shape[0] for x in places)
-        passed.append(Passed(link, first, vertcat(*taken), change, slopes, moved))
-        places += moved
-    results = chain.taken(chain.results)
-    slope, spread, pairs = results.T @ weights, [(chain.results, weights)], Pairs()
+    chain = made.chain
+    bends = each(chain.links, lambda link: bending(link, parts))
+    links, values, own, K, by_root = _swept(made, start, parts, lambda link: parts if bends[kind(link)] else INLINE)
+    results, weights, turning, end, *y = values.at([chain.taken(made.results), weights, turning, end, *made.results])
+    if K is not None and by_root is not None:
+        # multipliers of what the root lacks: the gradient along it vanishes
+        pulled = plain_of(_along(chain, results, by_root.places)).T @ weights
+        weights = vertcat(weights, -parts.numbers(Solved(transposed(K), pulled)))
+    (taken,) = values.at([chain.taken(chain.results)])
+    slope, spread, pairs = taken.T @ weights, [(chain.results, weights)], Pairs()
     # last to first: gradients by places, and how those of parts change
-    for own in reversed(passed):
-        gradient, more = _bent(own, slope, turning if own is passed[-1] else None)
-        slope += own.taken.T @ gradient
-        spread.append((own.link.takes, gradient))
+    for link, change in reversed([*zip(links, own.changes, strict=True)]):
+        weighed, turned = slope[link.first : link.first + link.size], turning if link is links[-1] else None
+        gradient, more = _bent(link, change, own.of(link), weighed, bends[kind(link.link)], turned)
+        slope += vertcat(*link.taken).T @ gradient
+        spread.append((link.link.takes, gradient))
         pairs += more
-    pairs += _of_vectors(chain, chain.between(spread), places)
-    J, second, slope = _along(chain, end @ results, places), _added(pairs, start.size2()), slope[: ends[-1]]
-    for link in reversed(chain.links):
-        J, second = substituted((J, second), [link.unknown], [link.value])
-        slope = substitute(slope, link.unknown, densify(link.value))
-    return CurvedProducts(J, slope, second)
+    (between,) = values.at([chain.between(spread)])
+    pairs += _of_vectors(chain, between, own.places)
+    J = _along(chain, end @ results, own.places)
+    return CurvedProducts(y, J, slope[: start.size1()], _added(pairs, start.size2()))
 
 
-def _bent(own: Passed, slope: SX, turning: SX | None) -> tuple[SX, Pairs]:
+def _swept(made: Chain | Rooted, start: SX, parts: Parts, parts_of: Callable[[Link], Parts]) -> Sweep:
+    """From the first link to the last: how places move along arguments, and a root with them."""
+    chain, n, N = made.chain, len(made.arguments), start.size2()
+    starts = vertsplit(start, [0, *accumulate(place.size(chain.nv) for place in made.arguments)])
+    if isinstance(made, Chain):
+        links, values = linked(chain, parts_of, Values())
+        return Sweep(links, values, _moved(chain, links, starts))
+    root = chain.arguments[n].symbol
+    links, values = linked(chain, parts_of, Values().and_of(root, made.reached(parts, True)))
+    (lacks,) = values.at([chain.taken(chain.results[-1:])])
+    still, one = [SX(x.size1(), root.size1()) for x in starts], SX.eye(root.size1())
+    by_root = _moved(chain, links, [*still, one])
+    K, lack = (
+        _along(chain, lacks, own.places) for own in (by_root, _moved(chain, links, [*starts, SX(root.size1(), N)]))
+    )
+    return Sweep(links, values, _moved(chain, links, [*starts, Solved(K, negated(lack))]), K, by_root)
+
+
+def _moved(chain: Chain, links: Sequence[Linked], start: Sequence[Result]) -> Moved:
+    """How places move where arguments do so."""
+    places, changes = [*start], list[list[Result]]()
+    for own in links:
+        changes.append([_along(chain, x, places) for x in own.taken])
+        places += [_sum([*zip(row, changes[-1], strict=True)]) for row in own.slopes]
+    return Moved(places, changes)
+
+
+def _bent(
+    own: Linked,
+    change: Sequence[Result],
+    moves: Sequence[Result],
+    weights: SX,
+    bend: OfColumns | None,
+    turning: SX | None,
+) -> tuple[SX, Pairs]:
     """Of a sum with weights of what a link gives the gradient by what it takes, and of how that changes along arguments
     pairs of matrices: A' B and its transpose.
 
-    Weights are the `slope` by all places. They change by `turning` along what is given.
+    What it takes and gives moves so. Weights change by `turning` along what is given.
     """
-    link, symbols = own.link, symbols_of(own.link.part.signature[0])
-    weights = slope[own.first : own.first + sum(x.shape[0] for x in own.moved)]
-    w, given = SX.sym("w", weights.size1()), [*map(densify, link.takes), weights]
-    found = None if turning is not None else of_solved(link.part, link.differential(symbols), symbols, w, link.unknown)
-    if found is None:
-        blocks = iter(entries(tuple(x for row in own.slopes for x in row)))
-        J = vertcat(*[horzcat(*[next(blocks) for _ in row]) for row in own.slopes])
-        gradient, second = link.curvature(weights, J)
-        return gradient, _of_plain(second if turning is None else second + J.T @ turning @ J, own.change)
-    first, qq, qv, qa, vv, *of_lam = substituted(found, [*symbols, w], given)
-    by_q, by_v, *_ = own.change
-    bent = zip((qv, qa, *transposes((*of_lam,))), (by_v, *own.moved), strict=True)
+    if bend is None:
+        gradient, second = own.at_values.curvature(weights, own.jacobian)
+    else:
+        first, *others = bend(*own.takes, weights, own.value)
+        gradient = plain_of(first)
+        if len(others) > 1:
+            # of inverse dynamics by accelerations that it takes, of forward dynamics by those that it gives
+            return gradient, _of_dynamics(change, change[2:] if own.link.part.algorithm == "rnea" else moves, others)
+        second = plain_of(others[0])
+    if turning is not None:
+        second += own.jacobian.T @ turning @ own.jacobian
+    return gradient, _of_plain(second, change)
+
+
+def _of_dynamics(change: Sequence[Result], by_a: Sequence[Result], second: Sequence[Result]) -> Pairs:
+    """Those of second derivatives of equations of motion: by qq, qv, qa, vv and, if there are such, lam and q."""
+    qq, qv, qa, vv, *of_lam = second
+    by_q, by_v, *_ = change
+    bent = zip((qv, qa, *transposes((*of_lam,))), (by_v, *by_a), strict=True)
     half_qq, half_vv = scaled((qq, vv), 0.5)
-    return plain_of(first), [(by_q, _sum([(half_qq, by_q), *bent])), (by_v, _sum([(half_vv, by_v)]))]
+    return [(by_q, _sum([(half_qq, by_q), *bent])), (by_v, _sum([(half_vv, by_v)]))]
 
 
 def _of_plain(second: SX, change: Sequence[Result]) -> Pairs:

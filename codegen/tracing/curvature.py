@@ -143,16 +143,26 @@ def of_solved(task: Task, own: Differential, state: Sequence[SX], weights: SX, y
     """Of weights' solution y of dynamics the gradient by q, v and tau (3 nv), along tangents, and second derivatives of
     weights' y - u' R by q and q, q and v, q and a, v and v, and if there are multipliers by these and q; all others
     vanish. None where recursions do not give them. By loops over columns if they pay.
+
+    Of inverse dynamics y = tau, which solve nothing, the gradient by q, v and a, and those of weights' tau.
     """
     inputs, nv = tuple(port.name for port in task.signature[0]), task.model.nv
+    if task.algorithm == "rnea" and inputs == RECURSIVE["rnea"] and turns_no_axes(task):
+        return own.vjp(weights), *_bent(part_of(task, "rnea_hessian"), [*state, weights])
     free = task.algorithm == "aba" and turns_no_axes(task)
     if inputs != ("q", "v", "tau") or not own.program.solutions or not (free or holds_still(task)):
         return None
     hessian = part_of(task, "rnea_hessian" if free else "constrained_hessian")
     u = own.program.solved(own.program.solutions[0].multipliers(weights))
-    symbols, parts = symbols_of(hessian.signature[0]), [x for x in (y[:nv], y[nv:], -u[:nv], -u[nv:]) if x.size1()]
+    parts = [x for x in (y[:nv], y[nv:], -u[:nv], -u[nv:]) if x.size1()]
+    return own.vjp(weights), *_bent(hessian, [*state[:2], *parts])
+
+
+def _bent(hessian: Task, given: Sequence[SX]) -> tuple[Result, ...]:
+    """Second derivatives that a recursion gives, without the gradient; by loops over columns if they pay."""
+    symbols = symbols_of(hessian.signature[0])
     made = results_or_products(replace(hessian, small_vectors=True), symbols, loops=True)
-    return own.vjp(weights), *substituted(made, symbols, [*state[:2], *parts])[1:]
+    return substituted(made, symbols, given)[1:]
 
 
 def of_free_bases(task: Task, state: Sequence[SX], weights: SX) -> tuple[SX, SX, SX]:

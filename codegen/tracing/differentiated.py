@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from casadi import (
     DM,
@@ -37,25 +37,25 @@ from casadi import (
 
 from codegen.algorithms import ALGORITHMS
 from codegen.recursions.block_matrix import BlockMatrix
+from codegen.recursions.composition import INLINE, Composition
 from codegen.recursions.expansion import entries
 from codegen.recursions.products import (
     Product,
     Result,
     all_times,
     blocks_of,
-    substituted,
     summed,
     times_within,
 )
 from codegen.spatial import mirrored
 from codegen.tracing import chained_products
 from codegen.tracing.arguments import columns, is_configuration, matrix, results, tangent_maps
-from codegen.tracing.blocks import Blocks, parts, patterned, plain, plain_of, spans, split, whole
+from codegen.tracing.blocks import Blocks, divided, patterned, plain, plain_of, spans, split, whole
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.chained import JACOBIANS, Chain, chain, is_chain, is_same
+from codegen.tracing.chained import JACOBIANS, Chain, Rooted, chain, is_chain, is_same
 from codegen.tracing.congruence import Results, both_ways, congruence, moved_to, with_plain
 from codegen.tracing.curvature import MOVED, Pairs, of_equations, of_joint_forces, of_motion, second_derivatives
-from codegen.tracing.implicit import FORWARD, contacts_only, contracted, program_of, wanted_only
+from codegen.tracing.implicit import FORWARD, Root, contacts_only, contracted, program_of, wanted_only
 from codegen.tracing.kinematics import jacobians
 from codegen.tracing.tangents import tangents
 from codegen.tracing.task import parameter_name
@@ -64,6 +64,7 @@ from codegen.tracing.trace import multiplied, part_of, symbols_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from codegen.recursions.composition import Parts
     from codegen.tracing import implicit
     from codegen.tracing.implicit import Program
     from codegen.tracing.task import Task
@@ -93,18 +94,37 @@ class Expressions:
         return column(self.outputs.values())
 
 
+class Linearised(NamedTuple):
+    """Results by name, and their Jacobian."""
+
+    y: Mapping[str, SX]
+    J: Blocks
+
+
+class Curved(NamedTuple):
+    """The same, and a Hessian of their sum with weights."""
+
+    y: Mapping[str, SX]
+    J: Blocks
+    H: Blocks
+
+
 class Derivatives(Protocol):
     """Derivatives of y (m) by x (n): dy/dx, dy/dx dx, (dy/dx)' w, and the Hessian of w' y at constant w.
 
-    `curved` are dy/dx and the Hessian, for who takes both: they share what they can. Who keeps blocks as they are may
-    have them by `loops` over columns, which take more operations entry by entry.
+    What comes together shares what it can. Who keeps blocks as they are may have them by `loops` over columns, which
+    take more operations entry by entry, and of `parts` that C calls, as is all that is `linearised`. Products with one
+    vector are made of parts if it is `reaching` roots by these.
     """
 
-    def jacobian(self, *, loops: bool = False) -> Blocks: ...
+    def value(self, parts: Parts) -> Mapping[str, SX]: ...
+    def jacobian(self, *, loops: bool = False, parts: Parts = INLINE) -> Blocks: ...
+    def linearised(self, parts: Parts) -> Linearised: ...
     def forward(self, dx: SX) -> SX: ...
     def adjoint(self, w: SX) -> SX: ...
-    def hessian(self, w: SX, *, loops: bool = False) -> Blocks: ...
-    def curved(self, w: SX, *, loops: bool = False) -> tuple[Blocks, Blocks]: ...
+    def reaching(self, parts: Parts) -> Derivatives: ...
+    def hessian(self, w: SX, *, loops: bool = False, parts: Parts = INLINE) -> Blocks: ...
+    def curved(self, w: SX, *, loops: bool = False, parts: Parts = INLINE) -> Curved: ...
 
 
 @direct_operators()
@@ -124,6 +144,14 @@ def derivatives(task: Task, inputs: dict[str, SX]) -> tuple[Expressions, Derivat
     if not program.solutions:
         return own, Explicit(task, own)
     return own, Implicit(task, own, program.at(densify(vertcat(*columns(task, inputs))), own.x))
+
+
+def value(task: Task, own: Expressions, parts: Parts) -> Mapping[str, SX]:
+    """Results, of parts if they are a composition."""
+    run = task.entry.run
+    if not (isinstance(run, Composition) and run.divides):
+        return own.outputs
+    return {name: plain_of(y) for name, y in results(task, own.inputs, loops=True, parts=parts).items()}
 
 
 def derivable(task: Task) -> bool:
@@ -190,9 +218,17 @@ class Explicit:
     task: Task
     own: Expressions
 
-    def jacobian(self, *, loops: bool = False) -> Blocks:
+    def value(self, parts: Parts) -> Mapping[str, SX]:
+        """Results, of parts."""
+        return value(self.task, self.own, parts)
+
+    def jacobian(self, *, loops: bool = False, parts: Parts = INLINE) -> Blocks:
         """dy/dx (m x n)."""
         return assembled(self.own, recursion(self.task, self.own, loops=loops))
+
+    def linearised(self, parts: Parts) -> Linearised:
+        """Results, and dy/dx by loops."""
+        return Linearised(self.own.outputs, self.jacobian(loops=True))
 
     def forward(self, dx: SX) -> SX:
         """dy/dx dx (m)."""
@@ -202,7 +238,11 @@ class Explicit:
         """(dy/dx)' w (n)."""
         return jtimes(self.own.y, self.own.x, w, True)
 
-    def hessian(self, w: SX, *, loops: bool = False) -> Blocks:
+    def reaching(self, parts: Parts) -> Explicit:
+        """The same: nothing is solved."""
+        return self
+
+    def hessian(self, w: SX, *, loops: bool = False, parts: Parts = INLINE) -> Blocks:
         """The second derivative of w' y (n x n)."""
         own = self.own
         found = second_derivatives(dot(w, own.y), own.inputs, self.known(w, loops=loops))
@@ -210,10 +250,10 @@ class Explicit:
         blocks |= {(other, one): block.T for (one, other), block in blocks.items() if one != other}
         return blocks if all(isinstance(x, SX) for x in found.values()) else felt(own, blocks, w)
 
-    def curved(self, w: SX, *, loops: bool = False) -> tuple[Blocks, Blocks]:
-        """dy/dx and the second derivative."""
+    def curved(self, w: SX, *, loops: bool = False, parts: Parts = INLINE) -> Curved:
+        """Results, dy/dx and the second derivative."""
         known = recursion(self.task, self.own, loops=loops, curved=True)
-        return assembled(self.own, known), self.hessian(w, loops=loops)
+        return Curved(self.own.outputs, assembled(self.own, known), self.hessian(w, loops=loops))
 
     def known(self, w: SX, *, loops: bool) -> Pairs:
         """Those among them that recursions give."""
@@ -262,10 +302,27 @@ class Implicit:
     own: Expressions
     program: Program
 
-    def jacobian(self, *, loops: bool = False) -> Blocks:
-        """dy/dx (m x n): the recursion, and -(dR/dy)^-1 dR/dp of what it leaves out."""
+    def value(self, parts: Parts) -> Mapping[str, SX]:
+        """Results, of parts."""
+        return value(self.task, self.own, parts)
+
+    def jacobian(self, *, loops: bool = False, parts: Parts = INLINE) -> Blocks:
+        """dy/dx (m x n): the recursion, and -(dR/dy)^-1 dR/dp of what it leaves out, or by loops along a chain."""
+        if loops and self.dynamics() is None:
+            return self.linearised(parts).J
         blocks = recursion(self.task, self.own, loops=loops)
         return assembled(self.own, blocks | self.others(blocks))
+
+    def linearised(self, parts: Parts) -> Linearised:
+        """Results, and dy/dx by loops."""
+        own, symbols = self.own, symbols_of(self.task.signature[0])
+        if self.dynamics() is not None:
+            return Linearised(own.outputs, self.jacobian(loops=True))
+        apart, made = parts.apart(symbols), chain(self.task, symbols)
+        T, E = self.ends(made)
+        y, J = chained_products.moved(made, E, diagcat(T, SX.eye(self.task.model.nv)), apart)
+        *columns_of_y, J = parts.at(apart, (*y, J), symbols, columns(self.task, own.inputs))
+        return Linearised(dict(zip(own.outputs, map(plain_of, columns_of_y), strict=True)), self.patterned(J))
 
     def others(self, known: Results) -> Results:
         """The blocks that are not among these, by changes of solutions."""
@@ -286,26 +343,44 @@ class Implicit:
         """(dy/dx)' w (n)."""
         return self.program.reverse(w)
 
-    def hessian(self, w: SX, *, loops: bool = False) -> Blocks:
-        """The second derivative of w' y (n x n), by that of the equations at constant multipliers."""
-        return self.curved(w, loops=loops)[1]
+    def reaching(self, parts: Parts) -> Implicit:
+        """The same, where a root is found by parts."""
+        task, program, symbols = self.task, self.program, symbols_of(self.task.signature[0])
+        if not any(isinstance(own, Root) for own in program.solutions):
+            return self
+        made, apart = chain(task, symbols), parts.apart(symbols)
+        assert isinstance(made, Rooted), "a root is found"
+        (reached,) = parts.at(apart, (made.reached(apart, True),), symbols, columns(task, self.own.inputs))
+        return replace(self, program=program.reaching(plain_of(reached)))
 
-    def curved(self, w: SX, *, loops: bool = False) -> tuple[Blocks, Blocks]:
-        """dy/dx and the second derivative."""
+    def hessian(self, w: SX, *, loops: bool = False, parts: Parts = INLINE) -> Blocks:
+        """The second derivative of w' y (n x n), by that of the equations at constant multipliers."""
+        return self.curved(w, loops=loops, parts=parts).H
+
+    def curved(self, w: SX, *, loops: bool = False, parts: Parts = INLINE) -> Curved:
+        """Results, dy/dx and the second derivative."""
         self.task.check_second()
         dynamics = self.dynamics()
         if dynamics is not None:
             known = dynamics.jacobian(loops=loops)
             slopes = known if dynamics is self else self.through(dynamics, known)
-            return slopes, felt(self.own, self.of_one(dynamics, known, w, loops=loops), w)
-        own, (J, H) = self.own, self.of_chain(w, loops=loops)
-        slopes, second = parts(J, own.outputs, own.inputs), felt(own, parts(H, own.inputs, own.inputs), w)
+            second = self.of_one(dynamics, known, w, loops=loops)
+            return Curved(self.own.outputs, slopes, felt(self.own, second, w))
+        own, (y, J, H) = self.own, self.of_chain(w, loops=loops, parts=parts)
+        return Curved(y, self.patterned(J), felt(own, divided(H, own.inputs, own.inputs), w))
+
+    def patterned(self, J: Result) -> Blocks:
+        """dy/dx where AD finds that there is any."""
+        own, slopes = self.own, divided(J, self.own.outputs, self.own.inputs)
         if isinstance(J, SX):
-            return assembled(own, {pair: block.matrix for pair, block in slopes.items()}), second
-        return patterned(slopes, jacobian_sparsity(own.y, own.x), own.outputs, own.inputs), second
+            return assembled(own, {pair: block.matrix for pair, block in slopes.items()})
+        return patterned(slopes, jacobian_sparsity(own.y, own.x), own.outputs, own.inputs)
 
     def dynamics(self) -> Implicit | None:
-        """The one solution that results are made of, where that takes arguments as they are, with its derivatives."""
+        """The one solution that results are made of, where that takes arguments as they are, with its derivatives.
+
+        None of several, and of roots of equations: these are chains of parts.
+        """
         task, inputs = self.task, self.own.inputs
         if not is_chain(task):
             return self
@@ -320,26 +395,34 @@ class Implicit:
         found = derivatives(first.part, {name: inputs[name] for name in names})[1]
         return found if isinstance(found, Implicit) else None
 
-    def of_chain(self, w: SX, *, loops: bool) -> tuple[Result, Result]:
-        """The Jacobian of a step and its Hessian: along tangents at both ends, and how these turn with positions."""
+    def of_chain(self, w: SX, *, loops: bool, parts: Parts) -> tuple[Mapping[str, SX], Result, Result]:
+        """A step, its Jacobian and its Hessian: along tangents at both ends, and how these turn with positions."""
         own, task, symbols, raw = self.own, self.task, symbols_of(self.task.signature[0]), SX.sym("w", w.size1())
+        apart = parts.apart([*symbols, raw])
         made = chain(task, symbols)
-        end, still = made.results[0], SX.eye(task.model.nv)
-        T = tangents(task.model, {}, end)[0]
-        turning = jacobian(T.T @ raw[: end.size1()], end) @ T
-        weights, ends = vertcat(T.T @ raw[: end.size1()], raw[end.size1() :]), diagcat(T, still)
-        starts = ((is_configuration(name), q) for name, q in own.inputs.items())
-        E = diagcat(*(tangent_maps(task.model, q)[1] if moves else jacobian(vec(q.T), vec(q)) for moves, q in starts))
+        T, E = self.ends(made)
+        turning = jacobian(T.T @ raw[: T.size1()], made.results[0]) @ T
+        weights, ends = vertcat(T.T @ raw[: T.size1()], raw[T.size1() :]), diagcat(T, SX.eye(task.model.nv))
         given = [*symbols, raw], [*columns(task, own.inputs), w]
-        if isinstance(made, Chain) and loops:
-            J, slope, second = substituted(chained_products.curved(made, weights, turning, E, ends), *given)
+        if loops:
+            y, *found = chained_products.curved(made, weights, turning, E, ends, apart)
+            *results, J, slope, second = parts.at(apart, (*y, *found), *given)
         else:
+            results = [*own.outputs.values()]
             J, slope, second = substitute([*made.curved(weights, turning)], given[0], [*map(densify, given[1])])
-            T = diagcat(substitute(T, end, densify(next(iter(own.outputs.values())))), still)
+            T = substitute(ends, made.results[0], densify(next(iter(own.outputs.values()))))
             J, second = T @ J @ E, E.T @ second @ E
         constant = SX.sym("slope", slope.shape[0])
         bent = substitute(jacobian(E.T @ constant, own.x), constant, densify(plain_of(slope)))
-        return J, mirrored(second + bent) if isinstance(second, SX) else summed(second, (bent + bent.T) / 2)
+        second = mirrored(second + bent) if isinstance(second, SX) else summed(second, (bent + bent.T) / 2)
+        return dict(zip(own.outputs, map(plain_of, results), strict=True)), J, second
+
+    def ends(self, made: Chain | Rooted) -> tuple[SX, SX]:
+        """T of the configuration that a step gives, and what makes tangents of changes of its arguments."""
+        task = self.task
+        starts = ((is_configuration(name), x) for name, x in self.own.inputs.items())
+        E = diagcat(*(tangent_maps(task.model, x)[1] if moves else jacobian(vec(x.T), vec(x)) for moves, x in starts))
+        return tangents(task.model, {}, made.results[0])[0], E
 
     def through(self, dynamics: Implicit, J: Blocks) -> Blocks:
         """dy/dx of results that are made of one solution, which moves by J."""

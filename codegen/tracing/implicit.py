@@ -164,6 +164,11 @@ class Program:
         """The same with expressions of other symbols x in the place of its arguments."""
         return Program(x, substitute(self.y, self.x, new), tuple(own.at(self.x, new) for own in self.solutions))
 
+    def reaching(self, root: SX) -> Program:
+        """The same where an iteration reaches this root."""
+        own = (replace(x, reached=root) if isinstance(x, Root) else x for x in self.solutions)
+        return replace(self, solutions=tuple(own))
+
     def solved(self, expression: SX) -> SX:
         """An expression with the values of solutions in their places."""
         for own in reversed(self.solutions):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, Function, project, vec
 
-from codegen.costs import AWAITED, CALLED, FACTORED, SOLVED
+from codegen.costs import AWAITED, CALLED, CALLED_IN_HESSIANS, CALLED_IN_JACOBIANS, FACTORED, SOLVED
 from codegen.ir.products import TILE
 from codegen.recursions.calls import Body, Call, Output
 from codegen.recursions.composition import INLINE
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from codegen.recursions.composition import Divided, OfColumns, Parts
     from codegen.recursions.factors import Factors
     from codegen.recursions.products import Result
-
-    Opened = tuple[tuple[SX, Result], ...]
-    """Symbols of numbers, and the results that have them."""
+    from codegen.tracing.stages import Opened
 
 
 OPENED = Panel | Factored | Output
@@ -73,7 +71,7 @@ class Sharing:
         call = Call(body, (*self.symbols, *columns, *numbers))
         outputs = {id(x): Output(call, number) for number, x in enumerate(body.made)}
         inner = {id(x) for x in leaves(loops)}
-        last = {key: own for key, own in outputs.items() if key not in inner and own.shape[1] == 1}
+        last = {key: own for key, own in outputs.items() if key not in inner and own.shape[1] < TILE}
         named = dict(zip(last, _named(last.values()), strict=True))
         constants = {id(x): x for x in leaves((*loops, *results)) if x.is_constant()}
         made = rebuilt((*loops, *results), {**outputs, **named, **constants})
@@ -107,7 +105,7 @@ class Sharing:
 
     def _column(self, own: Result) -> Result:
         """A column that a call makes as symbols, for expressions."""
-        return self.numbers(own) if isinstance(own, Output) and own.shape[1] == 1 else own
+        return self.numbers(own) if isinstance(own, Output) and own.shape[1] < TILE else own
 
     def numbers(self, result: Result) -> SX:
         """Symbols for what a result is, unless it is an expression already, as all is where nothing is called."""
@@ -140,11 +138,16 @@ class Sharing:
         return INLINE.solved(system) if system.shape[0] < SOLVED else system
 
     def _long(self, own: Body, least: int | None) -> bool:
-        """Whether a function is long, and has matrices wide enough for loops."""
+        """Whether a function is long."""
         size = Function("f", [*own.given], [*own.made], {"live_variables": False}).n_instructions()
         if least is None:
             least = self.least[all(x.size2() == 1 for x in own.made)]
-        return size >= least and all(x.size2() == 1 or x.size2() >= TILE for x in own.made)
+        return size >= least
+
+
+def for_solvers(order: int) -> Sharing:
+    """Parts of a function with derivatives of this order that a solver takes."""
+    return Sharing((), CALLED_IN_HESSIANS if order > 1 else CALLED_IN_JACOBIANS)
 
 
 def _named(matrices: Iterable[Result]) -> list[SX]:

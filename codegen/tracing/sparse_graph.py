@@ -16,7 +16,7 @@ from codegen.ir.counting import Count, count
 from codegen.ir.graph import STATUS, Graph, Port, Value, from_casadi, verify
 from codegen.ir.operations import CONST
 from codegen.ir.pattern import Pattern
-from codegen.ir.products import TILE, AnyProduct, Gather, WithProducts, made_by, straight_line
+from codegen.ir.products import TILE, Gather, WithProducts, made_by, straight_line
 from codegen.recursions.products import (
     MaskedProduct,
     Product,
@@ -27,7 +27,8 @@ from codegen.recursions.products import (
     transposes,
 )
 from codegen.tracing.blocks import Block, plain, unrolled
-from codegen.tracing.products import with_products
+from codegen.tracing.products import Kept, with_loops, with_products
+from codegen.tracing.stages import Stages
 from codegen.tracing.status import with_status
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codegen.ir.maps import GraphMap
+    from codegen.tracing.stages import Opened
 
 
 def pattern_of(matrix: SX) -> Pattern:
@@ -87,31 +88,33 @@ def sparse_graph(
     passes: Callable[[Graph | WithProducts], Graph | WithProducts],
     fixed: Mapping[str, Pattern],
     least: int | None = LOOPED_NONZEROS,
+    opened: Opened = (),
 ) -> SparseGraph:
     """The function of expressions of symbols, after passes; what these find to be zero is left out.
 
-    Products of matrices are kept as such from `least` multiplications on (see `with_products`). Results that are
-    `fixed` have these patterns.
+    Products of matrices are kept as such from `least` multiplications on (see `with_products`), and all are if numbers
+    of some are `opened`. Results that are `fixed` have these patterns.
     RobotError if there is an operation or number that C has not.
     """
     blocks = {key: y if isinstance(y, Block) else plain(y) for key, y in outputs.items()}
     blocks |= {key: replace(blocks[key], entries=sparsity_of(fixed[key])) for key in blocks.keys() & fixed.keys()}
-    kept = _kept(blocks, least)
+    kept = _kept(blocks, least, opened)
     rest = {key: block for key, block in blocks.items() if key not in kept.sources}
     made = dict(zip(rest, unrolled(rest.values()), strict=True))
     given, found = ({key: pattern_of(x) for key, x in parts.items()} for parts in (inputs, made))
     taken, own = (
         tuple(_port(key, pattern) for key, pattern in known.items() if pattern.nnz) for known in (given, found)
     )
-    results = [*(vec(made[port.name].nz[:]) for port in own), *(vec(x.T) for x in kept.matrices)]
-    traced = Function("f", [vec(inputs[port.name].nz[:]) for port in taken], results, {"live_variables": False})
-    written = with_status(from_casadi(traced, taken, (*own, *kept.ports), name))
-    if not kept.products:
-        graph, found = _trimmed(straight_line(passes(written)), found, {*fixed, STATUS.name})
-        return SparseGraph(graph, given, {key: found[key] for key in blocks}, count(written))
-    status = written.outputs[len(own) + len(kept.ports) :]
-    before = WithProducts(written, kept.products, (*own, *kept.results, *status), maps=kept.maps)
+    loops = replace(kept.loops, ports=(*own, *kept.loops.ports))
+    symbols = [*(vec(inputs[port.name].nz[:]) for port in taken), *loops.symbols]
+    results = [*(vec(made[port.name].nz[:]) for port in own), *(vec(x.T) for x in loops.matrices)]
+    traced = Function("f", symbols, results, {"live_variables": False})
+    written = with_status(from_casadi(traced, (*taken, *loops.opened), loops.ports, name))
+    before = with_loops(written, loops, (*own, *kept.results))
     after = passes(before)
+    if isinstance(before, Graph):
+        graph, found = _trimmed(straight_line(after), found, {*fixed, STATUS.name})
+        return SparseGraph(graph, given, {key: found[key] for key in blocks}, count(written))
     assert isinstance(after, WithProducts), "passes keep products"
     others = {port.name for port in after.graph.outputs} - {*found}
     graph, found = _trimmed(after.graph, found, {*fixed, *others})
@@ -133,23 +136,20 @@ class _Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """Large products and maps, matrices for them with ports, and where results are among these, by results' names."""
+    """Large products and maps, and where results are among what they make, by results' names."""
 
-    matrices: tuple[SX, ...]
-    ports: tuple[Port, ...]
-    products: tuple[AnyProduct, ...]
+    loops: Kept
     sources: dict[str, _Source]
-    maps: tuple[GraphMap, ...] = ()
 
     @property
     def results(self) -> tuple[Port, ...]:
         """Where these matrices are."""
         wanted = {source.name for source in self.sources.values()}
-        made = (port for own in self.products for port in made_by(own))
-        return tuple(port for port in (*self.ports, *made) if port.name in wanted)
+        made = (port for own in self.loops.products for port in made_by(own))
+        return tuple(port for port in (*self.loops.ports, *made) if port.name in wanted)
 
 
-def _kept(blocks: Mapping[str, Block], least: int | None) -> _Kept:
+def _kept(blocks: Mapping[str, Block], least: int | None, opened: Opened) -> _Kept:
     """What of the blocks is computed by loops; nothing if they have too little to multiply.
 
     A matrix that nothing else takes, nor its transpose, is computed by its columns, as its nonzeros are stored, unless
@@ -175,8 +175,8 @@ def _kept(blocks: Mapping[str, Block], least: int | None) -> _Kept:
         results[id(matrix)] = matrix
         sources[key] = _Source(f"whole{[*results].index(id(matrix))}", places)
     ports = [Port(f"whole{number}", x.shape) for number, x in enumerate(results.values())]
-    own = with_products(tuple(results.values()), ports, least)
-    return _Kept(own.matrices, own.ports, own.products, sources, own.maps) if own.products else _Kept((), (), (), {})
+    own = with_products(tuple(results.values()), ports, least, Stages(opened=opened))
+    return _Kept(own, sources) if own.products else _Kept(Kept((), ()), {})
 
 
 def _columns(blocks: Mapping[str, Block]) -> dict[str, list[int]]:
@@ -222,7 +222,8 @@ def _gathered(
     fixed: Collection[str],
 ) -> tuple[WithProducts, dict[str, Pattern]]:
     """The function that gives all blocks, nonzeros of the graph's `own` and out of products; and all patterns."""
-    ports, known, found = {port.name: port for port in function.graph.outputs}, function.patterns(), {**own}
+    made = (*function.graph.outputs, *(port for call in function.products for port in made_by(call)))
+    ports, known, found = {port.name: port for port in made}, function.patterns(), {**own}
     outputs, gathers, names = list[Port](), list[Gather](), dict[str, str]()
     for key, pattern in entries.items():
         if key in sources:
@@ -239,12 +240,13 @@ def _gathered(
                 gathers.append(Gather(outputs[-1], name, tuple(there)))
         elif key in ports:
             outputs.append(ports[key])
-    outputs += [STATUS] if STATUS in function.graph.outputs else []
+    outputs += [STATUS] if STATUS in function.outputs else []
     gathers = [replace(gather, source=names.get(gather.source, gather.source)) for gather in gathers]
     renamed = function.renamed(names)
     products = tuple(
-        replace(product, port=next((port for port in outputs if port.name == product.port.name), product.port))
+        product
+        if isinstance(product, GraphCall)
+        else replace(product, port=next((port for port in outputs if port.name == product.port.name), product.port))
         for product in renamed.products
-        if not isinstance(product, GraphCall)
     )
     return replace(renamed, products=products, outputs=tuple(outputs), gathers=tuple(gathers)), found

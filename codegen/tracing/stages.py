@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from codegen.ir.graph import Port
     from codegen.recursions.products import Result
 
+    Opened = tuple[tuple[SX, Result], ...]
+    """Symbols of numbers, and the results that have them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stages:

@@ -1,0 +1,149 @@
+"""Links of a chain at their arguments: what they give, their Jacobians by blocks, and second derivatives.
+
+All are made of parts: what is long is a C function, of which there is one however many links are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from casadi import SX, densify, horzcat, sparsify, substitute, vec, vertcat
+
+from codegen.recursions.expansion import entries
+from codegen.tracing.curvature import of_results, of_solved
+from codegen.tracing.trace import symbols_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from codegen.recursions.composition import OfColumns, Parts
+    from codegen.recursions.products import Result
+    from codegen.tracing.chained import Chain, Link
+
+Kind = tuple[str, ...]
+"""What links have in common that are the same function."""
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Symbols of places, and what they are."""
+
+    symbols: tuple[SX, ...] = ()
+    values: tuple[SX, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{len(self.symbols)} columns"
+
+    def at(self, expressions: Sequence[SX]) -> list[SX]:
+        """Expressions with values in the place of symbols."""
+        return list(substitute([*expressions], [*self.symbols], [*map(densify, self.values)]))
+
+    def and_of(self, symbol: SX, value: SX) -> Values:
+        """These, and one more."""
+        return Values((*self.symbols, symbol), (*self.values, value))
+
+
+class Linked(NamedTuple):
+    """A link, the first of what it gives among places and among the tangents of all, what it takes and gives, how each
+    of what it takes moves with places, and its Jacobian by blocks.
+    """
+
+    link: Link
+    place: int
+    first: int
+    takes: list[SX]
+    value: SX
+    taken: list[SX]
+    slopes: list[list[Result]]
+
+    @property
+    def size(self) -> int:
+        """How many tangents it gives."""
+        return sum(row[0].shape[0] for row in self.slopes)
+
+    @property
+    def at_values(self) -> Link:
+        """The link, of values that it takes."""
+        return replace(self.link, takes=tuple(self.takes))
+
+    @property
+    def jacobian(self) -> SX:
+        """Its Jacobian, entry by entry."""
+        blocks = iter(entries(tuple(x for row in self.slopes for x in row)))
+        return vertcat(*[horzcat(*[next(blocks) for _ in row]) for row in self.slopes])
+
+
+def linked(chain: Chain, parts: Callable[[Link], Parts], known: Values) -> tuple[list[Linked], Values]:
+    """All links from first to last, of these parts, and what the symbols are; of some that is `known` already."""
+    made, found = each(chain.links, lambda link: _linearised(link, parts(link))), list[Linked]()
+    place, first = len(chain.arguments), sum(place.size(chain.nv) for place in chain.arguments)
+    for link in chain.links:
+        takes, taken = known.at([*map(densify, link.takes)]), known.at(chain.each_taken(link.takes))
+        value, *blocks = made[kind(link)](*takes)
+        slopes = [blocks[k : k + len(takes)] for k in range(0, len(blocks), len(takes))]
+        found.append(Linked(link, place, first, takes, value, taken, slopes))
+        place, first = place + len(slopes), first + found[-1].size
+        known = known.and_of(link.unknown, value)
+    return found, known
+
+
+def kind(link: Link) -> Kind:
+    """That of a link."""
+    return link.part.algorithm, *(place.port.name for place in link.gives)
+
+
+def each(links: Sequence[Link], make: Callable[[Link], Made]) -> dict[Kind, Made]:
+    """What is made of links, once of all of a kind."""
+    return {name: make(link) for name, link in {kind(link): link for link in reversed(links)}.items()}
+
+
+def bending(link: Link, parts: Parts) -> OfColumns | None:
+    """Of columns that a link takes, weights and what it gives, the gradient of their sum by what it takes, and second
+    derivatives: those of `codegen.tracing.curvature.of_solved`, or all. None where these are made of its Jacobian.
+    """
+    symbols, y = symbols_of(link.part.signature[0]), SX.sym("y", link.unknown.size1())
+    own = link.differential(symbols)
+    w = SX.sym("w", own.outwards.size1())
+    found: tuple[Result, ...] | None = of_solved(link.part, own, symbols, w, y)
+    if found is None and own.program.solutions:
+        return None
+    given = [*symbols, w, y]
+    return _once(found or of_results(link.part, own, symbols, w), given, parts, parts.apart(given))
+
+
+def _linearised(link: Link, parts: Parts) -> OfColumns:
+    """What a link gives, of columns that it takes, and then row by row the blocks of its Jacobian."""
+    symbols = symbols_of(link.part.signature[0])
+    apart = parts.apart(symbols)
+    rows = link.slopes(symbols, loops=True, parts=apart)
+    return _once((link.column(symbols), *(x for row in rows for x in row)), symbols, parts, apart)
+
+
+def _once(results: tuple[Result, ...], symbols: Sequence[SX], parts: Parts, apart: Parts) -> OfColumns:
+    """Results made of parts `apart`, as a function of columns in the place of symbols.
+
+    What is called makes one column of all entries of plain ones that are no constants.
+    """
+    plain = {k: sparsify(x) for k, x in enumerate(results) if isinstance(x, SX)}
+    moving = {k: [n for n in range(x.nnz()) if not x.nz[n].is_constant()] for k, x in plain.items()}
+    ends = [0, *accumulate(map(len, moving.values()))]
+    column = vertcat(*[vec(x.nz[moving[k]]) for k, x in plain.items()])
+    made = (column, *(x for x in results if not isinstance(x, SX)))
+    once = parts.once(lambda within, *columns: within.at(apart, made, symbols, columns))
+
+    def called(*columns: SX) -> tuple[Result, ...]:
+        moved, *others = once(*columns)
+        left, own = iter(others), iter(pairwise(ends))
+        return tuple(filled(k, moved[slice(*next(own))]) if k in plain else next(left) for k in range(len(results)))
+
+    def filled(k: int, entries: SX) -> SX:
+        found = SX(plain[k])
+        if moving[k]:
+            found.nz[moving[k]] = entries
+        return found
+
+    return called

@@ -145,7 +145,7 @@ def apart() -> WithProducts:
 
 
 def slanted() -> WithProducts:
-    """z = c + s d and y = t d, of which rows of s have the number below their place or two, and those of t one above."""
+    """z = c + s d and y = t d: rows of s have the number below their place, or two, and those of t one above."""
     function = example()
     graph, zero = function.graph, len(function.graph.values) - 1
 

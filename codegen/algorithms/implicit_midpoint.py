@@ -137,4 +137,5 @@ def newton(parts: Parts, equation: Equation, v: SX, finish: Callable[[OfColumns,
         lambda w: moved(w, 0 * w),
         lambda w: finish(once, w),
         lacking,
+        v,
     )

@@ -17,7 +17,8 @@ from casadi import SX, densify, reshape, vec, vertcat
 class Iteration:
     """An iterative algorithm; the functions take the members of a state one by one.
 
-    If it looks for the root of an equation, this gives its derivative by the state and what it lacks.
+    If it looks for the root of an `equation`, from a `guess` on by Newton's method, this gives its derivative by the
+    state and what it lacks.
     """
 
     start: tuple[Any, ...]
@@ -25,6 +26,7 @@ class Iteration:
     residual: Callable[..., SX]
     finish: Callable[..., tuple[Any, ...]]
     equation: Callable[..., tuple[SX, SX]] | None = None
+    guess: SX | None = None
 
     @property
     def state(self) -> SX:

@@ -276,11 +276,13 @@ class Chain:
 class Rooted:
     """A composition whose results depend on the root w of an equation, which an iteration finds.
 
-    Of the `chain`, w is the last argument, and what the equation lacks is the last result. What is `reached` is made of
-    parts, and of loops over columns if they pay.
+    Of the `chain`, w is the last argument, and what the equation lacks is the last result. So many steps of Newton's
+    method lead from the `guess` to what is `reached`, which is made of parts, and of loops over columns if they pay.
     """
 
     chain: Chain
+    guess: SX
+    steps: int
     reached: Callable[[Parts, bool], SX]
 
     def __str__(self) -> str:
@@ -289,6 +291,17 @@ class Rooted:
     def of(self, links: tuple[Link, ...]) -> Rooted:
         """The same of these links."""
         return replace(self, chain=self.chain.of(links))
+
+    @property
+    def root(self) -> SX:
+        """The symbols of w."""
+        return self.chain.arguments[-1].symbol
+
+    @property
+    def lacking(self) -> Chain:
+        """What the equation is made of, as a chain."""
+        ends = self.chain.results[-1:]
+        return replace(self.chain, links=needed(self.chain.links, ends), results=ends)
 
     @property
     def arguments(self) -> tuple[Place, ...]:
@@ -302,7 +315,7 @@ class Rooted:
 
     def curved(self, weights: SX, turning: SX | None = None) -> Curved:
         """The same as of a chain: of weights' y - u' lack, with multipliers u by which its gradient by w vanishes."""
-        root, u = self.chain.arguments[-1].symbol, SX.sym("u", self.chain.arguments[-1].port.size)
+        root, u = self.root, SX.sym("u", self.root.size1())
         J, slope, second = self.chain.curved(vertcat(weights, -u), turning)
         n, m = J.size2() - u.size1(), J.size1() - u.size1()
         K, ends = J[m:, n:], J[:m, n:]
@@ -351,17 +364,18 @@ def chain(task: Task, symbols: list[SX]) -> Chain | Rooted:
     if not isinstance(results, Iteration):
         return Chain(task.model.nv, places, needed(links, results), results)
     assert results.equation is not None, f"{task.algorithm} iterates for a root"
-    size = results.state.size1()
+    size, steps = results.state.size1(), task.iterations or 1
     root = Place(Port("root", (size,)), SX.sym("root", size))
 
     def reached(parts: Parts, loops: bool) -> SX:
         found: Iteration = composed(task, symbols, partial(called, loops=loops, parts=parts), parts)
-        return SX(found.reached(task.iterations or 1)[0])
+        return SX(found.reached(steps)[0])
 
     links.clear()  # of the start
     _, lack = results.equation(root.symbol)
     ends = (*results.finish(root.symbol), lack)
-    return Rooted(Chain(task.model.nv, (*places, root), needed(links, ends), ends), reached)
+    assert results.guess is not None, "it begins somewhere"
+    return Rooted(Chain(task.model.nv, (*places, root), needed(links, ends), ends), results.guess, steps, reached)
 
 
 def needed(links: Sequence[Link], results: Sequence[SX], *, bent: bool = True) -> tuple[Link, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from casadi import SX, vertcat, vertsplit
+from casadi import SX, densify, vertcat, vertsplit
 
 from codegen.recursions.composition import INLINE
 from codegen.recursions.products import Product, Result, combined, transposed, transposes
@@ -20,14 +20,14 @@ from codegen.recursions.scaling import negated, scaled
 from codegen.recursions.systems import Solved
 from codegen.tracing.blocks import plain_of, vanishes
 from codegen.tracing.chained import Chain, Rooted, needed
-from codegen.tracing.linked import Values, bending, each, kind, linked
+from codegen.tracing.linked import Values, bending, each, kind, linearised, linked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from codegen.recursions.composition import OfColumns, Parts
     from codegen.tracing.chained import Link
-    from codegen.tracing.linked import Linked
+    from codegen.tracing.linked import Kind, Linked
 
 Pairs = list[tuple[Result, Result]]
 
@@ -110,20 +110,35 @@ def curved(made: Chain | Rooted, weights: SX, turning: SX, start: SX, end: SX, p
 
 def _swept(made: Chain | Rooted, start: SX, parts: Parts, parts_of: Callable[[Link], Parts]) -> Sweep:
     """From the first link to the last: how places move along arguments, and a root with them."""
-    chain, n, N = made.chain, len(made.arguments), start.size2()
+    chain, known = made.chain, each(made.chain.links, lambda link: linearised(link, parts_of(link)))
     starts = vertsplit(start, [0, *accumulate(place.size(chain.nv) for place in made.arguments)])
     if isinstance(made, Chain):
-        links, values = linked(chain, parts_of, Values())
+        links, values = linked(chain, known, Values())
         return Sweep(links, values, _moved(chain, links, starts))
-    root = chain.arguments[n].symbol
-    links, values = linked(chain, parts_of, Values().and_of(root, made.reached(parts, True)))
+    called = all(parts_of(link) is parts for link in made.lacking.links)
+    root = _root(made, known, parts) if called else made.reached(parts, True)
+    links, values = linked(chain, known, Values().and_of(made.root, root))
+    by_root, along = _by_root(made, links), _moved(chain, links, [*starts, SX(root.size1(), start.size2())])
     (lacks,) = values.at([chain.taken(chain.results[-1:])])
-    still, one = [SX(x.size1(), root.size1()) for x in starts], SX.eye(root.size1())
-    by_root = _moved(chain, links, [*still, one])
-    K, lack = (
-        _along(chain, lacks, own.places) for own in (by_root, _moved(chain, links, [*starts, SX(root.size1(), N)]))
-    )
+    K, lack = (_along(chain, lacks, own.places) for own in (by_root, along))
     return Sweep(links, values, _moved(chain, links, [*starts, Solved(K, negated(lack))]), K, by_root)
+
+
+def _root(made: Rooted, known: Mapping[Kind, OfColumns], parts: Parts) -> SX:
+    """The root, by Newton's method, of the same links."""
+    chain, root = made.lacking, densify(made.guess)
+    for _ in range(made.steps):
+        links, values = linked(chain, known, Values().and_of(made.root, root))
+        lacks, lack = values.at([chain.taken(chain.results), *chain.results])
+        K = _along(chain, lacks, _by_root(made, links).places)
+        root = parts.numbers(Solved(K, -lack, root))
+    return root
+
+
+def _by_root(made: Rooted, links: Sequence[Linked]) -> Moved:
+    """How places move with the root alone."""
+    nv, n = made.chain.nv, made.root.size1()
+    return _moved(made.chain, links, [*(SX(place.size(nv), n) for place in made.arguments), SX.eye(n)])
 
 
 def _moved(chain: Chain, links: Sequence[Linked], start: Sequence[Result]) -> Moved:

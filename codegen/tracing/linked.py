@@ -16,7 +16,7 @@ from codegen.tracing.curvature import of_results, of_solved
 from codegen.tracing.trace import symbols_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from codegen.recursions.composition import OfColumns, Parts
     from codegen.recursions.products import Result
@@ -77,9 +77,9 @@ class Linked(NamedTuple):
         return vertcat(*[horzcat(*[next(blocks) for _ in row]) for row in self.slopes])
 
 
-def linked(chain: Chain, parts: Callable[[Link], Parts], known: Values) -> tuple[list[Linked], Values]:
-    """All links from first to last, of these parts, and what the symbols are; of some that is `known` already."""
-    made, found = each(chain.links, lambda link: _linearised(link, parts(link))), list[Linked]()
+def linked(chain: Chain, made: Mapping[Kind, OfColumns], known: Values) -> tuple[list[Linked], Values]:
+    """All links from first to last, `made` of columns, and what symbols are; some of these are `known`."""
+    found = list[Linked]()
     place, first = len(chain.arguments), sum(place.size(chain.nv) for place in chain.arguments)
     for link in chain.links:
         takes, taken = known.at([*map(densify, link.takes)]), known.at(chain.each_taken(link.takes))
@@ -115,7 +115,7 @@ def bending(link: Link, parts: Parts) -> OfColumns | None:
     return _once(found or of_results(link.part, own, symbols, w), given, parts, parts.apart(given))
 
 
-def _linearised(link: Link, parts: Parts) -> OfColumns:
+def linearised(link: Link, parts: Parts) -> OfColumns:
     """What a link gives, of columns that it takes, and then row by row the blocks of its Jacobian."""
     symbols = symbols_of(link.part.signature[0])
     apart = parts.apart(symbols)

@@ -164,10 +164,14 @@ STAGED = [
     ("mujoco planar spherical", "step_rk4", ()),
     ("chain:26,alternate", "step_rk4", ()),
     ("solo12", "pv_step_rk4", ("FL_FOOT:3", "HR_FOOT:3:kp=30:kd=5")),
+    ("iiwa", "step_implicit_midpoint", ()),
+    ("mujoco planar spherical", "step_implicit_midpoint", ()),
+    ("chain:26,alternate", "step_implicit_midpoint", ()),
+    ("solo12", "pv_step_implicit_midpoint", ("FL_FOOT:3", "HR_FOOT:3:kp=30:kd=5")),
 ]
 
 
-@pytest.mark.parametrize(("robot", "algorithm", "contacts"), besides(STAGED[:2], STAGED))
+@pytest.mark.parametrize(("robot", "algorithm", "contacts"), besides((*STAGED[:2], *STAGED[5:7]), STAGED))
 def test_hessians_of_several_stages_are_those_of_the_chain_rule_entry_by_entry(robot, algorithm, contacts):
     """With products of matrices between the stages; Jacobians beside them, too."""
     asked = task(loaded(robot), algorithm, contacts=contacts or None)
@@ -178,7 +182,8 @@ def test_hessians_of_several_stages_are_those_of_the_chain_rule_entry_by_entry(r
         assert loops is any(not isinstance(block.matrix, ca.SX) for block in H.values())
         made += [joined(J, own.outputs, own.inputs), joined(H, own.inputs, own.inputs)]
     q, v, _ = asked.model.random(rng := np.random.default_rng(8))
-    x = np.concatenate([stretched(asked.model, q), v, rng.standard_normal(own.x.size1() - q.size - v.size)])
+    known = {"q": stretched(asked.model, q), "v": v, "dt": [2e-3]}
+    x = np.concatenate([known.get(name, rng.standard_normal(x.numel())) for name, x in own.inputs.items()])
     J, H, *others = ca.Function("both", [own.x, w], made)(x, rng.standard_normal(w.shape))
     assert worst([J], others[:1]) < NEAR
     assert worst([H], others[1:]) < NEAR

@@ -36,6 +36,10 @@ ON_CONTACTS = (
     *("pv", "pv_early", "pv_soft", "prox_pv", "constrained_aba", "aba_prox", "aba_prox_stiff"),
     *("tree_kkt", "prox_ltl", "prox_ltls", "prox_kkt"),
 )
+SOLVED = (
+    *("rnea", "aba", "ltl", "step", "step_rk4", "step_implicit_midpoint"),
+    *("pv", "pv_step", "pv_step_rk4", "pv_step_implicit_midpoint", "prox_pv", "pv_soft", "tree_kkt"),
+)
 STEPPED = ("pv", "pv_soft", "prox_pv", "constrained_aba")
 STEPS = ("derivatives", "rk4", "rk4_derivatives", "implicit_midpoint", "implicit_midpoint_derivatives")
 
@@ -58,11 +62,10 @@ def test_it_stays_below_two_megabytes(robot: str, name: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["rnea", "aba", "ltl", "step", "pv", "pv_step", "prox_pv", "pv_soft", "tree_kkt"])
+@pytest.mark.parametrize("name", SOLVED)
 def test_jacobians_for_solvers_stay_below_it(name: str) -> None:
     """Talos on two feet, for CasADi."""
-    held = None if name in ("rnea", "aba", "ltl", "step") else HELD["talos"]
-    asked = task(codegen.load("talos"), name, contacts=held)
+    asked = task(codegen.load("talos"), name, contacts=HELD["talos"] if name in SOLVED[6:] else None)
     (own,) = exported(asked, 1, ("jac_",))
     artifact = emit_artifact(header(asked.model, "talos", (asked,)), own.kernel, Style())
     assert max(len(text) for _, text in artifact.files) < MOST
@@ -85,12 +88,30 @@ def test_hessians_for_solvers_stay_below_it(name: str, held: tuple[str, ...] | N
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("robot", ["iiwa", "go1"])
-def test_hessians_of_several_stages_stay_below_it(robot: str) -> None:
-    """Of RK4, for CasADi."""
-    asked = task(codegen.load(robot), "step_rk4")
+@pytest.mark.parametrize(
+    ("robot", "name", "held"),
+    [
+        *((robot, name, ()) for robot in ("iiwa", "go1") for name in ("step_rk4", "step_implicit_midpoint")),
+        ("talos", "step_implicit_midpoint", ()),
+        ("solo12", "pv_step_rk4", ("FL_FOOT:3", "HR_FOOT:3")),
+        ("solo12", "pv_step_rk4", ("FL_FOOT:3", "FR_FOOT:3", "HL_FOOT:3", "HR_FOOT:3")),
+    ],
+)
+def test_hessians_of_several_stages_stay_below_it(robot: str, name: str, held: tuple[str, ...]) -> None:
+    """Of RK4 and the implicit midpoint rule, for CasADi."""
+    asked = task(codegen.load(robot), name, contacts=held or None)
     (own,) = exported(asked, 2, ("jac_adj1_",))
     artifact = emit_artifact(header(asked.model, robot, (asked,)), own.kernel, Style())
+    assert max(len(text) for _, text in artifact.files) < MOST
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("start", ["", "fwd1_", "adj1_", "adj4_"])
+def test_products_of_derivatives_stay_below_it(start: str) -> None:
+    """Of Talos' implicit steps, whose Newton's method is made of C functions and loops."""
+    asked = task(codegen.load("talos"), "step_implicit_midpoint")
+    (*_, own) = exported(asked, 1, ("", start))
+    artifact = emit_artifact(header(asked.model, "talos", (asked,)), own.kernel, Style())
     assert max(len(text) for _, text in artifact.files) < MOST
 
 

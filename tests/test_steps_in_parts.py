@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from casadi import SX
+from casadi_cases import loaded, stretched
 from test_derivatives import worst
 from thorough import besides
 
@@ -16,6 +17,7 @@ from codegen.api import task
 from codegen.backends import BACKENDS
 from codegen.emission.emit import Style, emit_artifact, emit_folder
 from codegen.emission.spec import ProductKernel
+from codegen.interfaces.casadi_functions import exported
 from codegen.ir.calls import GraphCall
 from codegen.ir.counted import counted
 from codegen.ir.counting import count
@@ -28,11 +30,14 @@ from codegen.oracle import ORACLE
 from codegen.pipeline import kernel
 from codegen.recursions.systems import Solved
 from codegen.task.header import header
+from codegen.tracing.differentiated import differentiated
 from codegen.tracing.sharing import Sharing
 from codegen.tracing.trace import trace_products
 
 if TYPE_CHECKING:
+    from codegen.interfaces.casadi_functions import Exported
     from codegen.model import Model
+    from codegen.tracing.task import Task
 
     Arrays = tuple[np.ndarray, ...]
 
@@ -171,6 +176,55 @@ def test_parts_that_are_called_have_loops_within(monkeypatch: pytest.MonkeyPatch
     exact = interpret(plain, *given)
     for function in (found, merged(found)):
         assert worst(list(interpret(straight_line(function), *given)), list(exact)) < NEAR
+
+
+CALLED = [
+    ("iiwa", "step_rk4", ()),
+    ("mujoco planar spherical", "step_implicit_midpoint", ()),
+    ("pinocchio spherical revolute", "step_rk4", ()),
+    ("four_bar", "step_implicit_midpoint", ()),
+    ("solo12", "pv_step_rk4", ("FL_FOOT:3", "HR_FOOT:3")),
+    ("iiwa", "pv_step_implicit_midpoint", ("lbr_iiwa_link_7:3:kp=30:kd=5",)),
+]
+
+
+@pytest.mark.parametrize(("robot", "name", "contacts"), besides(CALLED[:2], CALLED))
+def test_functions_for_solvers_are_the_same_of_parts_that_are_called(
+    monkeypatch: pytest.MonkeyPatch, robot: str, name: str, contacts: tuple[str, ...]
+) -> None:
+    """Values, Jacobians, products with vectors and Hessians for CasADi."""
+    asked = task(loaded(robot), name, contacts=contacts or None)
+    known = numbers(asked)
+    plain = exported(asked, 2)
+    for which in ("JACOBIANS", "HESSIANS"):
+        monkeypatch.setattr(f"codegen.tracing.sharing.CALLED_IN_{which}", (50, 50))
+    for own, other in zip(exported(asked, 2), plain, strict=True):
+        function = own.sparse.function
+        if own.start == "" or (own.start.startswith("jac_") and robot != "four_bar"):  # the positions of which AD moves
+            assert isinstance(function, WithProducts)
+            assert function.called
+        assert counted(function) == count(own.sparse.graph)
+        assert worst(computed(own, known), computed(other, known)) < NEAR
+
+
+def numbers(asked: Task) -> dict[str, np.ndarray]:
+    """A state, a short step, and random numbers for all else, as changes and weights, by names."""
+    (q, v, tau), rng = asked.model.random(4), np.random.default_rng(5)
+    own, _ = differentiated(asked)
+    known = {"q": stretched(asked.model, q), "v": v, "tau": tau, "dt": np.array([DT])}
+    others = {name: x for name, x in own.inputs.items() if name not in known}
+    known |= {name: rng.standard_normal(x.numel()) for name, x in others.items()}
+    known |= {f"fwd_{name}": rng.standard_normal(x.numel()) for name, x in own.inputs.items()}
+    return known | {f"adj_{name}": rng.standard_normal(y.numel()) for name, y in own.outputs.items()}
+
+
+def computed(own: Exported, known: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """The results of a function for CasADi with their zeros, but its status."""
+    graph, patterns = own.sparse.graph, own.sparse.outputs
+    made = interpret(graph, *(known[port.name] for port in graph.inputs))
+    made = made if isinstance(made, tuple) else (made,)
+    found = {port.name: x for port, x in zip(graph.outputs, made, strict=True)}
+    return [patterns[name].dense(found[name].ravel()) for name in patterns if patterns[name].nnz]
 
 
 @pytest.mark.parametrize("name", STEPS)

@@ -14,6 +14,7 @@ from codegen.ir.fused import fused
 from codegen.ir.graph import Graph, verify
 from codegen.ir.merged import merged
 from codegen.ir.products import WithProducts
+from codegen.ir.propagated import propagated
 from codegen.ir.tabulated import tabulated
 from codegen.ir.vanishing import without_vanishing
 from codegen.passes.angles import hoist_angles
@@ -86,10 +87,14 @@ def emitted(
 ) -> Graph | WithProducts:
     """A function after all passes: its graph, or with products all its graphs; nothing is made twice then.
 
-    Products that are only added to others become terms of these, terms that vanish are left out, and constants that
-    maps take are tables.
+    Graphs that are called know constants that they take. Products that are only added to others become terms of these,
+    terms that vanish are left out, and constants that maps take are tables.
     """
     step = partial(run, passes=passes, order=order)
     if not isinstance(written, WithProducts):
         return step(written)
+    before = None
+    while written.called and written is not before:
+        before = written.after(partial(run, passes=passes, order=()))
+        written = propagated(before)
     return tabulated(without_vanishing(fused(merged(written.after(step))))).after(drop_dead)

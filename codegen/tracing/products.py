@@ -237,7 +237,7 @@ def runs(mask: Sparsity) -> tuple[tuple[int, int, int], ...]:
 class Kept:
     """What the graph has to make, results and kept matrices, and their ports; then the maps and products of these.
 
-    `symbols` are columns for numbers that products have made at the ports `opened`.
+    `symbols` are columns for numbers that products have made at the ports `opened`; other ones are `expressions`.
     """
 
     matrices: tuple[SX, ...]
@@ -246,6 +246,7 @@ class Kept:
     maps: tuple[GraphMap, ...] = ()
     symbols: tuple[SX, ...] = ()
     opened: tuple[Port, ...] = ()
+    expressions: tuple[tuple[SX, SX], ...] = ()
 
     def __str__(self) -> str:
         return f"{len(self.ports)} matrices, {len(self.maps)} maps and {len(self.products)} products"
@@ -278,7 +279,8 @@ def with_products(
     keeper.finish()
     symbols, places = keeper.given()
     matrices, ports = tuple(x for x, _ in keeper.kept), tuple(port for _, port in keeper.kept)
-    return Kept(matrices, ports, tuple(keeper.products), tuple(keeper.maps.values()), symbols, places)
+    maps = tuple(keeper.maps.values())
+    return Kept(matrices, ports, tuple(keeper.products), maps, symbols, places, stages.expressions)
 
 
 def _narrow(own: Made, columns: int) -> bool:

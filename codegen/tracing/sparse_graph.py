@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from casadi import SX, Function, Sparsity, vec
+from casadi import SX, Function, Sparsity, substitute, vec
 
 from codegen.costs import LOOPED_NONZEROS
 from codegen.ir.calls import GraphCall
@@ -107,7 +107,10 @@ def sparse_graph(
     )
     loops = replace(kept.loops, ports=(*own, *kept.loops.ports))
     symbols = [*(vec(inputs[port.name].nz[:]) for port in taken), *loops.symbols]
-    results = [*(vec(made[port.name].nz[:]) for port in own), *(vec(x.T) for x in loops.matrices)]
+    columns = [vec(made[port.name].nz[:]) for port in own]
+    if loops.expressions:
+        columns = substitute(columns, *map(list, zip(*loops.expressions, strict=True)))
+    results = [*columns, *(vec(x.T) for x in loops.matrices)]
     traced = Function("f", symbols, results, {"live_variables": False})
     written = with_status(from_casadi(traced, (*taken, *loops.opened), loops.ports, name))
     before = with_loops(written, loops, (*own, *kept.results))
@@ -176,7 +179,7 @@ def _kept(blocks: Mapping[str, Block], least: int | None, opened: Opened) -> _Ke
         sources[key] = _Source(f"whole{[*results].index(id(matrix))}", places)
     ports = [Port(f"whole{number}", x.shape) for number, x in enumerate(results.values())]
     own = with_products(tuple(results.values()), ports, least, Stages(opened=opened))
-    return _Kept(own, sources) if own.products else _Kept(Kept((), ()), {})
+    return _Kept(own, sources) if own.products else _Kept(Kept((), (), expressions=own.expressions), {})
 
 
 def _columns(blocks: Mapping[str, Block]) -> dict[str, list[int]]:

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 class Stages:
     """A function's arguments, symbols `given` at `ports`, and what was `opened`: symbols and results.
 
-    Every opened result is made of the arguments and of what was opened before it.
+    Every opened result is made of the arguments and of what was opened before it. Symbols of some may be `expressions`
+    after all.
     """
 
     given: tuple[SX, ...] = ()
     ports: tuple[Port, ...] = ()
-    opened: tuple[tuple[SX, Result], ...] = ()
+    opened: Opened = ()
+    expressions: tuple[tuple[SX, SX], ...] = ()
 
     def __str__(self) -> str:
         return f"{len(self.opened)} results are opened"
@@ -48,7 +50,7 @@ class Stages:
                 left.append((symbols, own))
         moved = _with_expressions((*(own for _, own in left), *results), old, new)
         opened = tuple((symbols, own) for (symbols, _), own in zip(left, moved, strict=False))
-        return replace(self, opened=opened), moved[len(left) :]
+        return replace(self, opened=opened, expressions=tuple(zip(old, new, strict=True))), moved[len(left) :]
 
 
 def _with_expressions(results: tuple[Result, ...], old: Sequence[SX], new: Sequence[SX]) -> tuple[Result, ...]:

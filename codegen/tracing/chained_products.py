@@ -9,13 +9,15 @@ degrees of freedom along tangents is not symmetric.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from casadi import SX, densify, vertcat, vertsplit
 
 from codegen.recursions.composition import INLINE
-from codegen.recursions.products import Product, Result, combined, transposed, transposes
+from codegen.recursions.products import Product, Result, combined, summed, transposed, transposes
 from codegen.recursions.scaling import negated, scaled
 from codegen.recursions.systems import Solved
 from codegen.tracing.blocks import plain_of, vanishes
@@ -23,13 +25,15 @@ from codegen.tracing.chained import Chain, Rooted, needed
 from codegen.tracing.linked import Values, bending, each, kind, linearised, linked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from codegen.recursions.composition import OfColumns, Parts
     from codegen.tracing.chained import Link
     from codegen.tracing.linked import Kind, Linked
 
 Pairs = list[tuple[Result, Result]]
+Bent = Callable[[Sequence[Result], Sequence[Result]], Pairs]
+"""Pairs of matrices, of which A' B and their transposes are second derivatives, by how all that a link has moves."""
 
 
 class MovedProducts(NamedTuple):
@@ -59,17 +63,30 @@ class Moved(NamedTuple):
         return self.places[own.place : own.place + len(own.slopes)]
 
 
-class Sweep(NamedTuple):
-    """The links of a chain, what symbols are, and how places move along arguments.
+class Root(NamedTuple):
+    """How what a root lacks moves with it, how all places do, and how it moves along arguments."""
 
-    If a root is among them, `K` is how what it lacks moves with it, and `by_root` how places do.
-    """
+    K: Result
+    by_root: Moved
+    moves: Result
+
+
+class Sweep(NamedTuple):
+    """The links of a chain, what symbols are, and how places move along arguments, while a root stays."""
 
     links: list[Linked]
     values: Values
     moved: Moved
-    K: Result | None = None
-    by_root: Moved | None = None
+    root: Root | None = None
+
+    def along(self, chain: Chain, rows: SX) -> Result:
+        """How expressions move along arguments, that move by these rows along the tangents of all places."""
+        found = _along(chain, rows, self.moved.places)
+        return (
+            found
+            if self.root is None
+            else Product(_along(chain, rows, self.root.by_root.places), self.root.moves, found)
+        )
 
 
 def moved(made: Chain | Rooted, start: SX, end: SX, parts: Parts) -> MovedProducts:
@@ -77,7 +94,7 @@ def moved(made: Chain | Rooted, start: SX, end: SX, parts: Parts) -> MovedProduc
     own = made.of(needed(made.chain.links, made.chain.results, bent=False))
     swept = _swept(own, start, parts, lambda _: parts)
     rows, *y = swept.values.at([end @ own.chain.taken(own.results), *own.results])
-    return MovedProducts(y, _along(own.chain, rows, swept.moved.places))
+    return MovedProducts(y, swept.along(own.chain, rows))
 
 
 def curved(made: Chain | Rooted, weights: SX, turning: SX, start: SX, end: SX, parts: Parts) -> CurvedProducts:
@@ -87,25 +104,31 @@ def curved(made: Chain | Rooted, weights: SX, turning: SX, start: SX, end: SX, p
     """
     chain = made.chain
     bends = each(chain.links, lambda link: bending(link, parts))
-    links, values, own, K, by_root = _swept(made, start, parts, lambda link: parts if bends[kind(link)] else INLINE)
+    swept = _swept(made, start, parts, lambda link: parts if bends[kind(link)] else INLINE)
+    links, values, own, root = swept
     results, weights, turning, end, *y = values.at([chain.taken(made.results), weights, turning, end, *made.results])
-    if K is not None and by_root is not None:
+    if root is not None:
         # multipliers of what the root lacks: the gradient along it vanishes
-        pulled = plain_of(_along(chain, results, by_root.places)).T @ weights
-        weights = vertcat(weights, -parts.numbers(Solved(transposed(K), pulled)))
+        pulled = plain_of(_along(chain, results, root.by_root.places)).T @ weights
+        weights = vertcat(weights, -parts.numbers(Solved(transposed(root.K), pulled)))
     (taken,) = values.at([chain.taken(chain.results)])
-    slope, spread, pairs = taken.T @ weights, [(chain.results, weights)], Pairs()
+    slope, spread, ways = taken.T @ weights, [(chain.results, weights)], [own, *([root.by_root] if root else [])]
+    pairs = [Pairs() for _ in ways]
     # last to first: gradients by places, and how those of parts change
-    for link, change in reversed([*zip(links, own.changes, strict=True)]):
+    for n, link in reversed([*enumerate(links)]):
         weighed, turned = slope[link.first : link.first + link.size], turning if link is links[-1] else None
-        gradient, more = _bent(link, change, own.of(link), weighed, bends[kind(link.link)], turned)
+        gradient, bent = _bent(link, weighed, bends[kind(link.link)], turned)
         slope += vertcat(*link.taken).T @ gradient
         spread.append((link.link.takes, gradient))
-        pairs += more
+        for found, way in zip(pairs, ways, strict=True):
+            found += bent(way.changes[n], way.of(link))
     (between,) = values.at([chain.between(spread)])
-    pairs += _of_vectors(chain, between, own.places)
-    J = _along(chain, end @ results, own.places)
-    return CurvedProducts(y, J, slope[: start.size1()], _added(pairs, start.size2()))
+    for found, way in zip(pairs, ways, strict=True):
+        found += _of_vectors(chain, between, way.places)
+    second = _symmetric(pairs[0], start.size2())
+    if root is not None:
+        second = _with_root(second, pairs[0], pairs[1], root.moves)
+    return CurvedProducts(y, swept.along(chain, end @ results), slope[: start.size1()], second)
 
 
 def _swept(made: Chain | Rooted, start: SX, parts: Parts, parts_of: Callable[[Link], Parts]) -> Sweep:
@@ -121,7 +144,7 @@ def _swept(made: Chain | Rooted, start: SX, parts: Parts, parts_of: Callable[[Li
     by_root, along = _by_root(made, links), _moved(chain, links, [*starts, SX(root.size1(), start.size2())])
     (lacks,) = values.at([chain.taken(chain.results[-1:])])
     K, lack = (_along(chain, lacks, own.places) for own in (by_root, along))
-    return Sweep(links, values, _moved(chain, links, [*starts, Solved(K, negated(lack))]), K, by_root)
+    return Sweep(links, values, along, Root(K, by_root, Solved(K, negated(lack))))
 
 
 def _root(made: Rooted, known: Mapping[Kind, OfColumns], parts: Parts) -> SX:
@@ -150,18 +173,10 @@ def _moved(chain: Chain, links: Sequence[Linked], start: Sequence[Result]) -> Mo
     return Moved(places, changes)
 
 
-def _bent(
-    own: Linked,
-    change: Sequence[Result],
-    moves: Sequence[Result],
-    weights: SX,
-    bend: OfColumns | None,
-    turning: SX | None,
-) -> tuple[SX, Pairs]:
-    """Of a sum with weights of what a link gives the gradient by what it takes, and of how that changes along arguments
-    pairs of matrices: A' B and its transpose.
+def _bent(own: Linked, weights: SX, bend: OfColumns | None, turning: SX | None) -> tuple[SX, Bent]:
+    """Of a sum with weights of what a link gives the gradient by what it takes, and what makes its second derivatives.
 
-    What it takes and gives moves so. Weights change by `turning` along what is given.
+    Weights change by `turning` along what is given.
     """
     if bend is None:
         gradient, second = own.at_values.curvature(weights, own.jacobian)
@@ -169,18 +184,21 @@ def _bent(
         first, *others = bend(*own.takes, weights, own.value)
         gradient = plain_of(first)
         if len(others) > 1:
-            # of inverse dynamics by accelerations that it takes, of forward dynamics by those that it gives
-            return gradient, _of_dynamics(change, change[2:] if own.link.part.algorithm == "rnea" else moves, others)
+            return gradient, partial(_of_dynamics, others, own.link.part.algorithm == "rnea")
         second = plain_of(others[0])
     if turning is not None:
         second += own.jacobian.T @ turning @ own.jacobian
-    return gradient, _of_plain(second, change)
+    return gradient, lambda change, _: _of_plain(second, change)
 
 
-def _of_dynamics(change: Sequence[Result], by_a: Sequence[Result], second: Sequence[Result]) -> Pairs:
-    """Those of second derivatives of equations of motion: by qq, qv, qa, vv and, if there are such, lam and q."""
+def _of_dynamics(second: Sequence[Result], inverse: bool, change: Sequence[Result], moves: Sequence[Result]) -> Pairs:
+    """Those of second derivatives of equations of motion: by qq, qv, qa, vv and, if there are such, lam and q.
+
+    Accelerations are what `inverse` dynamics take, and forward dynamics give.
+    """
     qq, qv, qa, vv, *of_lam = second
-    by_q, by_v, *_ = change
+    by_q, by_v, *taken = change
+    by_a = taken if inverse else moves
     bent = zip((qv, qa, *transposes((*of_lam,))), (by_v, *by_a), strict=True)
     half_qq, half_vv = scaled((qq, vv), 0.5)
     return [(by_q, _sum([(half_qq, by_q), *bent])), (by_v, _sum([(half_vv, by_v)]))]
@@ -203,15 +221,33 @@ def _of_vectors(chain: Chain, second: SX, places: Sequence[Result]) -> Pairs:
     return _of_plain(second, [x for place, x in zip(chain.places, places, strict=True) if not place.moves])
 
 
-def _added(pairs: Pairs, n: int) -> Result:
+def _symmetric(pairs: Pairs, n: int) -> Result:
     """The sum of all A' B and their transposes (n x n), of which the upper triangle is computed."""
-    plain = [(A, B) for A, B in pairs if isinstance(A, SX) and isinstance(B, SX)]
-    found: Result = sum((A.T @ B + B.T @ A for A, B in plain), SX(n, n))
+    both = [(A, B) for pair in pairs for A, B in (pair, pair[::-1])]
+    return _added(both, SX(n, n), symmetric=True)
+
+
+def _added(pairs: Pairs, found: Result, *, symmetric: bool = False) -> Result:
+    """A matrix and all A' B."""
+    plain = [A.T @ B for A, B in pairs if isinstance(A, SX) and isinstance(B, SX)]
+    found = summed(found, sum(plain, SX(*found.shape)))
     for A, B in pairs:
         if not (vanishes(A) or vanishes(B) or (isinstance(A, SX) and isinstance(B, SX))):
-            for left, right in ((A, B), (B, A)):
-                found = Product(left, right, found, transposed=True, symmetric=True)
+            found = Product(A, B, found, transposed=True, symmetric=symmetric)
     return found
+
+
+def _with_root(second: Result, by_start: Pairs, by_root: Pairs, moves: Result) -> Result:
+    """Second derivatives along arguments where a root moves with them: S + m' C + C' m, C = S_wx + S_ww m / 2.
+
+    S_ww is the sum of A' B and B' A: half of it is either, as far as m' S_ww m goes.
+    """
+    n, N = moves.shape
+    crossed = [
+        pair for (A, B), (mine, other) in zip(by_root, by_start, strict=True) for pair in ((A, other), (B, mine))
+    ]
+    C = _sum([(_added(by_root, SX(n, n)), moves), (SX.eye(n), _added(crossed, SX(n, N)))])
+    return _added([(moves, C), (C, moves)], second, symmetric=True)
 
 
 def _along(chain: Chain, rows: SX, places: Sequence[Result]) -> Result:

@@ -271,8 +271,8 @@ def _by_state(task: Task, q: SX, slope: Result, along: Sequence[Result]) -> Pair
     assert isinstance(slope, SX)
     constant = SX.sym("slope", slope.sparsity())
     turning = substitute(jacobian(E.T @ constant, q), constant, slope)
-    by_q = _right(transposed(qq), E)
-    by_q = summed(by_q if E.is_eye() else times_left(E.T, by_q), turning)
+    by_q = transposed(qq) if E.is_eye() else times(times_left(E.T, transposed(qq)), E)
+    by_q = summed(by_q, turning)
     by_state = {("q", "q"): by_q, ("v", "q"): _right(transposed(qv), E), ("a", "q"): _right(transposed(qa), E)}
     return {**by_state, ("v", "v"): vv, ("v", "a"): none, ("a", "a"): none}
 

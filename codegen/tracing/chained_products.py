@@ -1,10 +1,11 @@
-"""Second derivatives of compositions with products of matrices, for who keeps these: the chain rule of
+"""Jacobians and second derivatives of compositions with products of matrices, for who keeps these: the chain rule of
 `codegen.tracing.chained`.
 
-Of dynamics they are D' H D, with H those of weights' equations by what these take and what solves them, and D how both
-move along arguments: neither the Jacobian of the dynamics nor their own second derivative is multiplied out. All are
-the symmetric parts, of which the sum is the second derivative by raw coordinates, where that of a joint of several
-degrees of freedom along tangents is not symmetric.
+Second derivatives of dynamics are D' H D, with H those of weights' equations by what these take and what solves them,
+and D how both move along arguments: neither the Jacobian of the dynamics nor their own second derivative is multiplied
+out. All are the symmetric parts, of which the sum is the second derivative by raw coordinates, where that of a joint of
+several degrees of freedom along tangents is not symmetric. Where a root w of an equation K dw + L dx = 0 is among what
+moves, all are by arguments and by w first; then w moves by m = -K^-1 L.
 """
 
 from __future__ import annotations
@@ -81,12 +82,10 @@ class Sweep(NamedTuple):
 
     def along(self, chain: Chain, rows: SX) -> Result:
         """How expressions move along arguments, that move by these rows along the tangents of all places."""
-        found = _along(chain, rows, self.moved.places)
-        return (
-            found
-            if self.root is None
-            else Product(_along(chain, rows, self.root.by_root.places), self.root.moves, found)
-        )
+        found, root = _along(chain, rows, self.moved.places), self.root
+        if root is None:
+            return found
+        return Product(_along(chain, rows, root.by_root.places), root.moves, found)
 
 
 def moved(made: Chain | Rooted, start: SX, end: SX, parts: Parts) -> MovedProducts:

@@ -308,7 +308,7 @@ class Implicit:
 
     def jacobian(self, *, loops: bool = False, parts: Parts = INLINE) -> Blocks:
         """dy/dx (m x n): the recursion, and -(dR/dy)^-1 dR/dp of what it leaves out, or by loops along a chain."""
-        if loops and self.dynamics() is None:
+        if loops and self.chained:
             return self.linearised(parts).J
         blocks = recursion(self.task, self.own, loops=loops)
         return assembled(self.own, blocks | self.others(blocks))
@@ -316,7 +316,7 @@ class Implicit:
     def linearised(self, parts: Parts) -> Linearised:
         """Results, and dy/dx by loops."""
         own, symbols = self.own, symbols_of(self.task.signature[0])
-        if self.dynamics() is not None:
+        if not self.chained:
             return Linearised(own.outputs, self.jacobian(loops=True))
         apart, made = parts.apart(symbols), chain(self.task, symbols)
         T, E = self.ends(made)
@@ -376,19 +376,21 @@ class Implicit:
             return assembled(own, {pair: block.matrix for pair, block in slopes.items()})
         return patterned(slopes, jacobian_sparsity(own.y, own.x), own.outputs, own.inputs)
 
-    def dynamics(self) -> Implicit | None:
-        """The one solution that results are made of, where that takes arguments as they are, with its derivatives.
+    @property
+    def chained(self) -> bool:
+        """Whether results are made of several solutions, or of the root of an equation: along a chain of parts."""
+        solutions = self.program.solutions
+        return is_chain(self.task) and (len(solutions) > 1 or any(isinstance(own, Root) for own in solutions))
 
-        None of several, and of roots of equations: these are chains of parts.
-        """
+    def dynamics(self) -> Implicit | None:
+        """The one solution that results are made of, where that takes arguments as they are, with its derivatives."""
         task, inputs = self.task, self.own.inputs
         if not is_chain(task):
             return self
-        symbols = symbols_of(task.signature[0])
-        known, made = dict(zip(inputs, symbols, strict=True)), chain(task, symbols)
-        if not isinstance(made, Chain) or len(self.program.solutions) > 1:
+        if self.chained:
             return None
-        first = made.links[0]
+        symbols = symbols_of(task.signature[0])
+        known, first = dict(zip(inputs, symbols, strict=True)), chain(task, symbols).chain.links[0]
         names = [port.name for port in first.part.signature[0]]
         if not all(is_same(known[name], x) for name, x in zip(names, first.takes, strict=True)):
             return None

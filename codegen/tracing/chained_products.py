@@ -140,7 +140,7 @@ def _swept(made: Chain | Rooted, start: SX, parts: Parts, parts_of: Callable[[Li
     called = all(parts_of(link) is parts for link in made.lacking.links)
     root = _root(made, known, parts) if called else made.reached(parts, True)
     links, values = linked(chain, known, Values().and_of(made.root, root))
-    by_root, along = _by_root(made, links), _moved(chain, links, [*starts, SX(root.size1(), start.size2())])
+    by_root, along = _by_root(chain, links), _moved(chain, links, [*starts, SX(root.size1(), start.size2())])
     (lacks,) = values.at([chain.taken(chain.results[-1:])])
     K, lack = (_along(chain, lacks, own.places) for own in (by_root, along))
     return Sweep(links, values, along, Root(K, by_root, Solved(K, negated(lack))))
@@ -152,15 +152,15 @@ def _root(made: Rooted, known: Mapping[Kind, OfColumns], parts: Parts) -> SX:
     for _ in range(made.steps):
         links, values = linked(chain, known, Values().and_of(made.root, root))
         lacks, lack = values.at([chain.taken(chain.results), *chain.results])
-        K = _along(chain, lacks, _by_root(made, links).places)
+        K = _along(chain, lacks, _by_root(chain, links).places)
         root = parts.numbers(Solved(K, -lack, root))
     return root
 
 
-def _by_root(made: Rooted, links: Sequence[Linked]) -> Moved:
-    """How places move with the root alone."""
-    nv, n = made.chain.nv, made.root.size1()
-    return _moved(made.chain, links, [*(SX(place.size(nv), n) for place in made.arguments), SX.eye(n)])
+def _by_root(chain: Chain, links: Sequence[Linked]) -> Moved:
+    """How places move with the root alone, the last argument."""
+    *others, root = (place.size(chain.nv) for place in chain.arguments)
+    return _moved(chain, links, [*(SX(size, root) for size in others), SX.eye(root)])
 
 
 def _moved(chain: Chain, links: Sequence[Linked], start: Sequence[Result]) -> Moved:

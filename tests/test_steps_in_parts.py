@@ -180,6 +180,7 @@ def test_parts_that_are_called_have_loops_within(monkeypatch: pytest.MonkeyPatch
 
 CALLED = [
     ("iiwa", "step_rk4", ()),
+    ("iiwa", "step_implicit_midpoint", ()),
     ("mujoco planar spherical", "step_implicit_midpoint", ()),
     ("pinocchio spherical revolute", "step_rk4", ()),
     ("four_bar", "step_implicit_midpoint", ()),

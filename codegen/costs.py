@@ -59,11 +59,11 @@ PAIRED_VECTORS = 300  # the same in C with small vectors, of which loops take ei
 CALLED = (12000, 16500)  # operations of a part of steps from which C calls it, as copies of shorter ones are faster
 """The second number is that of parts without matrices (`sharing`): limbs go in step in copies of those."""
 
-CALLED_IN_JACOBIANS = (20000, 20000)  # the same of steps' Jacobians for solvers
+CALLED_IN_JACOBIANS = (20000, 20000)  # the same of steps' Jacobians for solvers, and of steps without derivatives
 
 CALLED_IN_HESSIANS = (3000, 3000)  # the same of their Hessians, too long for limbs to go in step beside calls
 
-IMPROVED = 8000  # the same of a step of contacts with friction (`nsgs`), in which no limbs go in step
+IMPROVED = 8000  # operations from which C calls a step of contacts with friction (`nsgs`), in which no limbs go in step
 
 SWEPT = range(50, 400)
 """Such pairs, of which `aba_derivatives` sweep columns: fewer go faster by products, more are long."""

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 from casadi import SX, dot, gradient, hessian, jacobian, vertcat
 
 from codegen.tracing.blocks import gradients, joined
-from codegen.tracing.differentiated import column
+from codegen.tracing.expressed import column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from codegen.recursions.composition import Parts
     from codegen.tracing.blocks import Block, Blocks
-    from codegen.tracing.differentiated import Derivatives, Expressions
+    from codegen.tracing.differentiated import Derivatives
+    from codegen.tracing.expressed import Expressions
 
     Makes = Callable[[Parts], Mapping[str, SX | Block]]
     """What a kernel computes of parts, by names."""

@@ -27,7 +27,7 @@ from codegen.ir.names import identifier
 from codegen.progress import doing
 from codegen.task.auto_select import resolved
 from codegen.task.options import style_of, task_of
-from codegen.tracing.differentiated import column
+from codegen.tracing.expressed import column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,8 @@ from codegen.ir.names import comment, identifier
 from codegen.progress import doing
 from codegen.task.auto_select import resolved
 from codegen.task.header_notes import folded
-from codegen.tracing.differentiated import column, differentiated
+from codegen.tracing.differentiated import differentiated
+from codegen.tracing.expressed import column
 from codegen.tracing.sparse_graph import pattern_of, sparse_graph
 
 if TYPE_CHECKING:

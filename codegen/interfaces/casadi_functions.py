@@ -24,7 +24,8 @@ from codegen.progress import doing, each
 from codegen.task.header_notes import folded
 from codegen.task.limb_symmetry import limbs
 from codegen.tracing.blocks import Block, plain
-from codegen.tracing.differentiated import column, differentiated
+from codegen.tracing.differentiated import differentiated
+from codegen.tracing.expressed import column
 from codegen.tracing.sharing import for_solvers
 from codegen.tracing.sparse_graph import SparseGraph, pattern_of, sparse_graph
 from codegen.tracing.trace import trace
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from codegen.packing import Roles
     from codegen.recursions.composition import Parts
     from codegen.tracing.blocks import Blocks
-    from codegen.tracing.differentiated import Derivatives, Expressions
+    from codegen.tracing.differentiated import Derivatives
+    from codegen.tracing.expressed import Expressions
     from codegen.tracing.stages import Opened
     from codegen.tracing.task import Task
 

@@ -22,7 +22,8 @@ from codegen.interfaces.dense_kernels import dense_kernel
 from codegen.ir.names import comment, identifier
 from codegen.progress import doing, each
 from codegen.tracing.blocks import gradients, joined
-from codegen.tracing.differentiated import column, differentiated
+from codegen.tracing.differentiated import differentiated
+from codegen.tracing.expressed import column
 from codegen.tracing.sharing import for_solvers
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from codegen.pipeline import Wrapped
     from codegen.recursions.composition import Parts
     from codegen.tracing.blocks import Block
-    from codegen.tracing.differentiated import Derivatives, Expressions
+    from codegen.tracing.differentiated import Derivatives
+    from codegen.tracing.expressed import Expressions
     from codegen.tracing.task import Task
 
 KERNELS = ("value", "slopes", "curvature")

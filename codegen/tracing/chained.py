@@ -379,9 +379,9 @@ def chain(task: Task, symbols: list[SX]) -> Chain | Rooted:
 
 
 def needed(links: Sequence[Link], results: Sequence[SX], *, bent: bool = True) -> tuple[Link, ...]:
-    """Links that results depend on, without what nobody takes of theirs; but multipliers bend accelerations.
+    """Links that results depend on, without what nobody takes of theirs.
 
-    Those stay where second derivatives are wanted, too (`bent`).
+    Multipliers stay where second derivatives are wanted (`bent`): they bend accelerations.
     """
     kept, wanted = list[Link](), {x.element_hash() for x in symvar(veccat(*results))}
     for link in reversed(links):

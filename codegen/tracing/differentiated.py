@@ -21,7 +21,6 @@ from casadi import (
     SX,
     densify,
     diag,
-    diagcat,
     dot,
     gradient,
     jacobian,
@@ -30,7 +29,6 @@ from casadi import (
     project,
     reshape,
     sparsify,
-    substitute,
     vec,
     vertcat,
 )
@@ -44,25 +42,23 @@ from codegen.recursions.products import (
     Result,
     all_times,
     blocks_of,
-    summed,
     times_within,
 )
-from codegen.spatial import mirrored
-from codegen.tracing import chained_products
-from codegen.tracing.arguments import columns, is_configuration, matrix, results, tangent_maps
+from codegen.tracing import along_chains
+from codegen.tracing.arguments import columns, matrix, results, tangent_maps
 from codegen.tracing.blocks import Blocks, divided, patterned, plain, plain_of, spans, split, whole
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.chained import JACOBIANS, Chain, Rooted, chain, is_chain, is_same
+from codegen.tracing.chained import JACOBIANS, chain, is_chain, is_same
 from codegen.tracing.congruence import Results, both_ways, congruence, moved_to, with_plain
 from codegen.tracing.curvature import MOVED, Pairs, of_equations, of_joint_forces, of_motion, second_derivatives
+from codegen.tracing.expressed import Expressions
 from codegen.tracing.implicit import FORWARD, Root, contacts_only, contracted, program_of, wanted_only
 from codegen.tracing.kinematics import jacobians
-from codegen.tracing.tangents import tangents
 from codegen.tracing.task import parameter_name
 from codegen.tracing.trace import multiplied, part_of, symbols_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from codegen.recursions.composition import Parts
     from codegen.tracing import implicit
@@ -71,27 +67,6 @@ if TYPE_CHECKING:
 
 SAME = {"ltl": "aba"}
 """Algorithms without a recursion for derivatives of their own, and those that give the same results."""
-
-
-@dataclass(frozen=True, slots=True)
-class Expressions:
-    """Arguments (dense symbols) and results (without structural zeros) of a function, by name, as matrices."""
-
-    inputs: dict[str, SX]
-    outputs: dict[str, SX]
-
-    def __str__(self) -> str:
-        return f"({', '.join(self.inputs)}) -> ({', '.join(self.outputs)})"
-
-    @property
-    def x(self) -> SX:
-        """All arguments in one column (n)."""
-        return column(self.inputs.values())
-
-    @property
-    def y(self) -> SX:
-        """All results in one column (m)."""
-        return column(self.outputs.values())
 
 
 class Linearised(NamedTuple):
@@ -206,11 +181,6 @@ def steps(task: Task, own: Expressions, *, loops: bool) -> Results:
     }
 
 
-def column(parts: Iterable[SX]) -> SX:
-    """Matrices in one column, each by its columns."""
-    return vertcat(*[vec(part) for part in parts])
-
-
 @dataclass(frozen=True, slots=True)
 class Explicit:
     """Derivatives by AD, but for the blocks of the Jacobian that a recursion gives."""
@@ -315,14 +285,10 @@ class Implicit:
 
     def linearised(self, parts: Parts) -> Linearised:
         """Results, and dy/dx by loops."""
-        own, symbols = self.own, symbols_of(self.task.signature[0])
         if not self.chained:
-            return Linearised(own.outputs, self.jacobian(loops=True))
-        apart, made = parts.apart(symbols), chain(self.task, symbols)
-        T, E = self.ends(made)
-        y, J = chained_products.moved(made, E, diagcat(T, SX.eye(self.task.model.nv)), apart)
-        *columns_of_y, J = parts.at(apart, (*y, J), symbols, columns(self.task, own.inputs))
-        return Linearised(dict(zip(own.outputs, map(plain_of, columns_of_y), strict=True)), self.patterned(J))
+            return Linearised(self.own.outputs, self.jacobian(loops=True))
+        y, J = along_chains.linearised(self.task, self.own, parts)
+        return Linearised(y, self.patterned(J))
 
     def others(self, known: Results) -> Results:
         """The blocks that are not among these, by changes of solutions."""
@@ -345,13 +311,9 @@ class Implicit:
 
     def reaching(self, parts: Parts) -> Implicit:
         """The same, where a root is found by parts."""
-        task, program, symbols = self.task, self.program, symbols_of(self.task.signature[0])
-        if not any(isinstance(own, Root) for own in program.solutions):
+        if not any(isinstance(own, Root) for own in self.program.solutions):
             return self
-        made, apart = chain(task, symbols), parts.apart(symbols)
-        assert isinstance(made, Rooted), "a root is found"
-        (reached,) = parts.at(apart, (made.reached(apart, True),), symbols, columns(task, self.own.inputs))
-        return replace(self, program=program.reaching(plain_of(reached)))
+        return replace(self, program=self.program.reaching(along_chains.root(self.task, self.own, parts)))
 
     def hessian(self, w: SX, *, loops: bool = False, parts: Parts = INLINE) -> Blocks:
         """The second derivative of w' y (n x n), by that of the equations at constant multipliers."""
@@ -366,7 +328,7 @@ class Implicit:
             slopes = known if dynamics is self else self.through(dynamics, known)
             second = self.of_one(dynamics, known, w, loops=loops)
             return Curved(self.own.outputs, slopes, felt(self.own, second, w))
-        own, (y, J, H) = self.own, self.of_chain(w, loops=loops, parts=parts)
+        own, (y, J, H) = self.own, along_chains.curved(self.task, self.own, w, loops=loops, parts=parts)
         return Curved(y, self.patterned(J), felt(own, divided(H, own.inputs, own.inputs), w))
 
     def patterned(self, J: Result) -> Blocks:
@@ -396,35 +358,6 @@ class Implicit:
             return None
         found = derivatives(first.part, {name: inputs[name] for name in names})[1]
         return found if isinstance(found, Implicit) else None
-
-    def of_chain(self, w: SX, *, loops: bool, parts: Parts) -> tuple[Mapping[str, SX], Result, Result]:
-        """A step, its Jacobian and its Hessian: along tangents at both ends, and how these turn with positions."""
-        own, task, symbols, raw = self.own, self.task, symbols_of(self.task.signature[0]), SX.sym("w", w.size1())
-        apart = parts.apart([*symbols, raw])
-        made = chain(task, symbols)
-        T, E = self.ends(made)
-        turning = jacobian(T.T @ raw[: T.size1()], made.results[0]) @ T
-        weights, ends = vertcat(T.T @ raw[: T.size1()], raw[T.size1() :]), diagcat(T, SX.eye(task.model.nv))
-        given = [*symbols, raw], [*columns(task, own.inputs), w]
-        if loops:
-            y, *found = chained_products.curved(made, weights, turning, E, ends, apart)
-            *results, J, slope, second = parts.at(apart, (*y, *found), *given)
-        else:
-            results = [*own.outputs.values()]
-            J, slope, second = substitute([*made.curved(weights, turning)], given[0], [*map(densify, given[1])])
-            T = substitute(ends, made.results[0], densify(next(iter(own.outputs.values()))))
-            J, second = T @ J @ E, E.T @ second @ E
-        constant = SX.sym("slope", slope.shape[0])
-        bent = substitute(jacobian(E.T @ constant, own.x), constant, densify(plain_of(slope)))
-        second = mirrored(second + bent) if isinstance(second, SX) else summed(second, (bent + bent.T) / 2)
-        return dict(zip(own.outputs, map(plain_of, results), strict=True)), J, second
-
-    def ends(self, made: Chain | Rooted) -> tuple[SX, SX]:
-        """T of the configuration that a step gives, and what makes tangents of changes of its arguments."""
-        task = self.task
-        starts = ((is_configuration(name), x) for name, x in self.own.inputs.items())
-        E = diagcat(*(tangent_maps(task.model, x)[1] if moves else jacobian(vec(x.T), vec(x)) for moves, x in starts))
-        return tangents(task.model, {}, made.results[0])[0], E
 
     def through(self, dynamics: Implicit, J: Blocks) -> Blocks:
         """dy/dx of results that are made of one solution, which moves by J."""

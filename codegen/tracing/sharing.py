@@ -51,22 +51,21 @@ class Sharing:
         Loops within it are made at every call, of what the body has made. It is long with so many operations at
         `least`, if they are given.
         """
-        known: list[tuple[Body, Opened, tuple[Result, ...]]] = []
+        known: list[tuple[bool, Body, Opened, tuple[Result, ...]]] = []
 
         def called(*columns: SX) -> tuple[Result, ...]:
             if not known:
-                known.append(self._traced(function, columns))
-            ((body, opened, results),) = known
-            if self._long(body, least):
-                return self._called(body, opened, results, columns)
-            return function(self, *columns)
+                body, opened, results = self._traced(function, columns)
+                known.append((self._long(body, least), body, opened, results))
+            ((long, body, opened, results),) = known
+            return self._called(body, opened, results, columns) if long else function(self, *columns)
 
         return called
 
     def _called(
         self, body: Body, opened: Opened, results: tuple[Result, ...], columns: Sequence[SX]
     ) -> tuple[Result, ...]:
-        """The results of a call. First loops within it are opened, then columns that it makes, for expressions."""
+        """The results of a call. First loops within it are opened, then what it makes that is too narrow for loops."""
         numbers, loops = _named(x for x, _ in opened), tuple(loop for _, loop in opened)
         call = Call(body, (*self.symbols, *columns, *numbers))
         outputs = {id(x): Output(call, number) for number, x in enumerate(body.made)}
@@ -76,7 +75,7 @@ class Sharing:
         constants = {id(x): x for x in leaves((*loops, *results)) if x.is_constant()}
         made = rebuilt((*loops, *results), {**outputs, **named, **constants})
         self._opened += [*zip(numbers, made, strict=False), *((named[key], own) for key, own in last.items())]
-        return tuple(map(self._column, made[len(loops) :]))
+        return tuple(map(self._narrow, made[len(loops) :]))
 
     def apart(self, symbols: Sequence[SX]) -> Sharing:
         """Parts of a function of these symbols, whose results may then be wanted elsewhere."""
@@ -103,8 +102,8 @@ class Sharing:
         body = Body(f"part{len(self._opened)}", given, tuple(x for x in made if not x.is_constant()), len(numbers))
         return body, within.opened, results
 
-    def _column(self, own: Result) -> Result:
-        """A column that a call makes as symbols, for expressions."""
+    def _narrow(self, own: Result) -> Result:
+        """A matrix of few columns that a call makes as symbols, for expressions."""
         return self.numbers(own) if isinstance(own, Output) and own.shape[1] < TILE else own
 
     def numbers(self, result: Result) -> SX:

@@ -161,6 +161,35 @@ def slanted() -> WithProducts:
     return WithProducts(drop_dead(made), products, (z, graph.outputs[0], y))
 
 
+def many_terms() -> WithProducts:
+    """y = c + a b + d' d + ..., of five terms, and z = d' d + ..., of which the upper triangle is computed, of six.
+
+    Rows of a, b and d have numbers in some places only, and those of a and d' are of different lengths.
+    """
+    graph, columns = example().graph, 21
+    zero = len(graph.values) - 1
+
+    def numbers(rows: int, columns: int, first: int, slope: int) -> tuple[int, ...]:
+        places = np.ndindex(rows, columns)
+        return tuple(40 + (first + 7 * r + c) % 40 if abs(c - slope * r) < 3 else zero for r, c in places)
+
+    made = {
+        Port("a", (columns, INNER)): numbers(columns, INNER, 1, 0),
+        Port("b", (INNER, columns)): numbers(INNER, columns, 5, 9),
+        Port("d", (7, columns)): numbers(7, columns, 3, 2),
+        Port("e", (7, columns)): numbers(7, columns, 11, 3),
+        Port("c", (columns, columns)): tuple(range(40, 80)) * 11 + (zero,),
+    }
+    turned = [Term(x, y, True) for x, y in ("de", "ed", "dd", "ee")]
+    y, z = Port("y", (columns, columns)), Port("z", (columns, columns))
+    products = (
+        MatrixProduct(y, "a", "b", "c", more=tuple(turned)),
+        MatrixProduct(z, "d", "d", transposed=True, symmetric=True, more=(*turned, Term("b", "b", True))),
+    )
+    made_of = replace(graph, outputs=tuple(made), results=tuple(made.values()))
+    return WithProducts(made_of, products, (z, next(iter(made)), y))
+
+
 EXAMPLES: dict[str, Callable[[], WithProducts]] = {
     "whole": example,
     "gathered": gathering,
@@ -171,4 +200,5 @@ EXAMPLES: dict[str, Callable[[], WithProducts]] = {
     "apart": apart,
     "short": short,
     "slanted": slanted,
+    "many terms": many_terms,
 }

@@ -45,11 +45,15 @@ WRITTEN = [
     ("iiwa", "pv_soft", ("lbr_iiwa_link_7:3",)),
     ("solo12", "constrained_aba", ("FL_FOOT:3", "HR_FOOT:3")),
     ("mini_cheetah", "aba", ()),
+    ("four_bar", "step", ()),
+    ("four_bar", "step_rk4", ()),
+    ("four_bar", "step_implicit_midpoint", ()),
+    ("planar_leg_linkage", "pv", ("foot:x",)),
 ]
 
 
 @pytest.mark.parametrize(
-    ("robot", "algorithm", "contacts"), besides([*WRITTEN[:3], WRITTEN[5], *WRITTEN[7:9]], WRITTEN)
+    ("robot", "algorithm", "contacts"), besides([*WRITTEN[:3], WRITTEN[5], *WRITTEN[7:9], *WRITTEN[24:26]], WRITTEN)
 )
 def test_every_way_is_that_of_automatic_differentiation(robot, algorithm, contacts):
     """Recursions and implicit functions, at any norm of quaternions, against AD of the function; iterations settle."""

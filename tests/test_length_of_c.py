@@ -12,7 +12,7 @@ import codegen
 from codegen.api import task
 from codegen.emission.emit import Style, emit_artifact
 from codegen.emission.functions import COLUMNS, Function
-from codegen.emission.splitting import HUGE
+from codegen.emission.splitting import HUGE, Lengths
 from codegen.emission.variants import IN_STEP
 from codegen.interfaces.casadi_functions import exported
 from codegen.ir.interpreter import interpret
@@ -92,7 +92,8 @@ def test_hessians_for_solvers_stay_below_it(name: str, held: tuple[str, ...] | N
     ("robot", "name", "held"),
     [
         *((robot, name, ()) for robot in ("iiwa", "go1") for name in ("step_rk4", "step_implicit_midpoint")),
-        ("talos", "step_implicit_midpoint", ()),
+        *(("talos", name, ()) for name in ("step_rk4", "step_implicit_midpoint")),
+        *(("talos", name, HELD["talos"]) for name in ("pv_step_rk4", "pv_step_implicit_midpoint")),
         ("solo12", "pv_step_rk4", ("FL_FOOT:3", "HR_FOOT:3")),
         ("solo12", "pv_step_rk4", ("FL_FOOT:3", "FR_FOOT:3", "HL_FOOT:3", "HR_FOOT:3")),
     ],
@@ -101,6 +102,24 @@ def test_hessians_of_several_stages_stay_below_it(robot: str, name: str, held: t
     """Of RK4 and the implicit midpoint rule, for CasADi."""
     asked = task(codegen.load(robot), name, contacts=held or None)
     (own,) = exported(asked, 2, ("jac_adj1_",))
+    artifact = emit_artifact(header(asked.model, robot, (asked,)), own.kernel, Style())
+    assert max(len(text) for _, text in artifact.files) < MOST
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("robot", "name", "order"),
+    [
+        *(("tello_humanoid", *own) for own in (("aba", 2), ("step", 1), ("step_implicit_midpoint", 1))),
+        *(("mit_humanoid", name, 2) for name in ("aba", "step")),
+        ("jvrc1", "aba", 2),
+        ("cassie", "aba", 1),
+    ],
+)
+def test_those_of_robots_with_loops_stay_below_it(robot: str, name: str, order: int) -> None:
+    """Jacobians, or Hessians with them, for CasADi."""
+    asked = task(codegen.load(robot), name)
+    (own,) = exported(asked, order, ("jac_adj1_" if order == 2 else "jac_",))
     artifact = emit_artifact(header(asked.model, robot, (asked,)), own.kernel, Style())
     assert max(len(text) for _, text in artifact.files) < MOST
 
@@ -186,6 +205,14 @@ def test_limbs_go_in_step_while_it_stays_below_it(monkeypatch: pytest.MonkeyPatc
     assert any(IN_STEP in text for _, text in emit_artifact(head, own, Style()).files)
     monkeypatch.setattr("codegen.emission.kernels.MOST_TEXT", 10_000)
     assert all(IN_STEP not in text for _, text in emit_artifact(head, own, Style()).files)
+
+
+def test_functions_that_are_long_together_write_shortly() -> None:
+    lengths = Lengths(readable=10)
+    assert lengths.within(10) == lengths
+    assert str(lengths.within(11)) == f"{lengths}, short"
+    own = Function("void f(T *y)", ("y[0] = 1.0;", "y[1] = 2.0;"), very_many=True)
+    assert own.body == " y[0]=1.0; y[1]=2.0;"
 
 
 def test_statements_share_lines() -> None:

@@ -9,13 +9,17 @@ import numpy as np
 import pinocchio as pin
 import pinocchio_peer
 import pytest
+from casadi import SX, Function, jtimes
 from mechanisms_cases import ALL_TYPES, mechanism, state
 from test_derivatives import graph, worst
 from thorough import besides, diagonal
 
 import codegen
 from codegen.errors import RobotError
+from codegen.geometry import Pose
 from codegen.ir.interpreter import interpret
+from codegen.joints import JOINTS
+from codegen.lowering.reframed_base import ReframedBase
 from codegen.model.contacts import contact_of
 from codegen.oracle import ORACLE
 from codegen.tracing.task import Task
@@ -59,6 +63,20 @@ def test_steps_on_the_manifold(convention, size):
     found = interpret(graph(model, "difference_derivatives"), q, q1)
     for mine, theirs in zip(found, ORACLE["difference_derivatives"](model, q, q1), strict=True):
         assert np.abs(mine - theirs).max() < 1e-12
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_brackets_are_how_the_end_of_a_short_step_moves_with_its_start(convention):
+    """Of every joint, and of floating ones of which another frame is followed."""
+    u, v = np.random.default_rng(4).standard_normal((2, 6))
+    pose = Pose(((0.0, 0.6, -0.8), (0.0, 0.8, 0.6), (1.0, 0.0, 0.0)), (0.1, -0.3, 0.2))
+    made = [factory((0.0, 0.0, 1.0), convention) for factory in JOINTS.values()]
+    free = JOINTS["floating"]((0.0, 0.0, 1.0), "pinocchio")
+    for joint in (*made, *(ReframedBase(free, pose, first) for first in (True, False))):
+        x, s = SX.sym("x", joint.nv), SX.sym("s")
+        moved = jtimes(joint.integrate_derivatives(s * x)[0] @ v[: joint.nv], s, SX(1))
+        both = Function("both", [x, s], [joint.bracket(x, SX(v[: joint.nv])), -moved])(u[: joint.nv], 0)
+        assert np.abs(np.array(both[0]) - np.array(both[1])).max() < 1e-13
 
 
 @pytest.mark.parametrize("seed", range(3))

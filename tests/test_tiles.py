@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from graph_cases import header
-from product_cases import COLUMNS, INNER, ROWS, apart, example, narrow, paired, short, slanted
+from product_cases import COLUMNS, INNER, ROWS, apart, example, many_terms, narrow, paired, short, slanted, squares
 
 from codegen.emission import row_sums, tiles
 from codegen.emission.emit import Style
 from codegen.emission.kernels import emit_drafts
+from codegen.emission.long_sums import LongSum, starts
 from codegen.emission.spec import ProductKernel
 from codegen.emission.tiles import tiled, unread
 from codegen.ir.graph import Graph, Port, Value
@@ -55,26 +56,6 @@ def test_tiles_leave_out_rows_without_numbers() -> None:
     y = Port("y", (8, 8))
     (loops,) = tiled(WithProducts(graph, (MatrixProduct(y, "left", "right"),), (y,)))
     assert [loops.rows[start:end] for *_, start, end in loops.tiles] == [(0, 1, 2, 3), (4, 5, 6, 7)]
-
-
-@pytest.mark.parametrize("terms", [1, 40])
-def test_tables_of_tiles_have_whole_numbers_in_every_line(terms: int) -> None:
-    """Also where a tile has more of them than a line takes."""
-    (loops, *_) = tiled(example())
-    numbers = tuple((*tile[:2], *range(1000 + n, 1002 + n + terms)) for n, tile in enumerate(loops.tiles))
-    table = replace(loops, tiles=numbers).table
-    assert all(len(line) <= tiles.TABLE for line in table)
-    found = [int(number) for line in table for number in line.replace("{", "").replace("}", "").split(",") if number]
-    assert found == [number for tile in numbers for number in tile]
-
-
-@pytest.mark.parametrize(("more", "ends"), [(0, ("own[2]", "own[3]")), (80, ("7", "own[2]"))])
-def test_tables_of_long_tiles_have_no_ends_that_are_the_same_for_all(more: int, ends: tuple[str, str]) -> None:
-    (loops, *_) = tiled(example())
-    own = replace(loops, tiles=tuple((row, 0, 7, 8 + row, *[9] * more) for row in (0, 4)))
-    assert own.ends[0] == ends
-    assert own.ends[1:] == [("9", "9")] * (more // 2)
-    assert own.table == ["{0,0,8},{4,0,12},"] if more else ["{0,0,7,8}, {4,0,7,12},"]
 
 
 def test_rows_that_meet_the_one_so_far_below_or_above_their_place_are_a_loop() -> None:
@@ -150,6 +131,18 @@ def test_small_products_take_vectors_of_what_their_rows_meet() -> None:
         assert [*dict.fromkeys(own.column for own in loops.eights)] == [0, 1]
         met = rows * sum(right[:, at : at + 8].any(axis=1).sum() for at in (0, 1))
         assert sum(len(own.inner) * own.rows for own in loops.eights) == met
+
+
+def test_no_product_of_the_longest_functions_is_straight_line_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiles, "HUGE", 0)
+    monkeypatch.setattr(tiles, "LONG", 0)
+    monkeypatch.setattr(tiles, "LONGER", 0)
+    assert [bool(own.eights) for own in tiled(squares())] == [True, False]
+    monkeypatch.setattr(tiles, "LONGEST", 0)
+    for own in tiled(squares()):
+        assert isinstance(own, tiles.Tiles)
+        assert own.wide
+        assert [own.eights, own.vectors, own.numbers] == [(), (), ()]
 
 
 def test_vectors_reach_into_the_row_below() -> None:
@@ -229,3 +222,28 @@ def test_what_is_added_is_read_where_it_may_differ_from_zero(monkeypatch: pytest
 
 def _only(product: MatrixProduct) -> WithProducts:
     return replace(paired(), products=(product,), outputs=(product.port,))
+
+
+def test_loops_go_over_the_terms_of_long_sums() -> None:
+    """These have ends by rows and by columns, and read nothing but what lies between."""
+    function = many_terms()
+    y, z = tiled(function)
+    assert isinstance(y, LongSum)
+    assert isinstance(z, LongSum)
+    assert str(z).endswith("in 6 x 3 tiles of 4 x 8")
+    known, (first, _) = function.patterns(), function.products
+    assert isinstance(first, MatrixProduct)
+    for loops in (y, y.wide):
+        assert loops
+        for n, term in enumerate(first.terms):
+            left, right = term.factors(known, first.port.shape)
+            for top, own in zip(starts(21, 4), loops.down, strict=True):
+                assert not np.delete(left[top : top + 4], slice(*own[n]), axis=1).any()
+            for start, own in zip(starts(21, loops.width), loops.across, strict=True):
+                assert not np.delete(right[:, start : start + loops.width], slice(*own[n]), axis=0).any()
+    read = np.zeros((7, 21), bool)
+    for name, rows, columns in z.reads():
+        if name == "e":
+            read[np.ix_(rows, columns)] = True
+    assert read[known["e"]].all()
+    assert not read.all()

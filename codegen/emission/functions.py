@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 from codegen.ir.names import comment
@@ -49,7 +50,8 @@ class Function:
     """One C function: all before its brace, and its statements.
 
     If it is one of `many` statements, declarations share lines. If of `very_many`, the text is short: all statements
-    share lines, variables are not declared constant, and there are no spaces around =, + and -, and after commas.
+    share lines, which begin with a single space, variables are not declared constant, and there are no spaces around =,
+    + and -, and after commas.
     """
 
     head: str
@@ -62,6 +64,11 @@ class Function:
         """Its lines."""
         lines = tuple(_shared(self.statements)) if self.many else self.statements
         return tuple(_short(lines)) if self.very_many else lines
+
+    @property
+    def body(self) -> str:
+        """Its lines, indented."""
+        return indent("\n".join(self.lines), " " if self.very_many else "    ")
 
 
 def _shared(statements: tuple[str, ...]) -> Iterator[str]:

@@ -223,9 +223,10 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     head = f"{macro}_{'STATUS' if kernel.can_fail else 'FUNCTION'}({name})"
     status = next((a.name for a in given if a.port == STATUS), "")
     kept = places(kernel, style.lanes)
+    lengths = style.lengths.within(kernel.function.length) if isinstance(kernel, ProductKernel) else style.lengths
 
     def called(function: WithProducts) -> list[Body]:
-        return [*_called(name, header, function, language, style.lengths)]
+        return [*_called(name, header, function, language, lengths)]
 
     once = called(kernel.function) if isinstance(kernel, ProductKernel) else []
 
@@ -233,11 +234,11 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         kept_in = kept if own is kernel else places(own, style.lanes)
         if isinstance(own, ProductKernel):
             parts = once if own is kernel else called(own.function)
-            made = _products(header, own, program, head, given, language, style.lengths, kept_in, style.lanes, parts)
+            made = _products(header, own, program, head, given, language, lengths, kept_in, style.lanes, parts)
         else:
             apart = frozenset[str]() if program.packs else stored_apart(own, kept_in, given)
             rest = own.sections, (), apart, preset(given, own.outputs)
-            made = _functions(name, head, header, program, given, language, style.lengths, *rest)
+            made = _functions(name, head, header, program, given, language, lengths, *rest)
         return _returning(made, macro, status) if status else made
 
     if isinstance(kernel, LoopKernel):
@@ -314,7 +315,7 @@ def owners(header: Header, ports: Sequence[Port]) -> dict[tuple[int, int], Joint
 def _returning(body: Body, macro: str, status: str) -> Body:
     """The functions, of which the last ends by returning its status."""
     *inner, public = body.functions
-    last = Function(public.head, (*public.statements, f"{macro}_RETURN({status})"))
+    last = replace(public, statements=(*public.statements, f"{macro}_RETURN({status})"))
     return replace(body, functions=(*inner, last))
 
 
@@ -391,7 +392,8 @@ def _products(
         lines.append(str(call))
     public = f"{head}({', '.join(a.declaration for a in given)})"
     apart = tuple(own for body in called for own in body.functions)
-    whole = (*made.functions, *apart, *loops, Function(public, tuple(lines)))
+    last = Function(public, tuple(lines), very_many=lengths.readable == 0)
+    whole = (*made.functions, *apart, *loops, last)
     deepest = max(body.workspace for body in (made, *called))
     return Body(whole, (), deepest + arrays.size)
 

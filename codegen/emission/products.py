@@ -12,6 +12,7 @@ from codegen.emission.factors import Factorisation, Substitutions, scalar_words,
 from codegen.emission.functions import Argument, Call, Function
 from codegen.emission.gathers import gathered
 from codegen.emission.in_place import owners
+from codegen.emission.long_sums import LongSum
 from codegen.emission.masked_products import along, by_tiles
 from codegen.emission.row_sums import Spelling
 from codegen.emission.row_sums import lines as sums_in_rows
@@ -19,6 +20,7 @@ from codegen.emission.segments import Segments
 from codegen.emission.systems import Elimination
 from codegen.emission.text import render
 from codegen.emission.tiles import tiled, unread
+from codegen.emission.words import Words
 from codegen.ir.calls import GraphCall
 from codegen.ir.products import VECTOR
 
@@ -40,20 +42,6 @@ EIGHT = Spelling("P8", "(P8){0}", "P8_OF({})", "P8_AT({})")
 """The same where registers hold eight numbers."""
 
 SPELLED = {VECTOR: SMALL, 2 * VECTOR: EIGHT}
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """How C spells the sums of a tile: their type of `width` numbers, how these are set to zero, read and written."""
-
-    type: str
-    width: str
-    zero: str
-    read: str
-    write: str
-
-    def __str__(self) -> str:
-        return f"sums of {self.type}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,17 +191,21 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
     return _by_registers(loops, macro, zero, mirror)
 
 
-def _by_registers(loops: Tiles, macro: str, zero: str, mirror: str) -> tuple[str, ...]:
+def _by_registers(loops: Tiles | LongSum, macro: str, zero: str, mirror: str) -> tuple[str, ...]:
     """The ways of a product, by what registers hold: eight numbers, four or two, and any others."""
     columns = Words("COLUMNS", f"{macro}_ACROSS", "(COLUMNS){0}", f"{macro}_READ({{}})", f"{macro}_WRITE({{}})")
+    eights = Words("P8", "8", "(P8){0}", "P8_OF({})", "P8_AT({})")
     others = _lines(loops, "T", columns, mirror)
+    if isinstance(loops, LongSum):
+        assert loops.wide is not None, "there are wide ones of each"
+        first = _lines(loops.wide, "T", eights, mirror)
+        return *loops.tables, f"#if {macro}_P8", *first, "#else", *others, "#endif"
     copied = [line for line in [_mirrored(loops, mirror)] if line]
     ways = list[str]()
     if loops.eights:
         straight = sums_in_rows(loops.eights, loops.products, loops.stored, SPELLED)
         ways += [f"#if {macro}_P8", *straight, *copied]
     elif loops.wide:
-        eights = Words("P8", "8", "(P8){0}", "P8_OF({})", "P8_AT({})")
         ways += [f"#if {macro}_P8", *_lines(loops.wide, "T", eights, mirror)]
     if loops.vectors:
         straight = sums_in_rows(loops.vectors, loops.products, loops.stored, SPELLED)
@@ -232,20 +224,23 @@ def scalar(loops: Loops, real: str) -> tuple[str, ...]:
         return loops.lines(scalar_words(real))
     if isinstance(loops, Segments):
         return along(loops, real, "0", _mirrored(loops, ""))
-    return _lines(loops, real, Words(real, "1", "0", "{}", "{}"))
+    tables = loops.tables if isinstance(loops, LongSum) else ()
+    return *tables, *_lines(loops, real, Words(real, "1", "0", "{}", "{}"))
 
 
-def _lines(tiles: Tiles, real: str, words: Words, mirror: str = "") -> tuple[str, ...]:
-    lines = list[str]()
+def _lines(tiles: Tiles | LongSum, real: str, words: Words, mirror: str = "") -> tuple[str, ...]:
+    lines, copied = list[str](), [line for line in [_mirrored(tiles, mirror)] if line]
+    if isinstance(tiles, LongSum):
+        return *tiles.lines(real, words), *copied
     for own in (tiles, tiles.bare) if tiles.bare else (tiles,):
         added = [(p, tiles.stored[product.plus]) for p, product in enumerate(own.products) if product.plus]
         text = render("product.jinja", tiles=own, real=real, body=_tile(own, real, words), added=added)
         text = f"{{\n{text}\n}}" if tiles.bare else text
         lines += [line for line in text.splitlines() if line]
-    return *lines, *(line for line in [_mirrored(tiles, mirror)] if line)
+    return *lines, *copied
 
 
-def _mirrored(loops: Tiles | Segments, mirror: str) -> str:
+def _mirrored(loops: Tiles | LongSum | Segments, mirror: str) -> str:
     """A line that copies what is above the diagonal, if that is all that loops compute; by a function of this name."""
     size = loops.size[0]
     copy = f"for (int n = 0; n < {size}; ++n) for (int k = 0; k < n; ++k) to0[n*{size} + k] = to0[k*{size} + n];"

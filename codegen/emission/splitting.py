@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,6 +51,10 @@ class Lengths:
     def __str__(self) -> str:
         parts = f"parts of {self.part}, {self.turns} turns"
         return f"functions of up to {self.whole} statements, {parts}{'' if self.readable else ', short'}"
+
+    def within(self, length: int) -> Lengths:
+        """The same for functions that have so many statements together."""
+        return replace(self, readable=0) if length > self.readable else self
 
     def parts(self, spans: Sequence[tuple[int, int, int]], length: int) -> list[int]:
         """The cuts of a function (see `cuts`); none if it stays whole."""

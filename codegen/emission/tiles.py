@@ -18,6 +18,7 @@ import numpy as np
 from codegen.emission.copies import Copies
 from codegen.emission.factors import Factorisation, Substitutions, substitutions
 from codegen.emission.in_place import owners, rows_of_blocks
+from codegen.emission.long_sums import TABLE, LongSum, is_long, long_sum, starts
 from codegen.emission.row_sums import overwritten_late, row_sums
 from codegen.emission.segments import Segments, segmented
 from codegen.emission.splitting import HUGE
@@ -54,8 +55,11 @@ within a tenth of measured times.
 LONG, LONGER = 300, 2000
 """Cycles from which loops of wide tiles are worth their text, in functions that are not very long and in others."""
 
-TABLE = 112
-"""Columns of a table of tiles."""
+LONGEST = 60_000
+"""Statements of a function from which no product is straight-line code, to keep its text short.
+
+Of 31,000 statements, Hessians of Talos' `aba`, this took 13 percent more time; of 76,000, 2 percent.
+"""
 
 FEW = 1 / 32
 """The part of tiles to which something is added, up to which loops of their own are worth their text."""
@@ -106,30 +110,9 @@ class Tiles:
         return [term.steps(self.stored[term.left]) for term in self.products[0].terms]
 
     @property
-    def long(self) -> bool:
-        """Whether a tile takes more than a line."""
-        return max(len(",".join(map(str, own))) for own in self.tiles) > TABLE - len("{},")
-
-    @property
-    def varied(self) -> list[int]:
-        """The numbers of tiles that are in a table: of long ones none, but row and column, that all have in common."""
-        differ = [len({*own}) > 1 for own in zip(*self.tiles, strict=True)]
-        return [k for k, differs in enumerate(differ) if k < 2 or differs or not self.long]
-
-    @property
-    def ends(self) -> list[tuple[str, str]]:
-        """Where rows of right factors begin and end, in C, for each term."""
-        varied = {k: f"own[{n}]" for n, k in enumerate(self.varied)}
-        found = [varied.get(k, str(number)) for k, number in enumerate(self.tiles[0])][2:]
-        return [*zip(found[::2], found[1::2], strict=True)]
-
-    @property
     def table(self) -> list[str]:
         """The tiles as lines of C, which end between words."""
-        varied, between = self.varied, ", " if self.long else ","
-        rows = (f"{{{between.join(str(own[k]) for k in varied)}}}," for own in self.tiles)
-        lines = wrap(" ".join(rows), TABLE)
-        return [line.replace(", ", ",") for line in lines] if self.long else lines
+        return wrap(" ".join(f"{{{','.join(map(str, own))}}}," for own in self.tiles), TABLE)
 
     @property
     def cycles(self) -> float:
@@ -200,14 +183,14 @@ def _read(
         yield own.plus, down, [column for column in across if column < own.port.shape[1]]
 
 
-AnyLoops = Tiles | Segments | Copies | Elimination | Factorisation | Substitutions
+AnyLoops = Tiles | LongSum | Segments | Copies | Elimination | Factorisation | Substitutions
 
 
 def tiled(function: WithProducts) -> tuple[AnyLoops, ...]:
     """The loops of all products, in an order in which each comes after those that it takes."""
-    known, long = function.patterns(), function.length > HUGE
+    known, length = function.patterns(), function.length
     together = (products for products in _together(function) if not isinstance(products[0], GraphCall))
-    loops = tuple(_loops(products, known, long) for products in together)
+    loops = tuple(_loops(products, known, length) for products in together)
     idle = _unread(function, loops, [own.port for own in function.products if isinstance(own, MatrixProduct)])
     return tuple(own.without(idle) if isinstance(own, Tiles) else own for own in loops)
 
@@ -245,8 +228,12 @@ def _unread(function: WithProducts, loops: Sequence[AnyLoops], ports: Sequence[P
     return found
 
 
-def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long: bool) -> AnyLoops:
-    """The loops of products that go together; none becomes straight-line code of a function that is `long` anyway."""
+def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], length: int) -> AnyLoops:
+    """The loops of products that go together, in a function of so many statements.
+
+    None becomes straight-line code of small vectors where these are many, nor of others where they are more.
+    """
+    long, longest = length > HUGE, length > LONGEST
     if isinstance(products[0], CopiedMatrix):
         return Copies(products[0], tuple(known[name].shape for name in products[0].takes))
     if isinstance(products[0], SolvedSystem):
@@ -257,8 +244,11 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
         return substitutions(products[0], known)
     masked = tuple(product for product in products if isinstance(product, MaskedMatrixProduct))
     if masked:
-        return segmented(masked, known)
+        made = segmented(masked, known)
+        return replace(made, wide=()) if longest else made
     plain = tuple(product for product in products if isinstance(product, MatrixProduct))
+    if is_long(plain[0]):
+        return replace(long_sum(plain[0], known, VECTOR), wide=long_sum(plain[0], known, 2 * VECTOR))
     factors, least = [], LONGER if long else LONG
     for terms in zip(*(product.terms for product in plain), strict=True):
         both = [term.factors(known, plain[0].port.shape) for term in terms]
@@ -269,7 +259,7 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
         blocks, long = {block: rows_of_blocks(factors[0][0], block) for block in BLOCKS}, True
     else:
         sizes = sorted({min(block, height) for block in BLOCKS}, reverse=True)
-        blocks = {block: _starts(height, block) for block in sizes}
+        blocks = {block: starts(height, block) for block in sizes}
 
     adds = np.any(
         [known[own.plus][:, :width] if own.plus else np.zeros((height, width), bool) for own in plain], axis=0
@@ -282,7 +272,7 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], long:
 
     tiles, vectors = best(VECTOR), () if long else row_sums(plain, known, VECTOR)
     wide = None if vectors or width < 2 * VECTOR or tiles.cycles < least else best(2 * VECTOR)
-    some = plain[0].symmetric or overwritten_late(plain[0], known)  # others meet more in as many rows
+    some = not longest and (plain[0].symmetric or overwritten_late(plain[0], known))  # others meet more in as many rows
     eights = row_sums(plain, known, 2 * VECTOR) if (vectors and width > VECTOR) or (wide and some) else ()
     return replace(
         tiles,
@@ -319,6 +309,7 @@ def _alike(first: AnyProduct, second: AnyProduct) -> bool:
         return product.port.shape, product.onto, *((term.left, term.transposed) for term in product.terms)
 
     apart = isinstance(first, GraphCall) or isinstance(second, GraphCall)
+    apart |= isinstance(first, MatrixProduct) and is_long(first)
     return not apart and way(first) == way(second) and not (first.symmetric or second.symmetric)
 
 
@@ -327,7 +318,7 @@ def _tiles(
     factors: Sequence[tuple[Pattern, Pattern]],
     stored: Mapping[str, int],
     block: int,
-    starts: Sequence[int],
+    tops: Sequence[int],
     many: int,
 ) -> Tiles:
     """The loops of products of matrices that may differ from zero there, term by term.
@@ -340,8 +331,8 @@ def _tiles(
     tiles, rows, known = [], list[int](), dict[tuple[int, ...], int]()
     padded = all(stored[term.right] % TILE == 0 for own in products for term in own.terms)
     lead = 0 if onto or padded else _lead(factors, width, columns)
-    for column in (*range(0, lead, columns), *(lead + start for start in _starts(width - lead, columns))):
-        for row in starts:
+    for column in (*range(0, lead, columns), *(lead + start for start in starts(width - lead, columns))):
+        for row in tops:
             if products[0].symmetric and row > column + columns - 1:
                 continue
             tile = [row, column]
@@ -362,7 +353,7 @@ def _lead(factors: Sequence[tuple[Pattern, Pattern]], width: int, columns: int) 
     """Where tiles of products begin: at the first column that may differ from zero, if fewer have products then."""
     used = np.flatnonzero(np.any([right.any(axis=0) for _, right in factors], axis=0))
     first = min(int(used[0]), width - columns) if len(used) else 0
-    fewer = len(_starts(width - first, columns)) < len(_starts(width, columns)) - first // columns
+    fewer = len(starts(width - first, columns)) < len(starts(width, columns)) - first // columns
     return first if fewer else 0
 
 
@@ -380,8 +371,3 @@ def _parted(tiles: Tiles, adds: Pattern) -> Tiles:
         return tiles
     plain = tuple(replace(product, plus="") for product in tiles.products)
     return replace(tiles, tiles=tuple(own), bare=replace(tiles, products=plain, tiles=tuple(bare)))
-
-
-def _starts(size: int, step: int) -> tuple[int, ...]:
-    """Where tiles begin, the last of which may overlap the one before."""
-    return tuple(min(start, size - step) for start in range(0, size, step))

@@ -82,6 +82,10 @@ class Floating:
             step = so3_jacobian_inverse(turn) @ (quaternion.matrix(start).T @ step)
         return vertcat(step, turn)
 
+    def bracket(self, u: SX, v: SX) -> SX:
+        linear = cross(u[3:], v[:3]) + cross(u[:3], v[3:]) if self.convention == "pinocchio" else zeros(3)
+        return vertcat(linear, cross(u[3:], v[3:]))
+
     def integrate_derivatives(self, dv: SX) -> tuple[SX, SX]:
         v, w = dv[:3], dv[3:]
         R, J = so3_exp(w), so3_jacobian(w)

@@ -85,6 +85,11 @@ class Planar:
         det = J[0, 0] * J[0, 0] + J[1, 0] * J[1, 0]
         return vertcat(J.T @ local / det, dq[2])
 
+    def bracket(self, u: SX, v: SX) -> SX:
+        if self.convention == "mujoco":
+            return zeros(3)
+        return vertcat(v[2] * _across(u[:2]) - u[2] * _across(v[:2]), SX(1, 1))
+
     def integrate_derivatives(self, dv: SX) -> tuple[SX, SX]:
         if self.convention == "mujoco":
             return SX.eye(3), SX.eye(3)

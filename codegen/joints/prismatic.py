@@ -55,6 +55,9 @@ class Prismatic:
     def difference(self, q0: SX, q1: SX) -> SX:
         return q1 - q0
 
+    def bracket(self, u: SX, v: SX) -> SX:
+        return zeros(1)
+
     def integrate_derivatives(self, dv: SX) -> tuple[SX, SX]:
         return SX.eye(1), SX.eye(1)
 

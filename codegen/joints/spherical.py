@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from casadi import SX
+from casadi import SX, cross
 
 from codegen.spatial import Rotation, Step, quaternion, so3_exp, so3_jacobian, so3_jacobian_inverse, zeros
 
@@ -54,6 +54,9 @@ class Spherical:
     def difference(self, q0: SX, q1: SX) -> SX:
         start, end = quaternion.xyzw(q0, self.convention), quaternion.xyzw(q1, self.convention)
         return quaternion.log(quaternion.product(quaternion.conjugate(start), end))
+
+    def bracket(self, u: SX, v: SX) -> SX:
+        return cross(u, v)
 
     def integrate_derivatives(self, dv: SX) -> tuple[SX, SX]:
         return so3_exp(dv).T, so3_jacobian(dv).T

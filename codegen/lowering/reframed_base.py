@@ -9,7 +9,7 @@ import numpy as np
 from casadi import SX
 
 from codegen.geometry import Pose
-from codegen.spatial import Transform, constant, cross3, placement_steps
+from codegen.spatial import Transform, constant, cross3, motion_cross, placement_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +55,10 @@ class ReframedBase:
 
     def difference(self, q0: SX, q1: SX) -> SX:
         return self.motion(q0, self.joint.difference(q0, q1))
+
+    def bracket(self, u: SX, v: SX) -> SX:
+        S = self.subspace(u)
+        return S.T @ motion_cross(S @ u, S @ v)
 
     def integrate_derivatives(self, dv: SX) -> tuple[SX, SX]:
         return self._own(self.joint.integrate_derivatives, dv)

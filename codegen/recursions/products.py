@@ -15,6 +15,9 @@ from codegen.recursions.systems import Factored, Solved, Substituted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+MANY = 20_000
+"""Multiplications from which loops compute the product of matrices that straight-line code makes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Product:
@@ -288,13 +291,19 @@ def combined(pairs: Sequence[tuple[Result, Result]]) -> Result:
         return replace(shared, right=combined(inner), plus=combined(plus) if plus else None, symmetric=False)
     total: Result | None = None
     for x, right in pairs:
-        if isinstance(x, SX) and isinstance(right, SX):
+        if isinstance(x, SX) and isinstance(right, SX) and is_small(x, right):
             total = x @ right if total is None else added(total, x @ right)
     for x, right in pairs:
-        if not (isinstance(x, SX) and isinstance(right, SX)):
+        if not (isinstance(x, SX) and isinstance(right, SX) and is_small(x, right)):
             total = Product(x, right, total)
     assert total is not None, "there are pairs"
     return total
+
+
+def is_small(left: SX, right: SX) -> bool:
+    """Whether the product of two matrices takes few multiplications."""
+    columns, rows = left.sparsity().colind(), right.sparsity().row()
+    return bool(sum(columns[row + 1] - columns[row] for row in rows) < MANY)
 
 
 def _shares(matrix: Result, other: Product) -> bool:

@@ -14,7 +14,7 @@ from codegen.spatial import mirrored
 from codegen.tracing import chained_products
 from codegen.tracing.arguments import columns, is_configuration, tangent_maps
 from codegen.tracing.blocks import plain_of
-from codegen.tracing.chained import Rooted, chain
+from codegen.tracing.chained import Rooted, chain, is_raw
 from codegen.tracing.tangents import tangents
 from codegen.tracing.trace import symbols_of
 
@@ -77,6 +77,7 @@ def _named(own: Expressions, results: Sequence[Result]) -> Mapping[str, SX]:
 
 def _ends(task: Task, own: Expressions, made: Chain | Rooted) -> tuple[SX, SX]:
     """T of the configuration that a step gives, and what makes tangents of changes of its arguments."""
-    starts = ((is_configuration(name), x) for name, x in own.inputs.items())
+    raw, end = is_raw(task), made.results[0]
+    starts = ((is_configuration(name) and not raw, x) for name, x in own.inputs.items())
     E = diagcat(*(tangent_maps(task.model, x)[1] if moves else jacobian(vec(x.T), vec(x)) for moves, x in starts))
-    return tangents(task.model, {}, made.results[0])[0], E
+    return SX.eye(end.size1()) if raw else tangents(task.model, {}, end)[0], E

@@ -37,7 +37,7 @@ from codegen.recursions.iteration import Iteration
 from codegen.recursions.products import Result
 from codegen.spatial import eliminated
 from codegen.tracing.curvature import of_results
-from codegen.tracing.differential import differential, moves
+from codegen.tracing.differential import differential, moves, raw
 from codegen.tracing.implicit import LINEARISED
 from codegen.tracing.trace import called, composed, part_of, results_of, results_or_products, shaped, symbols_of
 
@@ -57,10 +57,11 @@ JACOBIANS = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Symbols of an argument, or of what a part gives."""
+    """Symbols of an argument, or of what a part gives; configurations are `raw` where they have no tangents."""
 
     port: Port
     symbol: SX
+    raw: bool = False
 
     def size(self, nv: int) -> int:
         """How many tangents it has."""
@@ -68,8 +69,8 @@ class Place:
 
     @property
     def moves(self) -> bool:
-        """Whether it is a configuration."""
-        return moves(self.port.name)
+        """Whether it is a configuration with tangents."""
+        return moves(self.port.name) and not self.raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,8 @@ class Link:
 
     def differential(self, symbols: list[SX]) -> Differential:
         """Derivatives of what it gives by symbols of what it takes."""
-        own, wanted = differential(self.part, symbols), {place.port.name for place in self.gives}
+        own = (raw if is_raw(self.part) else differential)(self.part, symbols)
+        wanted = {place.port.name for place in self.gives}
         rows = [port.name in wanted for port in self.part.signature[1] for _ in range(port.size)]
         return own if all(rows) else own.only([n for n, own in enumerate(rows) if own])
 
@@ -122,13 +124,14 @@ class Link:
         part, ports, nv = self.part, self.part.signature[0], self.part.model.nv
         made = dict[str, Result]()
         solves = part.entry.group != "constrained" or self.differential(symbols).program.solutions
+        along = solves and not is_raw(part)
         only_a = loops and [place.port.name for place in self.gives] == ["a"]
         ways = [f"{part.algorithm}_{way}" for way in (*["linearised"] * only_a, "derivatives")]
-        if solves and (name := next((way for way in ways if way in KNOWN), "")):
+        if along and (name := next((way for way in ways if way in KNOWN), "")):
             own = replace(part, algorithm=name, small_vectors=loops)
             names = [port.name for port in own.signature[1]]
             made = dict(zip(names, results_or_products(own, symbols, loops=loops, parts=parts), strict=True))
-        columns, sizes = list[list[Result]](), [Place(port, x).size(nv) for port, x in zip(ports, symbols, strict=True)]
+        columns, sizes = list[list[Result]](), [own.size(nv) for own in places_of(part, ports, symbols)]
         tops = [0, *accumulate(place.size(nv) for place in self.gives)]
         for n, port in enumerate(ports):
             pairs = [(place.port.name, port.name) for place in self.gives]
@@ -332,9 +335,19 @@ def is_same(symbol: SX, x: SX) -> bool:
     return bool(symbol.shape == x.shape and is_equal(symbol, x))
 
 
+def is_raw(task: Task) -> bool:
+    """Whether derivatives are by raw positions, where loops allow fewer tangents than the function has arguments."""
+    return not all(loop.explicit for loop in task.model.loops)
+
+
+def places_of(task: Task, ports: Sequence[Port], symbols: Sequence[SX]) -> tuple[Place, ...]:
+    """Those of ports with these symbols."""
+    return tuple(Place(port, x, is_raw(task)) for port, x in zip(ports, symbols, strict=True))
+
+
 def is_chain(task: Task) -> bool:
     """Whether a task's function is a composition of parts whose derivatives are along tangents."""
-    return isinstance(task.entry.run, Composition) and all(loop.explicit for loop in task.model.loops)
+    return isinstance(task.entry.run, Composition) and not is_raw(task)
 
 
 def chain(task: Task, symbols: list[SX]) -> Chain | Rooted:
@@ -352,14 +365,15 @@ def chain(task: Task, symbols: list[SX]) -> Chain | Rooted:
             """Symbols of the results."""
             ports, made = part.signature
             takes = [vec(SX(arguments[p.name]).T) if p.name in arguments else given[p.name] for p in ports]
-            links.append(Link(part, tuple(takes), tuple(Place(port, SX.sym(port.name, port.size)) for port in made)))
+            gives = places_of(part, made, [SX.sym(port.name, port.size) for port in made])
+            links.append(Link(part, tuple(takes), gives))
             known = {place.port.name: place.symbol for place in links[-1].gives}
             columns = (known.get(port.name, SX.sym(port.name, port.size)) for port in whole.signature[1])
             return tuple(shaped(x, port.shape) for x, port in zip(columns, whole.signature[1], strict=True))
 
         return call
 
-    places = tuple(Place(port, x) for port, x in zip(task.signature[0], symbols, strict=True))
+    places = places_of(task, task.signature[0], symbols)
     results = composed(task, symbols, recorded)
     if not isinstance(results, Iteration):
         return Chain(task.model.nv, places, needed(links, results), results)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from casadi import SX, densify, vertcat, vertsplit
 
 from codegen.recursions.composition import INLINE
-from codegen.recursions.products import Product, Result, combined, summed, transposed, transposes
+from codegen.recursions.products import Product, Result, combined, is_small, summed, transposed, transposes
 from codegen.recursions.scaling import negated, scaled
 from codegen.recursions.systems import Solved
 from codegen.tracing.blocks import plain_of, vanishes
@@ -228,10 +228,11 @@ def _symmetric(pairs: Pairs, n: int) -> Result:
 
 def _added(pairs: Pairs, found: Result, *, symmetric: bool = False) -> Result:
     """A matrix and all A' B."""
-    plain = [A.T @ B for A, B in pairs if isinstance(A, SX) and isinstance(B, SX)]
+    plain = [A.T @ B for A, B in pairs if isinstance(A, SX) and isinstance(B, SX) and is_small(A.T, B)]
     found = summed(found, sum(plain, SX(*found.shape)))
     for A, B in pairs:
-        if not (vanishes(A) or vanishes(B) or (isinstance(A, SX) and isinstance(B, SX))):
+        small = isinstance(A, SX) and isinstance(B, SX) and is_small(A.T, B)
+        if not (vanishes(A) or vanishes(B) or small):
             found = Product(A, B, found, transposed=True, symmetric=symmetric)
     return found
 

@@ -217,7 +217,7 @@ def of_results(
     if inputs == ("q", "v", "tau") and own.program.solutions and holds_still(task):
         return of_held_accelerations(task, own, arguments, weights, J)
     # tangents that loops allow are fewer than coordinates, along all of which `hessian` differentiates
-    closed = not all(loop.explicit for loop in task.model.loops)
+    closed = own.inwards.size1() > own.inwards.size2() and not all(loop.explicit for loop in task.model.loops)
     changes = J if own.program.solutions else None
     return own.vjp(weights), own.hvp(weights, SX.eye(own.inwards.size2())) if closed else own.hessian(weights, changes)
 

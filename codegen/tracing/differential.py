@@ -71,6 +71,12 @@ def differential(task: Task, arguments: list[SX]) -> Differential:
     return Differential(program, diagcat(*inwards), diagcat(*outwards))
 
 
+def raw(task: Task, arguments: list[SX]) -> Differential:
+    """The same by the elements of configurations themselves."""
+    program = program_of(task, arguments)
+    return Differential(program, SX.eye(program.x.size1()), SX.eye(program.y.size1()))
+
+
 def split(column: SX, ports: Sequence[Port]) -> list[SX]:
     """The parts of a column that belong to these ports."""
     return list(vertsplit(column, [0, *accumulate(port.size for port in ports)]))

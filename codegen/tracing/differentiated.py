@@ -48,7 +48,7 @@ from codegen.tracing import along_chains
 from codegen.tracing.arguments import columns, matrix, results, tangent_maps
 from codegen.tracing.blocks import Blocks, divided, patterned, plain, plain_of, spans, split, whole
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.chained import JACOBIANS, chain, is_chain, is_same
+from codegen.tracing.chained import JACOBIANS, chain, is_same
 from codegen.tracing.congruence import Results, both_ways, congruence, moved_to, with_plain
 from codegen.tracing.curvature import MOVED, Pairs, of_equations, of_joint_forces, of_motion, second_derivatives
 from codegen.tracing.expressed import Expressions
@@ -112,7 +112,7 @@ def derivatives(task: Task, inputs: dict[str, SX]) -> tuple[Expressions, Derivat
     """The same of these symbols."""
     made = results(task, inputs)
     own = Expressions(inputs, dict(zip(made, entries(tuple(made.values())), strict=True)))
-    if not derivable(task):
+    if task.tier == "published":
         return own, Explicit(task, own)
     symbols = symbols_of(task.signature[0])
     program = program_of(task, symbols)
@@ -342,12 +342,13 @@ class Implicit:
     def chained(self) -> bool:
         """Whether results are made of several solutions, or of the root of an equation: along a chain of parts."""
         solutions = self.program.solutions
-        return is_chain(self.task) and (len(solutions) > 1 or any(isinstance(own, Root) for own in solutions))
+        several = len(solutions) > 1 or any(isinstance(own, Root) for own in solutions)
+        return several and isinstance(self.task.entry.run, Composition)
 
     def dynamics(self) -> Implicit | None:
         """The one solution that results are made of, where that takes arguments as they are, with its derivatives."""
         task, inputs = self.task, self.own.inputs
-        if not is_chain(task):
+        if not isinstance(task.entry.run, Composition):
             return self
         if self.chained:
             return None

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
-from casadi import SX, densify, dot, gradient, hessian, horzcat, jtimes, substitute, vec, vertcat
+from casadi import SX, densify, dot, gradient, hessian, horzcat, jacobian, jtimes, substitute, vec, vertcat
 
 from codegen.algorithms.constrained_derivatives import contact_terms, equations
 from codegen.algorithms.rnea import rnea
@@ -115,8 +115,10 @@ class Program:
         return found
 
     def forward(self, dx: SX) -> SX:
-        """dy along dx."""
-        return self.solved(jtimes(self.y, self.moved, self.along(dx)))
+        """dy along dx, of one column or more."""
+        along = self.along(dx)
+        one = along.size2() == 1
+        return self.solved(jtimes(self.y, self.moved, along) if one else jacobian(self.y, self.moved) @ along)
 
     def reverse(self, weights: SX) -> SX:
         """The gradient of weights' y by x."""

@@ -36,5 +36,6 @@ CHILD_MEMORY = 4 * 2**30  # bytes
 CHILD_SECONDS = 60
 
 # derivatives
+MOST_BY_AD = 3_000_000  # operations of a Hessian by AD, of which expressions would fill gigabytes
 MOST_SLOPES = 1_000_000  # results times arguments of a function of which solvers get the Jacobian
 MOST_SECONDS = 300_000  # elements of the second derivatives of all results

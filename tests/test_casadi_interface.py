@@ -387,6 +387,16 @@ def test_jacobians_are_not_too_large(tmp_path, monkeypatch):
     codegen.generate(loaded(ARM), ("aba",), tmp_path, interfaces=("casadi",), derivative_order=0)
 
 
+def test_hessians_by_differentiation_are_not_too_long(tmp_path, monkeypatch):
+    """As that of Talos' `pv` on all tips, which would fill a machine's memory. Others are not as long."""
+    monkeypatch.setattr("codegen.tracing.expressed.MOST_BY_AD", 10)
+    with pytest.raises(RobotError, match=r"the Hessian of crba would be about [\d,]+ operations of straight-line code"):
+        codegen.generate(loaded(ARM), ("crba",), tmp_path, interfaces=("casadi",))
+    assert not list(tmp_path.iterdir())
+    codegen.generate(loaded(ARM), ("rnea",), tmp_path, interfaces=("casadi",))
+    codegen.generate(loaded(ARM), ("crba",), tmp_path, interfaces=("casadi",), derivative_order=1)
+
+
 def test_derivatives_have_none_by_default(tmp_path):
     """Which would be long: CasADi gets the value alone, others what they get of any function."""
     for order, starts in ((None, {""}), (1, {"", "jac_", "fwd1_", "adj1_"})):

@@ -95,6 +95,8 @@ def exported(
         task.check_second()
     with undisturbed(), doing(f"{task.algorithm} of {task.model.name} for CasADi"):
         (own, found), made = differentiated(task), list[Exported]()
+        if derivatives > 1:
+            found.check_second()
         whole = {f"adj_{name}": pattern_of(x) for name, x in own.inputs.items()}
         starts = [start for start, order in ORDERS.items() if order <= derivatives and start in only]
         if any("jac_" in start for start in starts):

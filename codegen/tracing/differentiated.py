@@ -51,7 +51,7 @@ from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.chained import JACOBIANS, chain, is_same
 from codegen.tracing.congruence import Results, both_ways, congruence, moved_to, with_plain
 from codegen.tracing.curvature import MOVED, Pairs, of_equations, of_joint_forces, of_motion, second_derivatives
-from codegen.tracing.expressed import Expressions
+from codegen.tracing.expressed import Expressions, check_length
 from codegen.tracing.implicit import FORWARD, Root, contacts_only, contracted, program_of, wanted_only
 from codegen.tracing.kinematics import jacobians
 from codegen.tracing.task import parameter_name
@@ -87,9 +87,9 @@ class Curved(NamedTuple):
 class Derivatives(Protocol):
     """Derivatives of y (m) by x (n): dy/dx, dy/dx dx, (dy/dx)' w, and the Hessian of w' y at constant w.
 
-    What comes together shares what it can. Who keeps blocks as they are may have them by `loops` over columns, which
-    take more operations entry by entry, and of `parts` that C calls, as is all that is `linearised`. Products with one
-    vector are made of parts if it is `reaching` roots by these.
+    What comes together shares what it can. `check_second` tells where there are no Hessians. Who keeps blocks as they
+    are may have them by `loops` over columns, which take more operations entry by entry, and of `parts` that C calls.
+    All that is `linearised` is made so. Products with one vector are made of parts if it is `reaching` roots by these.
     """
 
     def value(self, parts: Parts) -> Mapping[str, SX]: ...
@@ -98,6 +98,7 @@ class Derivatives(Protocol):
     def forward(self, dx: SX) -> SX: ...
     def adjoint(self, w: SX) -> SX: ...
     def reaching(self, parts: Parts) -> Derivatives: ...
+    def check_second(self) -> None: ...
     def hessian(self, w: SX, *, loops: bool = False, parts: Parts = INLINE) -> Blocks: ...
     def curved(self, w: SX, *, loops: bool = False, parts: Parts = INLINE) -> Curved: ...
 
@@ -214,6 +215,7 @@ class Explicit:
 
     def hessian(self, w: SX, *, loops: bool = False, parts: Parts = INLINE) -> Blocks:
         """The second derivative of w' y (n x n)."""
+        self.check_second()
         own = self.own
         found = second_derivatives(dot(w, own.y), own.inputs, self.known(w, loops=loops))
         blocks = {pair: plain(x) if isinstance(x, SX) else whole(x) for pair, x in found.items()}
@@ -224,6 +226,11 @@ class Explicit:
         """Results, dy/dx and the second derivative."""
         known = recursion(self.task, self.own, loops=loops, curved=True)
         return Curved(self.own.outputs, assembled(self.own, known), self.hessian(w, loops=loops))
+
+    def check_second(self) -> None:
+        """RobotError where the Hessian would be more straight-line code than any compiler takes."""
+        if self.task.algorithm not in ("rnea", *MOVED):
+            check_length(self.task, self.own)
 
     def known(self, w: SX, *, loops: bool) -> Pairs:
         """Those among them that recursions give."""
@@ -315,13 +322,17 @@ class Implicit:
             return self
         return replace(self, program=self.program.reaching(along_chains.root(self.task, self.own, parts)))
 
+    def check_second(self) -> None:
+        """RobotError where derivatives are known that have none of their own."""
+        self.task.check_second()
+
     def hessian(self, w: SX, *, loops: bool = False, parts: Parts = INLINE) -> Blocks:
         """The second derivative of w' y (n x n), by that of the equations at constant multipliers."""
         return self.curved(w, loops=loops, parts=parts).H
 
     def curved(self, w: SX, *, loops: bool = False, parts: Parts = INLINE) -> Curved:
         """Results, dy/dx and the second derivative."""
-        self.task.check_second()
+        self.check_second()
         dynamics = self.dynamics()
         if dynamics is not None:
             known = dynamics.jacobian(loops=loops)

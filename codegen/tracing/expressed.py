@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from casadi import SX, vec, vertcat
+from casadi import SX, Function, vec, vertcat
+
+from codegen.errors import RobotError
+from codegen.limits import MOST_BY_AD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from codegen.tracing.task import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +40,13 @@ class Expressions:
 def column(parts: Iterable[SX]) -> SX:
     """Matrices in one column, each by its columns."""
     return vertcat(*[vec(part) for part in parts])
+
+
+def check_length(task: Task, own: Expressions) -> None:
+    """RobotError where a Hessian by AD of these would be more straight-line code than any compiler takes."""
+    length = Function("y", [own.x], [own.y], {"live_variables": False}).n_instructions() * own.x.size1()
+    if length > MOST_BY_AD:
+        raise RobotError(
+            f"{task.model.name}: the Hessian of {task.algorithm} would be about {length:,} operations of "
+            "straight-line code; ask solvers' functions for a derivative order of 1, or for fewer contacts"
+        )

@@ -15,7 +15,9 @@ from codegen.emission.emit import emit_source
 from codegen.interfaces.casadi_functions import exported
 from codegen.ir.counted import counted
 from codegen.ir.products import WithProducts
+from codegen.recursions.composition import INLINE
 from codegen.task.header import header
+from codegen.tracing import along_chains
 from codegen.tracing.blocks import joined, spans
 from codegen.tracing.congruence import both_ways
 from codegen.tracing.differentiated import Explicit, Implicit, differentiated
@@ -234,6 +236,49 @@ def test_compiled_jacobians_of_humanoids(algorithm):
     rows = [blocks[k : k + len(x)] for k in range(0, len(blocks), len(x))]
     moved = [sum((J @ d for J, d in zip(row, dx, strict=True)), ca.DM(0)) for row in rows]
     assert worst(moved, f.forward(1).call([*x, *y, *dx])) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("robot", "algorithm", "contacts"),
+    [
+        ("pinocchio spherical revolute", "step_implicit_midpoint", ()),
+        ("chain:3", "pv_step_implicit_midpoint", ("link2:x,y:kp=20:kd=5",)),
+    ],
+)
+def test_vectors_go_through_implicit_steps_link_by_link(robot, algorithm, contacts):
+    """Several at once, as through derivatives of the solution."""
+    asked = task(loaded(robot), algorithm, contacts=contacts or None)
+    own, found = differentiated(asked)
+    w, dx = ca.SX.sym("w", own.y.size1(), 3), ca.SX.sym("dx", own.x.size1(), 3)
+    mine = along_chains.pushed(asked, own, dx, INLINE), along_chains.pulled(asked, own, w, INLINE)
+    both = ca.Function("both", [own.x, w, dx], [*mine, found.forward(dx), found.adjoint(w)])
+    rng = np.random.default_rng(8)
+    x = rng.uniform(0.5, 1.0, own.x.shape)
+    x[spans(own.inputs)["dt"]] = 0.01
+    made = both(x, rng.standard_normal(w.shape), rng.standard_normal(dx.shape))
+    assert worst(made[:2], made[2:]) < NEAR
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("algorithm", "contacts"),
+    [("step_implicit_midpoint", ()), ("pv_step_implicit_midpoint", ("left_sole_link", "right_sole_link"))],
+)
+def test_compiled_products_of_implicit_steps_of_humanoids(algorithm, contacts):
+    """Both ways, against the Jacobian."""
+    talos = codegen.load("talos")
+    held = [talos.contact(name, 6) for name in contacts] or None
+    f = codegen.to_casadi(talos, algorithm, contacts=held, derivatives=1)
+    x, rng = arguments(f, talos), np.random.default_rng(7)
+    x[3] = np.full((1, 1), 1e-3)  # three steps of Newton's method settle
+    y = f.call(x)
+    dx, w = ([rng.standard_normal(part.shape) for part in own] for own in (x, y))
+    blocks = f.jacobian().call([*x, *y])
+    rows = [blocks[k : k + len(x)] for k in range(0, len(blocks), len(x))]
+    moved = [sum((J @ d for J, d in zip(row, dx, strict=True)), ca.DM(0)) for row in rows]
+    assert worst(moved, f.forward(1).call([*x, *y, *dx])) < 1e-9
+    slopes = [sum((J.T @ u for J, u in zip(column, w, strict=True)), ca.DM(0)) for column in zip(*rows, strict=True)]
+    assert worst(slopes, f.reverse(1).call([*x, *y, *w])) < 1e-9
 
 
 @pytest.mark.thorough

@@ -126,9 +126,10 @@ def test_those_of_robots_with_loops_stay_below_it(robot: str, name: str, order: 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("start", ["", "fwd1_", "adj1_", "adj4_"])
-def test_products_of_derivatives_stay_below_it(start: str) -> None:
-    """Of Talos' implicit steps, whose Newton's method is made of C functions and loops."""
-    asked = task(codegen.load("talos"), "step_implicit_midpoint")
+@pytest.mark.parametrize("name", ["step_implicit_midpoint", "pv_step_implicit_midpoint"])
+def test_products_of_derivatives_stay_below_it(name: str, start: str) -> None:
+    """Of Talos' implicit steps, whose Newton's method is made of C functions and loops; with contacts on two soles."""
+    asked = task(codegen.load("talos"), name, contacts=HELD["talos"] if name.startswith("pv") else None)
     (*_, own) = exported(asked, 1, ("", start))
     artifact = emit_artifact(header(asked.model, "talos", (asked,)), own.kernel, Style())
     assert max(len(text) for _, text in artifact.files) < MOST

@@ -235,7 +235,8 @@ def _products(
     start: str, product: Callable[[SX], SX], seeds: Mapping[str, SX], like: Mapping[str, SX], times: int
 ) -> dict[str, SX]:
     """A product of derivatives by each direction of seeds, as matrices of these shapes side by side."""
-    made = [_parts(start, product(column(_one(seeds, k, times))), like) for k in range(times)]
+    found = product(horzcat(*[column(_one(seeds, k, times)) for k in range(times)]))
+    made = [_parts(start, found[:, k], like) for k in range(times)]
     return {name: horzcat(*(parts[name] for parts in made)) for name in made[0]}
 
 

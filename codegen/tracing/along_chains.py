@@ -5,9 +5,10 @@ Chains move along tangents of configurations. These turn with positions at both 
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from casadi import SX, densify, diagcat, jacobian, substitute, vec, vertcat
+from casadi import SX, densify, diagcat, jacobian, reshape, substitute, vec, vertcat, vertsplit
 
 from codegen.recursions.products import summed
 from codegen.spatial import mirrored
@@ -15,6 +16,7 @@ from codegen.tracing import chained_products
 from codegen.tracing.arguments import columns, is_configuration, tangent_maps
 from codegen.tracing.blocks import plain_of
 from codegen.tracing.chained import Rooted, chain, is_raw
+from codegen.tracing.rooted_products import at_root
 from codegen.tracing.tangents import tangents
 from codegen.tracing.trace import symbols_of
 
@@ -60,6 +62,28 @@ def curved(
     bent = substitute(jacobian(E.T @ constant, own.x), constant, densify(plain_of(slope)))
     second = mirrored(second + bent) if isinstance(second, SX) else summed(second, (bent + bent.T) / 2)
     return _named(own, results), J, second
+
+
+def pushed(task: Task, own: Expressions, dx: SX, parts: Parts) -> SX:
+    """How the results of an implicit step move along dx, of one column or more, by parts."""
+    symbols, change = symbols_of(task.signature[0]), SX.sym("dx", dx.numel())
+    apart, made = parts.apart([*symbols, change]), chain(task, symbols)
+    assert isinstance(made, Rooted), "a root is found"
+    T, E = _ends(task, own, made)
+    ends = [0, *accumulate(place.size(task.model.nv) for place in made.arguments)]
+    start = vertsplit(E @ reshape(change, *dx.shape), ends)
+    found = at_root(made, diagcat(T, SX.eye(task.model.nv)), apart).pushed(start)
+    return plain_of(parts.at(apart, (found,), [*symbols, change], [*columns(task, own.inputs), vec(dx)])[0])
+
+
+def pulled(task: Task, own: Expressions, w: SX, parts: Parts) -> SX:
+    """The gradient of the sum with weights w, of one column or more, of an implicit step's results, by parts."""
+    symbols, weights = symbols_of(task.signature[0]), SX.sym("w", w.numel())
+    apart, made = parts.apart([*symbols, weights]), chain(task, symbols)
+    assert isinstance(made, Rooted), "a root is found"
+    T, E = _ends(task, own, made)
+    found = E.T @ at_root(made, diagcat(T, SX.eye(task.model.nv)), apart).pulled(reshape(weights, *w.shape))
+    return plain_of(parts.at(apart, (found,), [*symbols, weights], [*columns(task, own.inputs), vec(w)])[0])
 
 
 def root(task: Task, own: Expressions, parts: Parts) -> SX:

@@ -82,10 +82,10 @@ class Sweep(NamedTuple):
 
     def along(self, chain: Chain, rows: SX) -> Result:
         """How expressions move along arguments, that move by these rows along the tangents of all places."""
-        found, root = _along(chain, rows, self.moved.places), self.root
+        found, root = rows_along(chain, rows, self.moved.places), self.root
         if root is None:
             return found
-        return Product(_along(chain, rows, root.by_root.places), root.moves, found)
+        return Product(rows_along(chain, rows, root.by_root.places), root.moves, found)
 
 
 def moved(made: Chain | Rooted, start: SX, end: SX, parts: Parts) -> MovedProducts:
@@ -108,7 +108,7 @@ def curved(made: Chain | Rooted, weights: SX, turning: SX, start: SX, end: SX, p
     results, weights, turning, end, *y = values.at([chain.taken(made.results), weights, turning, end, *made.results])
     if root is not None:
         # multipliers of what the root lacks: the gradient along it vanishes
-        pulled = plain_of(_along(chain, results, root.by_root.places)).T @ weights
+        pulled = plain_of(rows_along(chain, results, root.by_root.places)).T @ weights
         weights = vertcat(weights, -parts.numbers(Solved(transposed(root.K), pulled)))
     (taken,) = values.at([chain.taken(chain.results)])
     slope, spread, ways = taken.T @ weights, [(chain.results, weights)], [own, *([root.by_root] if root else [])]
@@ -138,26 +138,26 @@ def _swept(made: Chain | Rooted, start: SX, parts: Parts, parts_of: Callable[[Li
         links, values = linked(chain, known, Values())
         return Sweep(links, values, _moved(chain, links, starts))
     called = all(parts_of(link) is parts for link in made.lacking.links)
-    root = _root(made, known, parts) if called else made.reached(parts, True)
+    root = root_of(made, known, parts) if called else made.reached(parts, True)
     links, values = linked(chain, known, Values().and_of(made.root, root))
-    by_root, along = _by_root(chain, links), _moved(chain, links, [*starts, SX(root.size1(), start.size2())])
+    by_root, along = moved_by_root(chain, links), _moved(chain, links, [*starts, SX(root.size1(), start.size2())])
     (lacks,) = values.at([chain.taken(chain.results[-1:])])
-    K, lack = (_along(chain, lacks, own.places) for own in (by_root, along))
+    K, lack = (rows_along(chain, lacks, own.places) for own in (by_root, along))
     return Sweep(links, values, along, Root(K, by_root, Solved(K, negated(lack))))
 
 
-def _root(made: Rooted, known: Mapping[Kind, OfColumns], parts: Parts) -> SX:
+def root_of(made: Rooted, known: Mapping[Kind, OfColumns], parts: Parts) -> SX:
     """The root, by Newton's method, of the same links."""
     chain, root = made.lacking, densify(made.guess)
     for _ in range(made.steps):
         links, values = linked(chain, known, Values().and_of(made.root, root))
         lacks, lack = values.at([chain.taken(chain.results), *chain.results])
-        K = _along(chain, lacks, _by_root(chain, links).places)
+        K = rows_along(chain, lacks, moved_by_root(chain, links).places)
         root = parts.numbers(Solved(K, -lack, root))
     return root
 
 
-def _by_root(chain: Chain, links: Sequence[Linked]) -> Moved:
+def moved_by_root(chain: Chain, links: Sequence[Linked]) -> Moved:
     """How places move with the root alone, the last argument."""
     *others, root = (place.size(chain.nv) for place in chain.arguments)
     return _moved(chain, links, [*(SX(size, root) for size in others), SX.eye(root)])
@@ -167,7 +167,7 @@ def _moved(chain: Chain, links: Sequence[Linked], start: Sequence[Result]) -> Mo
     """How places move where arguments do so."""
     places, changes = [*start], list[list[Result]]()
     for own in links:
-        changes.append([_along(chain, x, places) for x in own.taken])
+        changes.append([rows_along(chain, x, places) for x in own.taken])
         places += [_sum([*zip(row, changes[-1], strict=True)]) for row in own.slopes]
     return Moved(places, changes)
 
@@ -250,7 +250,7 @@ def _with_root(second: Result, by_start: Pairs, by_root: Pairs, moves: Result) -
     return _added([(moves, C), (C, moves)], second, symmetric=True)
 
 
-def _along(chain: Chain, rows: SX, places: Sequence[Result]) -> Result:
+def rows_along(chain: Chain, rows: SX, places: Sequence[Result]) -> Result:
     """How expressions move along arguments, that move by these rows along the tangents of all places."""
     return _sum([(rows[:, [*at]], x) for at, x in zip(chain.spans, places, strict=False)])
 

@@ -34,6 +34,7 @@ from casadi import (
 )
 
 from codegen.algorithms import ALGORITHMS
+from codegen.costs import SOLVED
 from codegen.recursions.block_matrix import BlockMatrix
 from codegen.recursions.composition import INLINE, Composition
 from codegen.recursions.expansion import entries
@@ -320,6 +321,8 @@ class Implicit:
         """The same, where a root is found by parts."""
         if not any(isinstance(own, Root) for own in self.program.solutions):
             return self
+        if self.task.model.nv >= SOLVED:
+            return Reaching(self.task, self.own, self.program, parts)
         return replace(self, program=self.program.reaching(along_chains.root(self.task, self.own, parts)))
 
     def check_second(self) -> None:
@@ -408,3 +411,21 @@ class Implicit:
             own = {name: x for name, x in symbols.items() if name not in others}
             known = with_plain(known, second_derivatives(y, own, {}))
         return second_derivatives(contracted(solution, seed), symbols, known)
+
+
+@dataclass(frozen=True, slots=True)
+class Reaching(Implicit):
+    """The same of a step that iterates, with products of derivatives and vectors made of parts.
+
+    Of robots with fewer freedoms, limbs go in step in what AD makes, which is faster.
+    """
+
+    parts: Parts
+
+    def forward(self, dx: SX) -> SX:
+        """dy/dx dx, of one column or more."""
+        return along_chains.pushed(self.task, self.own, dx, self.parts)
+
+    def adjoint(self, w: SX) -> SX:
+        """(dy/dx)' w, of one column or more."""
+        return along_chains.pulled(self.task, self.own, w, self.parts)

@@ -47,6 +47,9 @@ FORWARD = ("aba", "ltl", "approximate_aba")
 OF_ITERATIONS = ("mu", "lam0", "weight")
 """Arguments that change single steps of a proximal iteration more than what it settles at."""
 
+FEW = 4
+"""Directions up to which AD goes through results with each; more are multiplied by their Jacobian."""
+
 LINEARISED = "_linearised"
 """How parts are called that give dynamics with their derivatives."""
 
@@ -117,8 +120,8 @@ class Program:
     def forward(self, dx: SX) -> SX:
         """dy along dx, of one column or more."""
         along = self.along(dx)
-        one = along.size2() == 1
-        return self.solved(jtimes(self.y, self.moved, along) if one else jacobian(self.y, self.moved) @ along)
+        few = along.size2() <= FEW
+        return self.solved(jtimes(self.y, self.moved, along) if few else jacobian(self.y, self.moved) @ along)
 
     def reverse(self, weights: SX) -> SX:
         """The gradient of weights' y by x."""

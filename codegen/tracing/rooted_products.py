@@ -1,0 +1,99 @@
+"""Products of derivatives with vectors, of compositions whose results depend on the root w of an equation.
+
+Where it lacks nothing, K dw + L dx = 0: vectors go through links from first to last, and their weights from last to
+first, each by the links' Jacobians; so do dw = -K^-1 L dx, and u = K'^-1 of weights' gradient by w. Neither how all
+places move along all arguments, nor the Jacobian of the results, is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from casadi import SX, densify, vertcat, vertsplit
+
+from codegen.recursions.products import Result, transposed
+from codegen.recursions.systems import Solved
+from codegen.tracing.chained import needed
+from codegen.tracing.chained_products import moved_by_root, root_of, rows_along
+from codegen.tracing.linked import Values, each, linearised, linked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from codegen.recursions.composition import Parts
+    from codegen.tracing.chained import Chain, Rooted
+    from codegen.tracing.linked import Linked
+
+
+class Linear(NamedTuple):
+    """What results are made of at a root: links, and how results move with the tangents of all places (`rows`)."""
+
+    chain: Chain
+    links: list[Linked]
+    rows: SX
+    parts: Parts
+
+    def pushed(self, start: Sequence[SX]) -> SX:
+        """How results move where arguments move so, by columns."""
+        places = [*map(densify, start)]
+        # first to last
+        for own in self.links:
+            taken = [x[:, : sum(place.size1() for place in places)] @ vertcat(*places) for x in own.taken]
+            places += [_sum(zip(row, taken, strict=True), self.parts) for row in own.slopes]
+        return self.rows @ vertcat(*places)
+
+    def pulled(self, weights: SX) -> SX:
+        """The gradient of results' sum with weights along the tangents of arguments."""
+        slope, size = self.rows.T @ weights, sum(place.size(self.chain.nv) for place in self.chain.arguments)
+        # last to first
+        for own in reversed(self.links):
+            ends = [0, *accumulate(row[0].shape[0] for row in own.slopes)]
+            given = vertsplit(densify(slope[own.first : own.first + own.size, :]), ends)
+            for x, column in zip(own.taken, zip(*own.slopes, strict=True), strict=True):
+                gradient = _sum(zip(column, given, strict=True), self.parts, turned=True)
+                slope += x.T @ gradient
+        return slope[:size, :]
+
+
+class AtRoot(NamedTuple):
+    """What a composition is made of at the root of its equation, and how what this lacks moves with it."""
+
+    results: Linear
+    lack: Linear
+    K: Result
+
+    def pushed(self, start: Sequence[SX]) -> SX:
+        """How results move where arguments move so, by columns."""
+        size = self.K.shape[0]
+        lack = self.lack.pushed([*start, SX(size, start[0].size2())])
+        return self.results.pushed([*start, self.lack.parts.numbers(Solved(self.K, -lack))])
+
+    def pulled(self, weights: SX) -> SX:
+        """The gradient of results' sum with weights along the tangents of arguments."""
+        found, size = self.results.pulled(weights), self.K.shape[0]
+        u = self.lack.parts.numbers(Solved(transposed(self.K), densify(found[-size:, :])))
+        return (found - self.lack.pulled(u))[:-size, :]
+
+
+def at_root(made: Rooted, end: SX, parts: Parts) -> AtRoot:
+    """The same, of results that move by `end` times tangents, by loops over columns where they pay, and of `parts`."""
+    made = made.of(needed(made.chain.links, made.chain.results, bent=False))
+    chain = made.chain
+    known = each(chain.links, lambda link: linearised(link, parts))
+    values = Values().and_of(made.root, root_of(made, known, parts))
+    giving = replace(chain, links=needed(chain.links, made.results, bent=False), results=made.results)
+    found = list[Linear]()
+    for own, outwards in ((giving, end), (made.lacking, SX.eye(made.root.size1()))):
+        links, at = linked(own, known, values)
+        (rows,) = at.at([outwards @ own.taken(own.results)])
+        found.append(Linear(own, links, rows, parts))
+    results, lack = found
+    return AtRoot(results, lack, rows_along(lack.chain, lack.rows, moved_by_root(lack.chain, lack.links).places))
+
+
+def _sum(pairs: Iterable[tuple[Result, SX]], parts: Parts, *, turned: bool = False) -> SX:
+    """The sum of A x for all pairs, or of A' x."""
+    numbers = [(parts.numbers(A), x) for A, x in pairs]
+    return SX(sum((A.T if turned else A) @ x for A, x in numbers))

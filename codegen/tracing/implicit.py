@@ -211,7 +211,11 @@ class Dynamics:
 
     def forward(self, x: SX, dx: SX) -> SX:
         """dy along dx, of one column or more."""
-        return -self.multipliers(jtimes(self.inner, self.unknown, jtimes(self.residual, x, dx), True))
+        return self.multipliers(self.forces(x, dx))
+
+    def forces(self, x: SX, dx: SX) -> SX:
+        """Those along dx that a change of y has to balance: dR/dy dy."""
+        return -jtimes(self.inner, self.unknown, jtimes(self.residual, x, dx), True)
 
     def at(self, old: SX, new: SX) -> Dynamics:
         """The same with expressions in the place of symbols."""

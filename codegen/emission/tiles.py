@@ -4,7 +4,8 @@ A tile is a few columns of the result and a block of its rows, whose sums stay i
 rows of the right factor that meet a number of the left one. The last tile and the last block overlap those before
 where sizes do not divide. Two products of the same left factor go together, half a tile each: columns of one place in
 two matrices have their zeros in the same rows more often than columns side by side. Small products are straight-line
-code where a processor has small vectors (`codegen.emission.row_sums`), but not in very long functions.
+code where a processor has small vectors (`codegen.emission.row_sums`), but not in very long functions. Those of many
+terms have loops over these (`codegen.emission.long_sums`).
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ differences of it agree with them, and second derivatives are symmetric.
 AD (of CasADi) does for any algorithm. Where the registry has the recursion NAME_derivatives, it gives the Jacobian: its
 columns are along tangents v, and dq = T v with orthogonal columns of T, so v = (T' T)^-1 T' dq. Products of derivatives
 of what solves equations R(x, y) = 0 are those of `codegen.tracing.implicit`, and so are Hessians of what is made of it.
-With u = (dR/dy)^-1 w, the Hessian of w' y is -A' H A, with H that of u' R and A = d(x, y)/dx.
+With u = (dR/dy)^-1 w, the Hessian of w' y is -A' H A, with H that of u' R and A = d(x, y)/dx. Where no recursion gives
+the Jacobian of such, as with implicit loops, it is the product -(dR/dy)^-1 dR/dx, with AD of R alone.
 """
 
 from __future__ import annotations

@@ -194,4 +194,4 @@ def _ends(table: Sequence[Sequence[Ends]]) -> list[str]:
 
 def _wrapped(words: Iterable[str]) -> list[str]:
     """Elements of an array as lines of C."""
-    return wrap(", ".join(words).replace("},{", "}, {"), TABLE)
+    return [line.replace(" ", "") for line in wrap(", ".join(words).replace("},{", "}, {"), TABLE)]

@@ -113,7 +113,8 @@ class Tiles:
     @property
     def table(self) -> list[str]:
         """The tiles as lines of C, which end between words."""
-        return wrap(" ".join(f"{{{','.join(map(str, own))}}}," for own in self.tiles), TABLE)
+        lines = wrap(" ".join(f"{{{','.join(map(str, own))}}}," for own in self.tiles), TABLE)
+        return [line.replace(" ", "") for line in lines]
 
     @property
     def cycles(self) -> float:

@@ -58,6 +58,17 @@ def test_tiles_leave_out_rows_without_numbers() -> None:
     assert [loops.rows[start:end] for *_, start, end in loops.tiles] == [(0, 1, 2, 3), (4, 5, 6, 7)]
 
 
+@pytest.mark.parametrize("terms", [1, 40])
+def test_tables_of_tiles_have_whole_numbers_in_every_line(terms: int) -> None:
+    """Also where a tile has more of them than a line takes."""
+    (loops, *_) = tiled(example())
+    numbers = tuple((*tile[:2], *range(1000 + n, 1002 + n + terms)) for n, tile in enumerate(loops.tiles))
+    table = replace(loops, tiles=numbers).table
+    assert all(len(line) <= tiles.TABLE for line in table)
+    found = [int(number) for line in table for number in line.replace("{", "").replace("}", "").split(",") if number]
+    assert found == [number for tile in numbers for number in tile]
+
+
 def test_rows_that_meet_the_one_so_far_below_or_above_their_place_are_a_loop() -> None:
     """Four of them at least, where registers hold eight numbers; of what goes onto what it adds to, none above."""
     made = slanted()

@@ -17,6 +17,7 @@ from thorough import diagonal
 import codegen
 from codegen.backends import BACKENDS
 from codegen.emission.emit import Style, emit_folder
+from codegen.emission.in_place import in_place, owners
 from codegen.emission.spec import ProductKernel
 from codegen.ir.counted import counted
 from codegen.ir.counting import count
@@ -64,6 +65,11 @@ def scaled(x: SX, y: SX) -> tuple[SX, ...]:
     return (vertcat(x[0] * y[1], SX(0), x.T @ y),)
 
 
+def doubled(x: SX, _: SX, z: SX) -> tuple[SX, ...]:
+    """A row times another one."""
+    return (x[0] * z,)
+
+
 @cache
 def results() -> tuple[SX, tuple[MaskedProduct | Product, ...]]:
     """Symbols, and products of panels, of which one is cut out of by a mask."""
@@ -74,10 +80,10 @@ def results() -> tuple[SX, tuple[MaskedProduct | Product, ...]]:
             for column in range(n):
                 matrix[row, column] = x[(7 * number + 5 * row + column) % GIVEN]
     first, second, constant = mapped(turned, given[0], SX(DM(TABLE)), given[1])
-    beyond, before = outwards(tree(), first, x[:3])
+    beyond = outwards(tree(), first, x[:3])
     carried = inwards(tree(), second)
     mask = Sparsity.upper(n)
-    masked = MaskedProduct((Masked(beyond, carried, mask, True), Masked(first, before, triu(mask, False).T, True)))
+    masked = MaskedProduct((Masked(beyond, carried, mask, True), Masked(first, beyond, triu(mask, False).T, True)))
     left = SX(DM(np.linspace(-1.0, 1.0, 27).reshape(9, 3)))
     (rows,) = end_to_end(scaled, given[0].T, given[1].T)
     others = Product(constant, constant, transposed=True), Product(left[:3, :2], above(rows, rows))
@@ -94,12 +100,9 @@ def exact(x: Array) -> list[Array]:
     for leg in legs:
         for k in leg:
             on_way[k, k : leg.stop] = 1.0
-    own = np.eye(18)
-    own[:6, :6] = 1.0
     beyond = x[:3, None] + first @ on_way
-    before = beyond - first @ own
     carried = second @ on_way.T
-    masked = np.triu(beyond.T @ carried) + np.tril(first.T @ before, -1)
+    masked = np.triu(beyond.T @ carried) + np.tril(first.T @ beyond, -1)
     left = np.linspace(-1.0, 1.0, 27).reshape(9, 3)
     rows = np.array([a[0] * b[1], np.zeros(18), (a * b).sum(0)]).T.ravel()
     ends = left[:3, :2] @ np.array([rows, rows])
@@ -133,10 +136,19 @@ def test_they_say_what_they_are() -> None:
     panels = [part.right for part in masked.parts]
     assert [str(panel) for panel in panels] == [
         "panel 0 (3 x 18) of inwards at 3 rows",
-        "panel 1 (3 x 18) of outwards at 3 rows",
+        "panel 0 (3 x 18) of outwards at 3 rows",
     ]
     maps = ["turned at 18 columns", "outwards at 3 rows", "inwards at 3 rows", "scaled at 18 rows"]
     assert [str(own) for own in traced().maps] == maps
+
+
+def test_numbers_in_all_columns_are_in_the_function() -> None:
+    """And what it does not need is not among what it takes."""
+    same, other = SX(DM([[2.0] * 4, [1.0, 2.0, 3.0, 4.0]])), SX.sym("unused", 2, 4)
+    (made,) = mapped(doubled, same, other, SX.sym("z", 1, 4))
+    assert [x.shape for x in made.map.takes] == [(1, 4)]
+    (found,) = entries((made,))
+    assert str(found[2]) == "(2.*z_2)"
 
 
 def test_panels_can_be_transposed_cut_multiplied_and_negated() -> None:
@@ -180,7 +192,7 @@ def test_rows_of_panels_are_padded(monkeypatch: pytest.MonkeyPatch) -> None:
     across, *sums = wider.maps
     assert across.padded
     assert {across.lengths, *(own.lengths[-1:] for own in sums)} == {(24,) * 6, (24,)}
-    assert len(next(x for x in across.takes if not isinstance(x, str))) == 3 * 24
+    assert len(next(x for x in across.takes if not isinstance(x, str))) == 2 * 24
     assert counted(wider) == counted(function) == count(straight_line(wider))
     (mine,), (wanted,) = (interpret(straight_line(own), NUMBERS) for own in (wider, function))
     np.testing.assert_array_equal(mine, wanted)
@@ -191,7 +203,6 @@ def test_behind_rows_are_zeros_for_vectors(monkeypatch: pytest.MonkeyPatch) -> N
     made = ProductKernel(longer(monkeypatch, traced(1)))
     text = emit_folder(header(), (made,), Style())["arm_multiply.c"]
     assert text.count("FILL(&y0[24*at + 18], 6, 0.0);") == 2
-    assert text.count("FILL(&y1[24*at + 18], 6, 0.0);") == 1
     plain = BACKENDS["c_portable"]
     assert "FILL" not in "".join(plain.folder(header(), (made,), plain.style(Style()), {}).values())
 
@@ -213,6 +224,25 @@ def test_loops_over_padded_panels(
     files = emit_folder(header(), (made,), Style())
     got = of_one_state(files, "arm_multiply.c", tmp_path, compiler, flags, NUMBERS, [wanted.size])
     np.testing.assert_allclose(got, wanted, rtol=1e-13, atol=1e-13)
+
+
+def test_sums_take_the_place_of_what_they_add_up() -> None:
+    """Where nothing else takes it; leaves stay as they are, and are not stored again."""
+    function = in_place(traced(1), ())
+    _, *sums = function.maps
+    assert [str(own) for own in sums if own.onto] == ["inwards at 3 rows"]
+    assert owners(function) == {own.ports[0].name: own.names[0] for own in sums if own.onto}
+    text = emit_folder(header(), (ProductKernel(function),), Style(lanes=1))["arm_multiply.c"]
+    assert "y0[18*at + 17] = x0[18*at + 17];" not in text
+
+
+def test_sums_whose_place_is_read_later_have_another() -> None:
+    own = next(x for x in traced(1).maps if x.kernel.name == "inwards")
+    graph, results = own.kernel, own.kernel.results[0]
+    for wrong in (results[::-1], (*results[1:], results[0]), (results[-1],) * len(results)):
+        other = replace(own, kernel=replace(graph, results=(wrong,)))
+        maps = tuple(other if x is own else x for x in traced(1).maps)
+        assert not any(x.onto for x in in_place(replace(traced(1), maps=maps), ()).maps)
 
 
 def test_constants_that_maps_take_are_tables() -> None:

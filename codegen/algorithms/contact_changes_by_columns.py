@@ -1,11 +1,11 @@
 """How the accelerations that contacts' rows see change with q and v, by loops over columns: for robots of many joints.
 
 A row is a unit force f at a point r of its body, which moves with velocity V and spatial acceleration A; it sees f' A +
-l' (w x vr), with l the force without its moment and vr the velocity of r. A joint of axis S on a carrier that moves
-with V0 and A0 moves all beyond it as one: seen from the body, V changes by Psi = V0 x S and A by Psidd = A0 x S + V0 x
-Psi, but for the velocities in between, of which V x Psi comes. So with g = V x* f, and the change of l' (w x vr) by V,
+l' (w x vr), with l the force without its moment and vr the velocity of r. A joint moves all beyond it as one: seen from
+the body, V changes by Psi and A by Psidd with q and by dS with v (`codegen.recursions.displacements`), but for the
+velocities in between, of which V x Psi comes. So with g = V x* f, and the change of l' (w x vr) by V,
 
-    d/dq = f' Psidd + g' Psi,    d/dv = f' dS + g' S,    dS = (V0 + V) x S, of the joint's own body:
+    d/dq = f' Psidd + g' Psi,    d/dv = f' dS + g' S:
 
 products of twelve rows by columns (Carpentier and Mansard, RSS 2018, sec. III, for rows of contacts). All is along the
 axes of one frame, as in `codegen.algorithms.rnea_derivatives_by_columns`. Spatial vectors [angular; linear]; gravity
@@ -15,15 +15,24 @@ plays no part.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from casadi import DM, SX, Sparsity, horzcat, reshape, sparsify, vec, vertcat
 
-from codegen.algorithms.rnea_derivatives_by_columns import Place, accelerations, by_joints, places, velocities
+from codegen.algorithms.rnea_derivatives_by_columns import (
+    Place,
+    accelerations,
+    by_joints,
+    displaced,
+    of_several_axes,
+    places,
+    velocities,
+)
 from codegen.recursions.panels import mapped, outwards, picked
 from codegen.recursions.products import Masked, MaskedProduct
 from codegen.recursions.tree import Tree
-from codegen.spatial import cross3, force_cross, motion_cross, zeros
+from codegen.spatial import cross3, force_cross, zeros
 
 
 def contact_changes_by_columns(tree: Tree, v: SX, a: SX) -> tuple[MaskedProduct, MaskedProduct]:
@@ -36,10 +45,10 @@ def contact_changes_by_columns(tree: Tree, v: SX, a: SX) -> tuple[MaskedProduct,
     R, p = (by_joints(tree, x) for x in ([vec(at.R) for at in place], [at.p for at in place]))
     # root to leaves: velocities, then accelerations
     S, vJ = mapped(velocities, axes, R, p, v.T)
-    velocity, v0 = outwards(tree, vJ, zeros(6))
-    Psi, aJ = mapped(accelerations, S, v0, v.T, a.T)
-    _, a0 = outwards(tree, aJ, zeros(6))
-    moved = mapped(changed, S, Psi, velocity, v0, a0)
+    velocity = outwards(tree, vJ, zeros(6))
+    turning, aJ = mapped(accelerations, S, velocity, v.T, a.T)
+    several = of_several_axes(replace(tree, gravity=zeros(3)), place, v, a)
+    moved = mapped(changed, S, velocity, outwards(tree, aJ, zeros(6)), turning, *several)
     # what rows see of their bodies
     places_of_bodies = [tree.dofs[x.node].stop - 1 for x in tree.contacts for _ in range(x.size)]
     (seen,) = mapped(rows, *rows_of_contacts(tree, place), picked(velocity, places_of_bodies))
@@ -76,9 +85,10 @@ def rows_of_contacts(tree: Tree, place: Sequence[Place]) -> tuple[SX, SX, SX, SX
     return sparsify(R), sparsify(p), f, r
 
 
-def changed(S: SX, Psi: SX, v: SX, v0: SX, a0: SX) -> tuple[SX, ...]:
-    """[Psidd; Psi] and [dS; S] of a joint whose carrier moves with v0 and a0, and its body with v."""
-    return vertcat(motion_cross(a0, S) + motion_cross(v0, Psi), Psi), vertcat(motion_cross(v0 + v, S), S)
+def changed(S: SX, v: SX, a: SX, turning: SX, single: SX, Psi: SX, Psidd: SX) -> tuple[SX, ...]:
+    """[Psidd; Psi] and [dS; S] of a joint beyond which bodies move with v and a."""
+    Psi, Psidd, dS = displaced(S, v, a, turning, single, Psi, Psidd)
+    return vertcat(Psidd, Psi), vertcat(dS, S)
 
 
 def rows(R: SX, p: SX, f: SX, r: SX, V: SX) -> tuple[SX, ...]:

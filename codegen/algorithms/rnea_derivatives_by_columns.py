@@ -6,6 +6,10 @@ it carries all others, else the world's. Nothing is carried from body to body th
 Fq, Fv and Ga is made by the same function, composites are sums, and Q, V and M are products of a few rows by pairs of
 joints of which one carries the other.
 
+A single axis S stands still in both bodies of its joint: Psi = v x S and Psidd = a x S + v x Psi are the same with the
+motion of what carries it and with that beyond it, which are apart by multiples of S and Psi. So sums over what carries
+a joint and itself are enough, but for joints of several axes, such as a free base.
+
 Spatial vectors [angular; linear]; gravity enters as upward acceleration of the world.
 """
 
@@ -17,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from casadi import DM, SX, Sparsity, diag, horzcat, reshape, sparsify, triu, vec, vertcat
 
+from codegen.recursions.displacements import displacements
 from codegen.recursions.motion import classical
 from codegen.recursions.panels import Panel, inwards, mapped, outwards
 from codegen.recursions.products import Masked, MaskedProduct
@@ -57,13 +62,14 @@ def rnea_derivatives_by_columns(
     needed = by_bodies(tree, [at.X.force(f) for at, f in zip(place, against, strict=True)])
     # root to leaves: velocities, then accelerations
     S, vJ = mapped(velocities, axes, R, p, v.T)
-    velocity, v0 = outwards(tree, vJ, zeros(6))
-    Psi, aJ = mapped(accelerations, S, v0, v.T, a.T)
-    acceleration, a0 = outwards(tree, aJ, vertcat(zeros(3), -gravity))
+    velocity = outwards(tree, vJ, zeros(6))
+    turning, aJ = mapped(accelerations, S, velocity, v.T, a.T)
+    acceleration = outwards(tree, aJ, vertcat(zeros(3), -gravity))
     # leaves to root: what a joint carries
     carried = [inwards(tree, x) for x in mapped(bodies, I, R, p, velocity, acceleration, needed)]
-    armature = horzcat(*[diag(own).T for own in tree.armature])
-    return by_pairs(tree, S, mapped(changes, S, armature, Psi, velocity, v0, a0, *carried))
+    armature, moving = horzcat(*[diag(own).T for own in tree.armature]), (velocity, acceleration, turning)
+    several = of_several_axes(tree, place, v, a)
+    return by_pairs(tree, S, mapped(changes, S, armature, *moving, *several, masses(tree), *carried))
 
 
 def places(tree: Tree) -> tuple[list[Place], SX]:
@@ -92,33 +98,61 @@ def by_bodies(tree: Tree, columns: Sequence[SX]) -> SX:
     return sparsify(horzcat(*wide))
 
 
+def masses(tree: Tree) -> SX:
+    """The mass that each joint carries (1 x nv)."""
+    carried = [part.I.m for part in tree.parts]
+    for i in tree.inwards:
+        if tree.parent[i] >= 0:
+            carried[tree.parent[i]] += carried[i]
+    return by_joints(tree, carried)
+
+
+def of_several_axes(tree: Tree, place: Sequence[Place], v: SX, a: SX) -> tuple[SX, SX, SX]:
+    """Which columns are the only axis of their joint (1 x nv), and Psi and Psidd of the others (6 x nv)."""
+    alone, moved = [S.size == 1 for S in tree.S], displacements(tree, v, a)[2]
+    Psi, Psidd = (
+        [zeros(6, 1) if one else at.X.back(x) for one, at, x in zip(alone, place, columns, strict=True)]
+        for columns in ([own.Psi for own in moved], [own.Psidd for own in moved])
+    )
+    return by_joints(tree, [*map(SX, alone)]), sparsify(horzcat(*Psi)), sparsify(horzcat(*Psidd))
+
+
 def velocities(axes: SX, R: SX, p: SX, rate: SX) -> tuple[SX, ...]:
     """S, from a joint's axes in its body, and what it adds to the velocity beyond it."""
     S = Place(reshape(R, 3, 3), p).X.back(axes)
     return S, S * rate
 
 
-def accelerations(S: SX, v0: SX, rate: SX, vdot: SX) -> tuple[SX, ...]:
-    """Psi, and what joints add to accelerations beyond them, where their carriers have velocity v0."""
-    Psi = motion_cross(v0, S)
-    return Psi, S * vdot + Psi * rate
+def accelerations(S: SX, v: SX, rate: SX, vdot: SX) -> tuple[SX, ...]:
+    """How axes turn with the body beyond their joint, which moves with v, and what they add to accelerations."""
+    turning = motion_cross(v, S)
+    return turning, S * vdot + turning * rate
+
+
+def displaced(S: SX, v: SX, a: SX, turning: SX, single: SX, Psi: SX, Psidd: SX) -> tuple[SX, SX, SX]:
+    """Psi, Psidd and dS of a joint beyond which bodies move with v and a. Of several axes the first two are known."""
+    by_one_axis = motion_cross(a, S) + motion_cross(v, turning)
+    Psi = single * turning + Psi
+    return Psi, single * by_one_axis + Psidd, turning + Psi
 
 
 def bodies(I: SX, R: SX, p: SX, v: SX, a: SX, needed: SX) -> tuple[SX, ...]:
-    """The inertia of a body, what it has of C, and the force that it needs, with what is needed besides."""
+    """The inertia of a body but for its mass, what it has of C, and the force that it needs, with `needed` besides."""
     own = Place(reshape(R, 3, 3), p).X.inertia(RigidInertia.unstacked(I))
     at = classical(v, a)
-    return own.stacked, Coriolis.of(own, v).stacked, own.force(at.w, at.wdot, at.Omega, at.ac) + needed
+    return own.moments, Coriolis.of(own, v).stacked, own.force(at.w, at.wdot, at.Omega, at.ac) + needed
 
 
-def changes(S: SX, armature: SX, Psi: SX, v: SX, v0: SX, a0: SX, I: SX, C: SX, f: SX) -> tuple[SX, ...]:
-    """Rows that are multiplied by pairs of joints, of which one moves with v0 and a0 before it and with v beyond.
+def changes(
+    S: SX, armature: SX, v: SX, a: SX, turning: SX, single: SX, Psi: SX, Psidd: SX, m: SX, moments: SX, C: SX, f: SX
+) -> tuple[SX, ...]:
+    """Rows that are multiplied by pairs of joints, of which one carries bodies of mass m, and moves with v and a.
 
     Fq, Fv, Ga and [Gb; Ga] are those of a joint that is carried, [Psi; Psidd] and [S; dS] of one that carries. Before
     them come Fq as the joint itself feels it, and its own inertia, S' Ga and its armature.
     """
-    inertia, coriolis = RigidInertia.unstacked(I), Coriolis.unstacked(C)
-    Psidd, dS = motion_cross(a0, S) + motion_cross(v0, Psi), motion_cross(v0 + v, S)
+    inertia, coriolis = RigidInertia.of_moments(m, moments), Coriolis.unstacked(C)
+    Psi, Psidd, dS = displaced(S, v, a, turning, single, Psi, Psidd)
     own, Fv, Ga = coriolis @ Psi + inertia @ Psidd, coriolis @ S + inertia @ dS, inertia @ S
     Fq, G = own + force_cross(S, f), vertcat(coriolis.moments(S), Ga)
     return own, S.T @ Ga + armature, Fq, Fv, Ga, G, vertcat(Psi[:3], Psidd), vertcat(S[:3], dS)

@@ -21,6 +21,9 @@ from codegen.algorithms.rnea_derivatives_by_columns import (
     below,
     by_bodies,
     by_joints,
+    displaced,
+    masses,
+    of_several_axes,
     pairs,
     places,
     velocities,
@@ -49,15 +52,16 @@ def constrained_hessian_by_columns(
     # root to leaves: velocities, also those that weights give, then accelerations
     S, vJ = mapped(velocities, axes, R, p, v.T)
     _, uJ = mapped(velocities, axes, R, p, u.T)
-    velocity, v0 = outwards(tree, vJ, zeros(6))
-    virtual, w0 = outwards(tree, uJ, zeros(6))
-    Psi, aJ = mapped(accelerations, S, v0, v.T, a.T)
-    acceleration, a0 = outwards(tree, aJ, vertcat(zeros(3), -gravity))
+    velocity, virtual = (outwards(tree, x, zeros(6)) for x in (vJ, uJ))
+    turning, aJ = mapped(accelerations, S, velocity, v.T, a.T)
+    acceleration = outwards(tree, aJ, vertcat(zeros(3), -gravity))
     # leaves to root: what a joint carries
     own = mapped(bodies, I, R, p, velocity, acceleration, virtual, needed, *seen(tree, place, s))
     fall = by_joints(tree, [gravity for _ in tree.outwards]) if tree.contacts else SX(3, tree.nv)
     beyond = [inwards(tree, x) for x in own]
-    changed = mapped(changes, S, Psi, velocity, v0, a0, w0, fall, *beyond)
+    moving, several = (velocity, acceleration, turning), of_several_axes(tree, place, v, a)
+    by_weights = of_several_axes(tree, place, u, zeros(tree.nv))[1]
+    changed = mapped(changes, S, *moving, *several, virtual, by_weights, fall, masses(tree), *beyond)
     slope = constrained_hessian(tree, v, a, f_ext, lam, u, s)[0]
     return slope, *by_pairs(tree, S, changed), by_multipliers(tree, place, changed)
 
@@ -79,26 +83,40 @@ def seen(tree: Tree, place: Sequence[Place], s: SX) -> tuple[SX, SX]:
 
 
 def bodies(I: SX, R: SX, p: SX, v: SX, a: SX, w: SX, needed: SX, momentum: SX, products: SX) -> tuple[SX, ...]:
-    """Of a body the inertia, what it has of C and of W, the force that it needs, with what is needed besides, and the
-    momentum of w, with what rows see, which is also given apart without moments; then the moments C' w.
+    """Of a body the inertia but for its mass, what it has of C and W, the force that it needs, with `needed` besides,
+    and the momentum of w, with what rows see, also apart without moments; then moments C' w.
     """
     own, seen = Place(reshape(R, 3, 3), p).X.inertia(RigidInertia.unstacked(I)), Coriolis.unstacked(products)
     at, C = classical(v, a), Coriolis.of(own, v)
     W, f = Coriolis.of(own, w) + seen, own.force(at.w, at.wdot, at.Omega, at.ac) + needed
     n = C.moments(w) + (2 * force_cross(v, momentum) - seen @ v)[:3]
     apart = (momentum[3:],) if momentum.nnz() else ()
-    return own.stacked, C.stacked, W.stacked, f, own @ w + momentum, n, *apart
+    return own.moments, C.stacked, W.stacked, f, own @ w + momentum, n, *apart
 
 
-def changes(S: SX, Psi: SX, v: SX, v0: SX, a0: SX, w0: SX, fall: SX, *beyond: SX) -> tuple[SX, ...]:
-    """Rows that are multiplied by pairs of joints, of which one moves with v0, a0 and w0 before it and with v beyond.
+def changes(
+    S: SX,
+    v: SX,
+    a: SX,
+    turning: SX,
+    single: SX,
+    Psi: SX,
+    Psidd: SX,
+    w: SX,
+    Omega: SX,
+    fall: SX,
+    m: SX,
+    *beyond: SX,
+) -> tuple[SX, ...]:
+    """Rows that are multiplied by pairs of joints, of which one carries bodies of mass m, and moves with v, a and w.
 
     Of one that carries what it changes, of one that is carried the covectors on that, by positions, then by a position
     and a velocity of either, and a position and an acceleration of either; last by velocities, of one joint apart.
     """
-    I, C, W = RigidInertia.unstacked(beyond[0]), Coriolis.unstacked(beyond[1]), Coriolis.unstacked(beyond[2])
+    I, C, W = RigidInertia.of_moments(m, beyond[0]), Coriolis.unstacked(beyond[1]), Coriolis.unstacked(beyond[2])
     f, h, n, *apart = beyond[3:]
-    Omega, Psidd, dS = motion_cross(w0, S), motion_cross(a0, S) + motion_cross(v0, Psi), motion_cross(v0 + v, S)
+    Psi, Psidd, dS = displaced(S, v, a, turning, single, Psi, Psidd)
+    Omega = single * motion_cross(w, S) + Omega
     turn, swung = S[:3], force_cross(S, h)
     Aq, Av, Aa = C @ Psi + I @ Psidd + force_cross(S, f), C @ S + I @ dS, I @ S
     Bq = C.moments(Omega) + (2 * force_cross(Psi, h) - W @ Psi)[:3] + cross3(turn, n)

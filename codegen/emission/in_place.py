@@ -1,7 +1,8 @@
-"""Sums of products in the place of what they add to: x + L x where nothing else takes x, as in L dtau/dq.
+"""Sums in the place of what they add to: x + L x, as in L dtau/dq, or sums along a tree, where nothing else takes x.
 
-Most rows of such a sum are those of x: a leaf of the tree has nothing added. No array is written in between, and tiles
-without products are none. Tiles may not overlap then, and rows are overwritten after those that they are added to.
+Most rows of x + L x are those of x, and so are sums over what joints carry: a leaf of the tree has nothing added. No
+array is written in between, tiles without products are none, and what stays as it is is not stored again. Tiles may not
+overlap then, and numbers are overwritten after they are read.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codegen.ir.maps import GraphMap
+from codegen.ir.operations import INPUT
 from codegen.ir.padded import LEAST
 from codegen.ir.products import TILE, MatrixProduct, names_taken
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,7 +29,11 @@ if TYPE_CHECKING:
 
 
 def in_place(function: WithProducts, blocks: Sequence[int]) -> WithProducts:
-    """The same function, in which such sums overwrite: those of wide matrices, in tiles of some of these `blocks`."""
+    """The same function, in which such sums overwrite.
+
+    Of products, that are those of wide matrices, in tiles of some of these `blocks`; of maps, those by rows that make
+    one matrix.
+    """
     taken = Counter(name for own in function.steps for name in {*names_taken(own)})
     taken.update(gather.source for gather in function.gathers)
     alone, known = {port.name for port in function.kept if taken[port.name] == 1}, function.patterns()
@@ -47,15 +54,28 @@ def in_place(function: WithProducts, blocks: Sequence[int]) -> WithProducts:
         replace(own, onto=True) if isinstance(own, MatrixProduct) and overwrites(own) else own
         for own in function.products
     )
-    return replace(function, products=products)
+    maps = tuple(replace(own, onto=own.by_rows and _read_first(own, alone)) for own in function.maps)
+    return replace(function, products=products, maps=maps)
+
+
+def _read_first(own: GraphMap, alone: Collection[str]) -> bool:
+    """Whether a map makes one matrix, and reads what it takes first, and alone, before other numbers are there."""
+    if own.takes[0] not in alone or len(own.ports) > 1 or own.lengths[0] != own.lengths[-1]:
+        return False
+    values, (made,) = own.kernel.values, own.kernel.results
+    first = {index: value.element for index, value in enumerate(values) if value.op == INPUT and value.port == 0}
+    read = {first[arg]: index for index, value in enumerate(values) for arg in value.args if arg in first}
+    moved = {first[index] for element, index in enumerate(made) if first.get(index, element) != element}
+    return not moved and all(read.get(element, 0) <= index for element, index in enumerate(made) if index not in first)
 
 
 def owners(function: WithProducts) -> Mapping[str, str]:
     """Whose array a matrix has that overwrites another one, by names of ports."""
     found = dict[str, str]()
     for own in function.steps:
-        if isinstance(own, MatrixProduct) and own.onto:
-            found[own.port.name] = found.get(own.plus, own.plus)
+        if isinstance(own, MatrixProduct | GraphMap) and own.onto:
+            port, over = (own.port, own.plus) if isinstance(own, MatrixProduct) else (own.ports[0], own.names[0])
+            found[port.name] = found.get(over, over)
     return found
 
 

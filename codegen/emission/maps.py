@@ -126,10 +126,13 @@ def _behind(own: GraphMap, vectors: str) -> list[str]:
 
 
 def _targets(own: GraphMap) -> dict[int, list[str]]:
-    """By values: where they are stored."""
+    """By values: where they are stored, unless they are there."""
     found: dict[int, list[str]] = {}
     for port, result in enumerate(own.kernel.results):
         for element, index in enumerate(result):
+            value = own.kernel.values[index]
+            if own.onto and (value.op, value.port, value.element) == (INPUT, 0, element):
+                continue
             place = _place(own, len(own.takes) + port, element)
             found.setdefault(index, []).append(f"y{port}[{place}]")
     return found

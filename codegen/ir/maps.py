@@ -33,6 +33,7 @@ class GraphMap:
     That are matrices by the names of their ports, and tables of constants row by row. Rows that it makes may be one
     below the other in a port, or end to end. Rows of what it takes, and then of what it makes, are stored in so many
     numbers (`stored`), or in as many as they have. Behind a graph with labels, its operations have this `label`.
+    Rows that it makes go `onto` those of the first matrix that it takes: they share the array.
     """
 
     kernel: Graph
@@ -42,6 +43,7 @@ class GraphMap:
     by_rows: bool = False
     label: int = 0
     stored: tuple[int, ...] = ()
+    onto: bool = False
 
     def __str__(self) -> str:
         return f"{self.kernel.name} at {self.count} {'rows' if self.by_rows else 'columns'}"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from casadi import SX, Function, densify, horzcat, vertcat, vertsplit
+from casadi import SX, Function, densify, horzcat, symvar, vertcat, vertsplit
 
 from codegen.recursions.calls import Output
 from codegen.recursions.tree import Tree
@@ -81,19 +81,27 @@ class Panel:
 def mapped(function: Callable[..., tuple[SX, ...]], *panels: SX | Panel) -> tuple[Panel, ...]:
     """The panels that a function of columns (r x 1 each) makes of columns of these (r x n each).
 
-    It is traced once, with structural zeros for the rows that are zero in all columns.
+    It is traced once, with structural zeros for the rows that are zero in all columns, and numbers for those
+    that are the same number in all. It takes what it needs.
     """
-    columns, symbols, taken = list[SX](), list[SX](), list[SX | Panel]()
+    columns, given = list[SX](), list[tuple[SX, SX | Panel]]()
     for panel in panels:
-        rows = [*range(panel.shape[0])] if isinstance(panel, Panel) else sorted({*panel.sparsity().row()})
+        rows, column = [*range(panel.shape[0])], SX(panel.shape[0], 1)
+        if not isinstance(panel, Panel):
+            same = _same(panel)
+            rows = [row for row in sorted({*panel.sparsity().row()}) if row not in same]
+            for row, number in same.items():
+                column[row] = number
         own = SX.sym(f"x{len(columns)}", len(rows))
-        column = SX(panel.shape[0], 1)
         column[rows] = own
         columns.append(column)
         if rows:
-            symbols.append(own)
-            taken.append(panel if isinstance(panel, Panel) or len(rows) == panel.shape[0] else panel[rows, :])
-    return _panels(Map(_function(function.__name__, symbols, function(*columns)), tuple(taken)))
+            given.append((own, panel if isinstance(panel, Panel) or len(rows) == panel.shape[0] else panel[rows, :]))
+    made = function(*columns)
+    used = {x.element_hash() for x in symvar(vertcat(*made))}
+    needed = [x for x in given if not used.isdisjoint(e.element_hash() for e in vertsplit(x[0]))]
+    symbols, taken = zip(*needed, strict=True)
+    return _panels(Map(_function(function.__name__, symbols, made), taken))
 
 
 def end_to_end(function: Callable[..., tuple[SX, ...]], *matrices: SX) -> tuple[Panel, ...]:
@@ -103,18 +111,18 @@ def end_to_end(function: Callable[..., tuple[SX, ...]], *matrices: SX) -> tuple[
     return _panels(Map(made, tuple(map(densify, matrices)), by_rows=True, end_to_end=True))
 
 
-def outwards(tree: Tree, panel: SX | Panel, start: SX) -> tuple[Panel, ...]:
-    """Sums of columns (r x nv) over each joint and all that carry it, from `start` (r) on; then without its own.
+def outwards(tree: Tree, panel: SX | Panel, start: SX) -> Panel:
+    """Sums of columns (r x nv) over each joint and all that carry it, from `start` (r) on.
 
     The columns of one joint are alike.
     """
     row, first = SX.sym("row", tree.nv), SX.sym("start")
-    beyond, carriers = list[SX](), list[SX]()
+    sums = list[SX]()
     for x, carrier in zip(tree.split(row), tree.parent, strict=True):
-        carriers.append(beyond[carrier] if carrier >= 0 else first)
-        beyond.append(sum(vertsplit(x), carriers[-1]))
-    made = [_by_columns(tree, sums) for sums in (beyond, carriers)]
-    return _panels(Map(_function("outwards", [row, first], made), (panel, densify(start)), by_rows=True))
+        sums.append(sum(vertsplit(x), sums[carrier] if carrier >= 0 else first))
+    function = _function("outwards", [row, first], [_by_columns(tree, sums)])
+    (made,) = _panels(Map(function, (panel, densify(start)), by_rows=True))
+    return made
 
 
 def inwards(tree: Tree, panel: SX | Panel) -> Panel:
@@ -133,6 +141,13 @@ def picked(panel: Panel, places: Sequence[int]) -> Panel:
     row = SX.sym("row", panel.shape[1])
     (made,) = _panels(Map(_function("picked", [row], [row[[*places]]]), (panel,), by_rows=True))
     return made
+
+
+def _same(panel: SX) -> dict[int, float]:
+    """By rows, the number that is in all their columns, other than zero."""
+    lines = {row: panel[row, :] for row in {*panel.sparsity().row()}}
+    alone = {row: {*map(float, vertsplit(x.T))} for row, x in lines.items() if x.is_dense() and x.is_constant()}
+    return {row: numbers.pop() for row, numbers in alone.items() if len(numbers) == 1}
 
 
 def _by_columns(tree: Tree, by_joints: Sequence[SX]) -> SX:

@@ -80,6 +80,18 @@ class RigidInertia:
         """Its eleven numbers in a column: m, h, half the trace of I, and the upper triangle of I row by row."""
         return vertcat(self.m, self.h, self.half, *[self.I[r, c] for r in range(3) for c in range(r, 3)])
 
+    @property
+    def moments(self) -> SX:
+        """The nine numbers that places of masses make: h, and the upper triangle of I row by row."""
+        return vertcat(self.h, *[self.I[r, c] for r in range(3) for c in range(r, 3)])
+
+    @classmethod
+    def of_moments(cls, m: SX, numbers: SX) -> RigidInertia:
+        """The inertia of a mass and its moments."""
+        x, y, z, xx, xy, xz, yy, yz, zz = vertsplit(numbers)
+        I = vertcat(horzcat(xx, xy, xz), horzcat(xy, yy, yz), horzcat(xz, yz, zz))
+        return cls(m, vertcat(x, y, z), I, trace(I) / 2)
+
     @classmethod
     def of(cls, A: SX) -> RigidInertia | None:
         """The body whose inertia A (6 x 6, numbers) is; None if it is none of a rigid body."""

@@ -34,7 +34,7 @@ from codegen.ir.graph import Port
 from codegen.recursions.composition import INLINE, Composition
 from codegen.recursions.expansion import entries
 from codegen.recursions.iteration import Iteration
-from codegen.recursions.products import Result
+from codegen.recursions.products import Product, Result
 from codegen.spatial import eliminated
 from codegen.tracing.curvature import of_results
 from codegen.tracing.differential import differential, moves, raw
@@ -121,7 +121,7 @@ class Link:
         By `loops` over columns if they pay. Recursions give that of solutions: they do not hold where iterations are
         differentiated as they are.
         """
-        part, ports, nv = self.part, self.part.signature[0], self.part.model.nv
+        part, ports = self.part, self.part.signature[0]
         made = dict[str, Result]()
         solves = part.entry.group != "constrained" or self.differential(symbols).program.solutions
         along = solves and not is_raw(part)
@@ -131,17 +131,26 @@ class Link:
             own = replace(part, algorithm=name, small_vectors=loops)
             names = [port.name for port in own.signature[1]]
             made = dict(zip(names, results_or_products(own, symbols, loops=loops, parts=parts), strict=True))
-        columns, sizes = list[list[Result]](), [own.size(nv) for own in places_of(part, ports, symbols)]
-        tops = [0, *accumulate(place.size(nv) for place in self.gives)]
-        for n, port in enumerate(ports):
-            pairs = [(place.port.name, port.name) for place in self.gives]
-            named = [JACOBIANS.get(part.algorithm, {}).get(pair, "d{}_d{}".format(*pair)) for pair in pairs]
-            if {*named} <= made.keys():
-                columns.append([made[name] for name in named])
-            else:
-                seeds = [SX.eye(size) if k == n else SX(size, sizes[n]) for k, size in enumerate(sizes)]
-                columns.append([*vertsplit(self.differential(symbols).jvp(vertcat(*seeds)), tops)])
+        named = [[_block(part, place.port, port) for place in self.gives] for port in ports]
+        missing = [n for n, names in enumerate(named) if not {*names} <= made.keys()]
+        others = dict(zip(missing, self.by_changes(symbols, missing), strict=True))
+        columns = [others[n] if n in others else [made[name] for name in names] for n, names in enumerate(named)]
         return [list(row) for row in zip(*columns, strict=True)]
+
+    def by_changes(self, symbols: list[SX], places: Sequence[int]) -> list[list[Result]]:
+        """The columns of blocks that belong to what it takes in these places, by changes of solutions."""
+        if not places:
+            return []
+        nv, own, found = self.part.model.nv, self.differential(symbols), list[list[Result]]()
+        sizes = [place.size(nv) for place in places_of(self.part, self.part.signature[0], symbols)]
+        tops = [0, *accumulate(place.size(nv) for place in self.gives)]
+        inverse = own.program.inverse() if is_raw(self.part) else None
+        left = [] if inverse is None else vertsplit(inverse, tops)
+        for n in places:
+            seeds = vertcat(*[SX.eye(size) if k == n else SX(size, sizes[n]) for k, size in enumerate(sizes)])
+            change = own.program.forces(seeds) if left else own.jvp(seeds)
+            found.append([Product(x, change) for x in left] or [*vertsplit(change, tops)])
+        return found
 
     def curvature(self, weights: SX, J: SX) -> tuple[SX, SX]:
         """Of the sum with weights of what it gives the gradient by what it takes, and its changes; J is `jacobian`."""
@@ -328,6 +337,12 @@ class Rooted:
         (pulled,) = substitute([slope[n:]], [u], [SX.zeros(u.size1())])
         found = substitute(found, [u], [densify(eliminated(K.T, pulled))])
         return Curved(*substitute(found, [root], [densify(self.reached(INLINE, False))]))
+
+
+def _block(part: Task, made: Port, taken: Port) -> str:
+    """What recursions call how a result changes with an argument."""
+    pair = made.name, taken.name
+    return JACOBIANS.get(part.algorithm, {}).get(pair, "d{}_d{}".format(*pair))
 
 
 def is_same(symbol: SX, x: SX) -> bool:

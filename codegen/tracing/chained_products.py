@@ -185,6 +185,10 @@ def _bent(own: Linked, weights: SX, bend: OfColumns | None, turning: SX | None) 
         if len(others) > 1:
             return gradient, partial(_of_dynamics, others, own.link.part.algorithm == "rnea")
         second = plain_of(others[0])
+        n = sum(x.size1() for x in own.taken)
+        if second.size1() > n:
+            second[n:, n:] += 0 if turning is None else turning
+            return gradient, lambda change, moves: _of_plain(second, [*change, *moves])
     if turning is not None:
         second += own.jacobian.T @ turning @ own.jacobian
     return gradient, lambda change, _: _of_plain(second, change)

@@ -54,7 +54,7 @@ from codegen.tracing.chained import JACOBIANS, chain, is_same
 from codegen.tracing.congruence import Results, both_ways, congruence, moved_to, with_plain
 from codegen.tracing.curvature import MOVED, Pairs, of_equations, of_joint_forces, of_motion, second_derivatives
 from codegen.tracing.expressed import Expressions, check_length
-from codegen.tracing.implicit import FORWARD, Dynamics, Root, contacts_only, contracted, program_of, wanted_only
+from codegen.tracing.implicit import FORWARD, Root, contacts_only, contracted, program_of, wanted_only
 from codegen.tracing.kinematics import jacobians
 from codegen.tracing.task import parameter_name
 from codegen.tracing.trace import multiplied, part_of, symbols_of
@@ -305,28 +305,16 @@ class Implicit:
     def others(self, known: Results) -> Results:
         """The blocks that are not among these, by changes of solutions."""
         own, found, first = self.own, Results(), next(iter(self.own.outputs))
-        inverse = None if known else self.inverse()
+        composed = isinstance(self.task.entry.run, Composition)
+        inverse = None if known or composed else self.program.inverse()
         for x, at in spans(own.inputs).items():
             if (first, x) not in known:
                 seeds = SX(own.x.size1(), at.stop - at.start)
                 seeds[at, :] = SX.eye(at.stop - at.start)
-                change = self.program.forward(seeds) if inverse is None else self.forces(seeds)
+                change = self.program.forward(seeds) if inverse is None else self.program.forces(seeds)
                 for y, rows in spans(own.outputs).items():
                     found[y, x] = change[rows, :] if inverse is None else Product(inverse[rows, :], change)
         return found
-
-    def forces(self, seeds: SX) -> SX:
-        """What changes of the one solution have to balance."""
-        (solution,) = self.program.solutions
-        assert isinstance(solution, Dynamics), "it solves equations of motion"
-        return self.program.solved(sparsify(solution.forces(self.own.x, seeds)))
-
-    def inverse(self) -> SX | None:
-        """How results that solve equations of motion change with forces, if they are such."""
-        first = self.program.solutions[0]
-        if isinstance(self.task.entry.run, Composition) or not isinstance(first, Dynamics):
-            return None
-        return self.program.solved(first.multipliers(SX.eye(first.unknown.size1())))
 
     def forward(self, dx: SX) -> SX:
         """dy/dx dx (m)."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
-from casadi import SX, densify, dot, gradient, hessian, horzcat, jacobian, jtimes, substitute, vec, vertcat
+from casadi import SX, densify, dot, gradient, hessian, horzcat, jacobian, jtimes, sparsify, substitute, vec, vertcat
 
 from codegen.algorithms.constrained_derivatives import contact_terms, equations
 from codegen.algorithms.rnea import rnea
@@ -122,6 +122,27 @@ class Program:
         along = self.along(dx)
         few = along.size2() <= FEW
         return self.solved(jtimes(self.y, self.moved, along) if few else jacobian(self.y, self.moved) @ along)
+
+    def inverse(self) -> SX | None:
+        """How results that solve equations of motion, one after the other, change with forces, if they are such."""
+        if len(self.solutions) != 1 or not isinstance(own := self.solutions[0], Dynamics):
+            return None
+        found = own.multipliers(SX.eye(own.unknown.size1()))
+        return self.solved(jacobian(self.y, own.unknown) @ found)
+
+    def forces(self, dx: SX) -> SX:
+        """Those that changes of these results have to balance, along dx."""
+        (solution,) = self.solutions
+        assert isinstance(solution, Dynamics), "it solves equations of motion"
+        return self.solved(sparsify(solution.forces(self.x, dx)))
+
+    def bent(self, weights: SX, y: SX) -> SX:
+        """Second derivatives of weights' y less u' R at constant multipliers u, by arguments and by these results y."""
+        (solution,), u = self.solutions, SX.sym("u", y.size1())
+        moved, w = vertcat(self.x, solution.unknown), jacobian(self.y, solution.unknown).T @ weights
+        found = hessian(-contracted(solution, u), moved)[0]
+        given = [densify(self.solved(solution.multipliers(w))), densify(y)]
+        return substitute([found], [u, solution.unknown], given)[0]
 
     def reverse(self, weights: SX) -> SX:
         """The gradient of weights' y by x."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from casadi import SX, densify, horzcat, sparsify, substitute, vec, vertcat
 
 from codegen.recursions.expansion import entries
+from codegen.tracing.chained import is_raw
 from codegen.tracing.curvature import of_results, of_solved
 from codegen.tracing.trace import symbols_of
 
@@ -103,14 +104,17 @@ def each(links: Sequence[Link], make: Callable[[Link], Made]) -> dict[Kind, Made
 
 def bending(link: Link, parts: Parts) -> OfColumns | None:
     """Of columns that a link takes, weights and what it gives, the gradient of their sum by what it takes, and second
-    derivatives: those of `codegen.tracing.curvature.of_solved`, or all. None where these are made of its Jacobian.
+    derivatives: those of `codegen.tracing.curvature.of_solved`, or all, in raw coordinates with what it gives as well.
+    None where these are made of its Jacobian.
     """
     symbols, y = symbols_of(link.part.signature[0]), SX.sym("y", link.unknown.size1())
     own = link.differential(symbols)
     w = SX.sym("w", own.outwards.size1())
     found: tuple[Result, ...] | None = of_solved(link.part, own, symbols, w, y)
     if found is None and own.program.solutions:
-        return None
+        if not is_raw(link.part) or own.program.inverse() is None:
+            return None
+        found = own.vjp(w), own.program.bent(w, y)
     given = [*symbols, w, y]
     return _once(found or of_results(link.part, own, symbols, w), given, parts, parts.apart(given))
 

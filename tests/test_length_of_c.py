@@ -110,10 +110,10 @@ def test_hessians_of_several_stages_stay_below_it(robot: str, name: str, held: t
 @pytest.mark.parametrize(
     ("robot", "name", "order"),
     [
-        *(("tello_humanoid", *own) for own in (("aba", 2), ("step", 2), ("step_implicit_midpoint", 1))),
+        *(("tello_humanoid", name, 2) for name in ("aba", "step", "step_rk4", "step_implicit_midpoint")),
         *(("mit_humanoid", name, 2) for name in ("aba", "step")),
         ("jvrc1", "aba", 2),
-        *(("cassie", name, 1) for name in ("aba", "step")),
+        *(("cassie", name, 1) for name in ("aba", "step", "step_rk4")),
     ],
 )
 def test_those_of_robots_with_loops_stay_below_it(robot: str, name: str, order: int) -> None:

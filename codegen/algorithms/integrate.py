@@ -15,6 +15,10 @@ from codegen.recursions.tree import Tree
 
 def integrate(tree: Tree, dv: SX) -> SX:
     """The configuration (nq) that the constant velocity dv (nv) reaches from q in unit time."""
+    return closed(tree, straight(tree, dv), told=True)[0]
+
+
+def straight(tree: Tree, dv: SX) -> SX:
+    """The same where implicit loops stay open."""
     steps = zip(tree.parts, tree.rates(dv), tree.positions(tree.q), strict=True)
-    q1 = vertcat(*[part.joint.integrate(part.q, step) for part, step, own in steps if own.nnz()])
-    return closed(tree, q1, told=True)[0]
+    return vertcat(*[part.joint.integrate(part.q, step) for part, step, own in steps if own.nnz()])

@@ -218,7 +218,8 @@ def of_results(
         return of_held_accelerations(task, own, arguments, weights, J)
     # tangents that loops allow are fewer than coordinates, along all of which `hessian` differentiates
     closed = own.inwards.size1() > own.inwards.size2() and not all(loop.explicit for loop in task.model.loops)
-    changes = J if own.program.solutions else None
+    solved = sum(x.unknown.size1() for x in own.program.solutions)
+    changes = J if J is not None and J.size1() == solved else None
     return own.vjp(weights), own.hvp(weights, SX.eye(own.inwards.size2())) if closed else own.hessian(weights, changes)
 
 

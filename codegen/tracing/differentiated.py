@@ -50,7 +50,7 @@ from codegen.tracing import along_chains
 from codegen.tracing.arguments import columns, matrix, results, tangent_maps
 from codegen.tracing.blocks import Blocks, divided, patterned, plain, plain_of, spans, split, whole
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.chained import JACOBIANS, chain, is_same
+from codegen.tracing.chained import JACOBIANS, chain, is_raw, is_same
 from codegen.tracing.congruence import Results, both_ways, congruence, moved_to, with_plain
 from codegen.tracing.curvature import MOVED, Pairs, of_equations, of_joint_forces, of_motion, second_derivatives
 from codegen.tracing.expressed import Expressions, check_length
@@ -361,10 +361,10 @@ class Implicit:
 
     @property
     def chained(self) -> bool:
-        """Whether results are made of several solutions, or of the root of an equation: along a chain of parts."""
+        """Whether results are made of several solutions, of an equation's root, or close loops: by chains of parts."""
         solutions = self.program.solutions
         several = len(solutions) > 1 or any(isinstance(own, Root) for own in solutions)
-        return several and isinstance(self.task.entry.run, Composition)
+        return isinstance(self.task.entry.run, Composition) and (several or is_raw(self.task))
 
     def dynamics(self) -> Implicit | None:
         """The one solution that results are made of, where that takes arguments as they are, with its derivatives."""

@@ -28,6 +28,7 @@ from codegen.recursions.dual import redundant
 from codegen.recursions.expansion import entries
 from codegen.recursions.iteration import Iteration
 from codegen.spatial import eliminated, zeros
+from codegen.tracing.closing import closing
 from codegen.tracing.form import Form
 from codegen.tracing.tangents import tangents
 from codegen.tracing.task import ALWAYS
@@ -340,6 +341,8 @@ def program_of(task: Task, symbols: list[SX]) -> Program:
     x, run = vertcat(*symbols), task.entry.run
     if isinstance(run, Composition):
         return composition(task, symbols)
+    if (closes := closing(task, symbols)) is not None:
+        return Program(x, closes[0], closes[1:])
     own = solution(task, symbols)
     size = sum(port.size for port in task.signature[1])
     return Program(x, column(results_of(task, symbols))) if own is None else Program(x, own.unknown[:size], (own,))

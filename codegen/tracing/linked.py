@@ -112,9 +112,10 @@ def bending(link: Link, parts: Parts) -> OfColumns | None:
     w = SX.sym("w", own.outwards.size1())
     found: tuple[Result, ...] | None = of_solved(link.part, own, symbols, w, y)
     if found is None and own.program.solutions:
-        if not is_raw(link.part) or own.program.inverse() is None:
+        if not is_raw(link.part):
             return None
-        found = own.vjp(w), own.program.bent(w, y)
+        if own.program.inverse() is not None:
+            found = own.vjp(w), own.program.bent(w, y)
     given = [*symbols, w, y]
     return _once(found or of_results(link.part, own, symbols, w), given, parts, parts.apart(given))
 

@@ -7,7 +7,7 @@ wherever the search for them began.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from casadi import SX, densify, diagcat, jtimes, sparsify, substitute, sumsqr, vertcat
@@ -63,6 +63,12 @@ class Closing:
         """How moves, and positions, change along dx, of one column or more."""
         change = sparsify(jtimes(self.residual, x, dx))
         return vertcat(-self.inverse @ change, SX(self.found.size1(), dx.size2()))
+
+    def renamed(self) -> Closing:
+        """The same with unknowns of its own."""
+        moves, found = SX.sym("r", self.moves.size1()), SX.sym("found", self.found.size1())
+        own = replace(self, moves=moves, found=found)
+        return own.at(self.unknown, own.unknown)
 
     def at(self, old: SX, new: SX) -> Closing:
         """The same with expressions in the place of symbols."""

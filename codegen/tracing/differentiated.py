@@ -50,11 +50,12 @@ from codegen.tracing import along_chains
 from codegen.tracing.arguments import columns, matrix, results, tangent_maps
 from codegen.tracing.blocks import Blocks, divided, patterned, plain, plain_of, spans, split, whole
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.chained import JACOBIANS, chain, is_raw, is_same
+from codegen.tracing.chained import JACOBIANS, chain, is_same
+from codegen.tracing.closing import Closing
 from codegen.tracing.congruence import Results, both_ways, congruence, moved_to, with_plain
 from codegen.tracing.curvature import MOVED, Pairs, of_equations, of_joint_forces, of_motion, second_derivatives
 from codegen.tracing.expressed import Expressions, check_length
-from codegen.tracing.implicit import FORWARD, Root, contacts_only, contracted, program_of, wanted_only
+from codegen.tracing.implicit import FORWARD, Program, Root, contacts_only, contracted, program_of, wanted_only
 from codegen.tracing.kinematics import jacobians
 from codegen.tracing.task import parameter_name
 from codegen.tracing.trace import multiplied, part_of, symbols_of
@@ -343,13 +344,17 @@ class Implicit:
     def curved(self, w: SX, *, loops: bool = False, parts: Parts = INLINE) -> Curved:
         """Results, dy/dx and the second derivative."""
         self.check_second()
-        dynamics = self.dynamics()
+        own, closes = self.own, any(isinstance(x, Closing) for x in self.program.solutions)
+        if closes and not isinstance(self.task.entry.run, Composition):
+            second = divided(self.program.curvature(w, SX.eye(own.x.size1())), own.inputs, own.inputs)
+            return Curved(own.outputs, self.jacobian(loops=loops), felt(own, second, w))
+        dynamics = None if closes else self.dynamics()
         if dynamics is not None:
             known = dynamics.jacobian(loops=loops)
             slopes = known if dynamics is self else self.through(dynamics, known)
             second = self.of_one(dynamics, known, w, loops=loops)
-            return Curved(self.own.outputs, slopes, felt(self.own, second, w))
-        own, (y, J, H) = self.own, along_chains.curved(self.task, self.own, w, loops=loops, parts=parts)
+            return Curved(own.outputs, slopes, felt(own, second, w))
+        y, J, H = along_chains.curved(self.task, self.own, w, loops=loops, parts=parts)
         return Curved(y, self.patterned(J), felt(own, divided(H, own.inputs, own.inputs), w))
 
     def patterned(self, J: Result) -> Blocks:
@@ -361,10 +366,10 @@ class Implicit:
 
     @property
     def chained(self) -> bool:
-        """Whether results are made of several solutions, of an equation's root, or close loops: by chains of parts."""
-        solutions = self.program.solutions
+        """Whether results are made of several solutions, or of the root of an equation: along a chain of parts."""
+        solutions = [own for own in self.program.solutions if not isinstance(own, Closing)]
         several = len(solutions) > 1 or any(isinstance(own, Root) for own in solutions)
-        return isinstance(self.task.entry.run, Composition) and (several or is_raw(self.task))
+        return several and isinstance(self.task.entry.run, Composition)
 
     def dynamics(self) -> Implicit | None:
         """The one solution that results are made of, where that takes arguments as they are, with its derivatives."""
@@ -382,9 +387,11 @@ class Implicit:
         return found if isinstance(found, Implicit) else None
 
     def through(self, dynamics: Implicit, J: Blocks) -> Blocks:
-        """dy/dx of results that are made of one solution, which moves by J."""
-        (solution,), own, y = self.program.solutions, self.own, self.program.y
-        by_x, by_z = (self.program.solved(jacobian(y, symbols)) for symbols in (own.x, solution.unknown))
+        """dy/dx of results that are made of one solution, which moves by J, and may close loops."""
+        (solution, *closings), own = self.program.solutions, self.own
+        ends = Program(vertcat(own.x, solution.unknown), self.program.y, tuple(closings))
+        moved = self.program.solved(ends.forward(SX.eye(ends.x.size1())))
+        by_x, by_z = moved[:, : own.x.size1()], moved[:, own.x.size1() :]
         found: Results = {pair: D.matrix for pair, D in split(by_x, own.outputs, own.inputs).items()}
         for (result, z), D in split(by_z, own.outputs, dynamics.own.outputs).items():
             for x in dynamics.own.inputs:

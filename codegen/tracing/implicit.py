@@ -349,21 +349,26 @@ def program_of(task: Task, symbols: list[SX]) -> Program:
 
 
 def composition(task: Task, symbols: list[SX]) -> Program:
-    """A step of time: the dynamics at every stage are solutions, and so is what an implicit step iterates for."""
+    """A step of time: the dynamics at every stage are solutions, what closes loops, and what an implicit step finds."""
     x, found = vertcat(*symbols), list[Implicit]()
 
     def leaving_unknown(task: Task, name: str, given: Mapping[str, SX]) -> Called:
         run, part = called(task, name, given), part_of(task, name.removesuffix(LINEARISED))
         ports = part.signature[0]
         own = symbols_of(ports)
-        solved = solution(part, own)
+        solved, closes = solution(part, own), closing(part, own)
 
         def call(parts: Parts = INLINE, **arguments: SX) -> tuple[Result, ...]:
-            """The results, with unknowns in the place of accelerations and multipliers."""
+            """The results, with unknowns in the place of accelerations and multipliers, and where loops are closed."""
+            columns = [vec(SX(arguments[p.name]).T) if p.name in arguments else given[p.name] for p in ports]
+            if closes is not None:
+                end, moves = closes[0], closes[1].renamed()
+                found.append(moves.at(vertcat(*own), densify(vertcat(*columns))))
+                old, new = vertcat(*own, closes[1].unknown), densify(vertcat(*columns, moves.unknown))
+                return (substitute(end, old, new),)
             made = run(parts, **arguments)
             if solved is None:
                 return made
-            columns = [vec(SX(arguments[p.name]).T) if p.name in arguments else given[p.name] for p in ports]
             unknown = SX.sym("y", solved.unknown.size1())
             moved = solved.at(vertcat(*own, solved.unknown), densify(vertcat(*columns, unknown)))
             found.append(replace(moved, unknown=unknown))
@@ -380,7 +385,9 @@ def composition(task: Task, symbols: list[SX]) -> Program:
     unknown = SX.sym("root", results.state.size1())
     K, lack = results.equation(unknown)
     root = Root(unknown, plain.reached(task.iterations or 1)[0], lack, K, tuple(found))
-    return Program(x, column(results.finish(unknown)), (root,))
+    found.clear()
+    y = column(results.finish(unknown))
+    return Program(x, y, (root, *found))
 
 
 def solution(task: Task, columns: Sequence[SX]) -> Dynamics | Linear | None:

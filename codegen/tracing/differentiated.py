@@ -23,7 +23,6 @@ from casadi import (
     densify,
     diag,
     dot,
-    gradient,
     jacobian,
     jacobian_sparsity,
     jtimes,
@@ -348,7 +347,7 @@ class Implicit:
         if closes and not isinstance(self.task.entry.run, Composition):
             second = divided(self.program.curvature(w, SX.eye(own.x.size1())), own.inputs, own.inputs)
             return Curved(own.outputs, self.jacobian(loops=loops), felt(own, second, w))
-        dynamics = None if closes else self.dynamics()
+        dynamics = self.dynamics()
         if dynamics is not None:
             known = dynamics.jacobian(loops=loops)
             slopes = known if dynamics is self else self.through(dynamics, known)
@@ -386,10 +385,15 @@ class Implicit:
         found = derivatives(first.part, {name: inputs[name] for name in names})[1]
         return found if isinstance(found, Implicit) else None
 
+    @property
+    def ends(self) -> Program:
+        """Results of arguments and of the first solution, where others close loops."""
+        first, *closings = self.program.solutions
+        return Program(vertcat(self.own.x, first.unknown), self.program.y, tuple(closings))
+
     def through(self, dynamics: Implicit, J: Blocks) -> Blocks:
         """dy/dx of results that are made of one solution, which moves by J, and may close loops."""
-        (solution, *closings), own = self.program.solutions, self.own
-        ends = Program(vertcat(own.x, solution.unknown), self.program.y, tuple(closings))
+        own, ends = self.own, self.ends
         moved = self.program.solved(ends.forward(SX.eye(ends.x.size1())))
         by_x, by_z = moved[:, : own.x.size1()], moved[:, own.x.size1() :]
         found: Results = {pair: D.matrix for pair, D in split(by_x, own.outputs, own.inputs).items()}
@@ -401,12 +405,16 @@ class Implicit:
 
     def of_one(self, dynamics: Implicit, J: Blocks, w: SX, *, loops: bool) -> Blocks:
         """Of results y that are made of one solution z: A' H A, with H of w' y - u' R by x and z at constant u."""
-        (solution,), own = self.program.solutions, self.own
-        seed, y = SX.sym("seed", solution.unknown.size1()), dot(w, self.program.y)
+        (solution, *_), own, ends = self.program.solutions, self.own, self.ends
+        seed = SX.sym("seed", solution.unknown.size1())
         unknown = {name: solution.unknown[at] for name, at in spans(dynamics.own.outputs).items()}
-        u = solution.multipliers(gradient(y, solution.unknown))
+        u = solution.multipliers(ends.reverse(w)[own.x.size1() :])
         bent = dynamics.second({**dynamics.own.inputs, **unknown}, seed, solution, loops=loops)
-        found = with_plain(moved_to(bent, seed, -u), second_derivatives(y, {**own.inputs, **unknown}, {}))
+        symbols = {**own.inputs, **unknown}
+        blocks = divided(sparsify(ends.curvature(w, SX.eye(ends.x.size1()))), symbols, symbols)
+        names = [*symbols]
+        pairs = [(one, other) for n, one in enumerate(names) for other in names[n:]]
+        found = with_plain(moved_to(bent, seed, -u), {pair: blocks[pair].matrix for pair in pairs})
         return congruence(both_ways(moved_to(found, solution.unknown, solution.value)), J, own.inputs)
 
     def second(self, symbols: Mapping[str, SX], seed: SX, solution: implicit.Implicit, *, loops: bool = False) -> Pairs:

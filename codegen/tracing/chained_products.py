@@ -15,7 +15,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from casadi import SX, densify, vertcat, vertsplit
+from casadi import SX, densify, diagcat, vertcat, vertsplit
 
 from codegen.recursions.composition import INLINE
 from codegen.recursions.products import Product, Result, combined, is_small, summed, transposed, transposes
@@ -187,8 +187,8 @@ def _bent(own: Linked, weights: SX, bend: OfColumns | None, turning: SX | None) 
         second = plain_of(others[0])
         n = sum(x.size1() for x in own.taken)
         if second.size1() > n:
-            second[n:, n:] += 0 if turning is None else turning
-            return gradient, lambda change, moves: _of_plain(second, [*change, *moves])
+            bent = second if turning is None else second + diagcat(SX(n, n), turning)
+            return gradient, lambda change, moves: _of_plain(bent, [*change, *moves])
     if turning is not None:
         second += own.jacobian.T @ turning @ own.jacobian
     return gradient, lambda change, _: _of_plain(second, change)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.ir.graph import Port
-    from codegen.tracing.implicit import Program
+    from codegen.tracing.solutions import Program
     from codegen.tracing.task import Task
 
 

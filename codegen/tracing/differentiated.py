@@ -54,8 +54,9 @@ from codegen.tracing.closing import Closing
 from codegen.tracing.congruence import Results, both_ways, congruence, moved_to, with_plain
 from codegen.tracing.curvature import MOVED, Pairs, of_equations, of_joint_forces, of_motion, second_derivatives
 from codegen.tracing.expressed import Expressions, check_length
-from codegen.tracing.implicit import FORWARD, Program, Root, contacts_only, contracted, program_of, wanted_only
+from codegen.tracing.implicit import FORWARD, contacts_only, program_of, wanted_only
 from codegen.tracing.kinematics import jacobians
+from codegen.tracing.solutions import Program, Root, contracted
 from codegen.tracing.task import parameter_name
 from codegen.tracing.trace import multiplied, part_of, symbols_of
 
@@ -63,8 +64,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codegen.recursions.composition import Parts
-    from codegen.tracing import implicit
-    from codegen.tracing.implicit import Program
+    from codegen.tracing import solutions
     from codegen.tracing.task import Task
 
 SAME = {"ltl": "aba"}
@@ -417,7 +417,9 @@ class Implicit:
         found = with_plain(moved_to(bent, seed, -u), {pair: blocks[pair].matrix for pair in pairs})
         return congruence(both_ways(moved_to(found, solution.unknown, solution.value)), J, own.inputs)
 
-    def second(self, symbols: Mapping[str, SX], seed: SX, solution: implicit.Implicit, *, loops: bool = False) -> Pairs:
+    def second(
+        self, symbols: Mapping[str, SX], seed: SX, solution: solutions.Implicit, *, loops: bool = False
+    ) -> Pairs:
         """Second derivatives of seed' R by arguments and solutions: those of inverse dynamics by its recursion."""
         task = self.task
         held = task.entry.group == "constrained"

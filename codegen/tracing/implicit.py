@@ -1,23 +1,19 @@
-"""Products of derivatives, by the implicit function theorem where results solve equations: the rule, in one place.
+"""Algorithms as programs of what solves equations (`codegen.tracing.solutions`).
 
 Forward dynamics, constrained or not: y = a, or (a, lam), makes R(x, y) vanish, inverse dynamics less tau and the forces
-of contacts, and what the contacts' rows lack. It moves by -(dR/dy)^-1 dR, and weights w of it have the gradient
--(dR/dx)' u, u = (dR/dy)^-1 w: neither goes through the factorisation (Giles, An extended collection of matrix
-derivative results, 2008; Carpentier and Mansard, RSS 2018). dR/dy is symmetric, and y is linear in joint forces tau and
-wanted accelerations k: its derivative along these solves with dR/dy, by the factors that are there. A proximal
-iteration is taken for settled. Of steps of time the same holds for the dynamics at every stage, and for the equation
-that an implicit step solves. Contacts that break and slip have the Jacobian that an algorithm of its own gives. Second
-derivatives are those of weights' results less u' R: at solutions, and at the multipliers u that make its gradient by
-these vanish. All else is algorithmic differentiation.
+of contacts, and what the contacts' rows lack. dR/dy is symmetric, and y is linear in joint forces tau and wanted
+accelerations k: its derivative along these solves with dR/dy, by the factors that are there. A proximal iteration is
+taken for settled. Of steps of time the same holds for the dynamics at every stage, for the equation that an implicit
+step solves, and for positions that close loops (`codegen.tracing.closing`). Contacts that break and slip have the
+Jacobian that an algorithm of its own gives.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import accumulate
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from casadi import SX, densify, dot, gradient, hessian, horzcat, jacobian, jtimes, sparsify, substitute, vec, vertcat
+from casadi import SX, densify, dot, horzcat, jtimes, substitute, vec, vertcat
 
 from codegen.algorithms.constrained_derivatives import contact_terms, equations
 from codegen.algorithms.rnea import rnea
@@ -27,9 +23,10 @@ from codegen.recursions.delassus import jacobian_transpose
 from codegen.recursions.dual import redundant
 from codegen.recursions.expansion import entries
 from codegen.recursions.iteration import Iteration
-from codegen.spatial import eliminated, zeros
+from codegen.spatial import zeros
 from codegen.tracing.closing import closing
 from codegen.tracing.form import Form
+from codegen.tracing.solutions import Dynamics, Linear, Program, Root
 from codegen.tracing.tangents import tangents
 from codegen.tracing.task import ALWAYS
 from codegen.tracing.trace import called, composed, part_of, results_of, stated, symbols_of
@@ -40,6 +37,7 @@ if TYPE_CHECKING:
     from codegen.lowering import Problem
     from codegen.recursions.composition import Called, Parts
     from codegen.recursions.products import Result
+    from codegen.tracing.solutions import Implicit
     from codegen.tracing.task import Task
 
 FORWARD = ("aba", "ltl", "approximate_aba")
@@ -48,292 +46,8 @@ FORWARD = ("aba", "ltl", "approximate_aba")
 OF_ITERATIONS = ("mu", "lam0", "weight")
 """Arguments that change single steps of a proximal iteration more than what it settles at."""
 
-FEW = 4
-"""Directions up to which AD goes through results with each; more are multiplied by their Jacobian."""
-
 LINEARISED = "_linearised"
 """How parts are called that give dynamics with their derivatives."""
-
-
-class Implicit(Protocol):
-    """Symbols y of what is found by solving equations R(x, y) = 0 (`residual`), and its value.
-
-    Equations may have a solution of their own kind: `inner` is y in its coordinates, and multipliers u of the
-    equations are along those of y, so that dR/dy is `inner`' R by y.
-    """
-
-    @property
-    def unknown(self) -> SX: ...
-    @property
-    def value(self) -> SX: ...
-    @property
-    def residual(self) -> SX: ...
-    @property
-    def inner(self) -> SX: ...
-    def forward(self, x: SX, dx: SX) -> SX: ...
-    def multipliers(self, w: SX) -> SX: ...
-    def at(self, old: SX, new: SX) -> Implicit: ...
-
-
-def contracted(own: Implicit, u: SX) -> SX:
-    """u' R, with R along the coordinates of y."""
-    return dot(jtimes(own.inner, own.unknown, u), own.residual)
-
-
-def swept(solutions: Sequence[Implicit], x: SX, seeds: SX) -> tuple[list[SX], SX]:
-    """Multipliers of these solutions, each (dR/dy)^-T w for what `seeds` and later solutions give it, and what is left.
-
-    x are symbols before all of them, and seeds the gradients by these and by the solutions, of one column or more.
-    """
-    moved = vertcat(x, *[own.unknown for own in solutions])
-    ends = [*accumulate((own.unknown.size1() for own in solutions), initial=x.size1())]
-    found = list[SX]()
-    for own, start, end in reversed([*zip(solutions, ends, ends[1:], strict=False)]):
-        u = own.multipliers(seeds[start:end, :])
-        seeds = seeds[:start, :] - jtimes(own.residual, moved[:start], jtimes(own.inner, own.unknown, u), True)
-        found.append(u)
-    return found[::-1], seeds
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """Results y (a column) of arguments x (a column of symbols), and of the solutions that they are computed from.
-
-    A solution may depend on those before it.
-    """
-
-    x: SX
-    y: SX
-    solutions: tuple[Implicit, ...] = ()
-
-    @property
-    def moved(self) -> SX:
-        """The symbols of arguments and solutions."""
-        return vertcat(self.x, *[own.unknown for own in self.solutions])
-
-    def along(self, dx: SX) -> SX:
-        """How arguments and solutions move, along dx."""
-        moved, found = self.x, dx
-        for own in self.solutions:
-            moved, found = vertcat(moved, own.unknown), vertcat(found, own.forward(moved, found))
-        return found
-
-    def forward(self, dx: SX) -> SX:
-        """dy along dx, of one column or more."""
-        along = self.along(dx)
-        few = along.size2() <= FEW
-        return self.solved(jtimes(self.y, self.moved, along) if few else jacobian(self.y, self.moved) @ along)
-
-    def inverse(self) -> SX | None:
-        """How results that solve equations of motion, one after the other, change with forces, if they are such."""
-        if len(self.solutions) != 1 or not isinstance(own := self.solutions[0], Dynamics):
-            return None
-        found = own.multipliers(SX.eye(own.unknown.size1()))
-        return self.solved(jacobian(self.y, own.unknown) @ found)
-
-    def forces(self, dx: SX) -> SX:
-        """Those that changes of these results have to balance, along dx."""
-        (solution,) = self.solutions
-        assert isinstance(solution, Dynamics), "it solves equations of motion"
-        return self.solved(sparsify(solution.forces(self.x, dx)))
-
-    def bent(self, weights: SX, y: SX) -> SX:
-        """Second derivatives of weights' y less u' R at constant multipliers u, by arguments and by these results y."""
-        (solution,), u = self.solutions, SX.sym("u", y.size1())
-        moved, w = vertcat(self.x, solution.unknown), jacobian(self.y, solution.unknown).T @ weights
-        found = hessian(-contracted(solution, u), moved)[0]
-        given = [densify(self.solved(solution.multipliers(w))), densify(y)]
-        return substitute([found], [u, solution.unknown], given)[0]
-
-    def reverse(self, weights: SX) -> SX:
-        """The gradient of weights' y by x."""
-        return self.solved(swept(self.solutions, self.x, jtimes(self.y, self.moved, weights, True))[1])
-
-    def curved(self, weights: SX, dx: SX) -> SX:
-        """How the gradient of weights' y by x changes along dx, one column or more; weights may depend on solutions.
-
-        It is that of weights' y - sum u' R, whose multipliers u make the gradient by solutions vanish: so they change
-        by du, with (dR/dy)' du the change of that gradient at constant u.
-        """
-        moved, along, w = self.moved, self.along(dx), SX.sym("w", self.y.size1())
-        constant = [SX.sym("u", own.unknown.size1()) for own in self.solutions]
-        values, _ = swept(self.solutions, self.x, jtimes(self.y, moved, weights, True))
-        slope = gradient(dot(w, self.y) - sum(map(contracted, self.solutions, constant)), moved)
-        changing, change = vertcat(moved, w), vertcat(along, jtimes(weights, moved, along))
-        end = moved.size1()
-        # last solution to first: its multipliers, which the gradient by those before it depends on
-        for own, u in reversed([*zip(self.solutions, constant, strict=True)]):
-            start = end - own.unknown.size1()
-            du = own.multipliers(jtimes(slope[start:end], changing, change))
-            changing, change, end = vertcat(changing, u), vertcat(change, du), start
-        found = jtimes(slope[:end], changing, change)
-        return self.solved(substitute(found, vertcat(w, *constant), densify(vertcat(weights, *values))))
-
-    def curvature(self, weights: SX, T: SX, changes: SX | None = None) -> SX:
-        """The changes of that gradient along the columns of T, by T: D' H D, with D how arguments and solutions move.
-
-        H is the second derivative of weights' y - sum u' R at constant u: no change of u matters, as D' R' vanishes.
-        `changes` are how solutions move, if that is known.
-        """
-        moved, along = self.moved, self.along(T) if changes is None else vertcat(T, changes)
-        w = SX.sym("w", self.y.size1())
-        constant = [SX.sym("u", own.unknown.size1()) for own in self.solutions]
-        values, _ = swept(self.solutions, self.x, jtimes(self.y, moved, weights, True))
-        H = hessian(dot(w, self.y) - sum(map(contracted, self.solutions, constant)), moved)[0]
-        n = self.x.size1()
-        # D = [T; Y]: half of what Y gives, then its transpose
-        half = T.T @ H[:n, n:] @ along[n:, :] + along[n:, :].T @ (H[n:, n:] / 2) @ along[n:, :]
-        turned = jtimes(self.y, moved, along).T @ jtimes(weights, moved, along)
-        found = T.T @ H[:n, :n] @ T + half + half.T + turned
-        return self.solved(substitute(found, vertcat(w, *constant), densify(vertcat(weights, *values))))
-
-    def at(self, new: SX, x: SX) -> Program:
-        """The same with expressions of other symbols x in the place of its arguments."""
-        return Program(x, substitute(self.y, self.x, new), tuple(own.at(self.x, new) for own in self.solutions))
-
-    def reaching(self, root: SX) -> Program:
-        """The same where an iteration reaches this root."""
-        own = (replace(x, reached=root) if isinstance(x, Root) else x for x in self.solutions)
-        return replace(self, solutions=tuple(own))
-
-    def solved(self, expression: SX) -> SX:
-        """An expression with the values of solutions in their places."""
-        for own in reversed(self.solutions):
-            expression = substitute(expression, own.unknown, own.value)
-        return expression
-
-
-@dataclass(frozen=True, slots=True)
-class Dynamics:
-    """Forward dynamics: the residual R of the unknown y as the lowered robot has it, `inner`.
-
-    `response` is the value with symbols `causes` for tau (nv) and k, which are `given`.
-    """
-
-    unknown: SX
-    residual: SX
-    inner: SX
-    response: SX
-    causes: SX
-    given: SX
-    nv: int
-
-    def __str__(self) -> str:
-        return f"{self.unknown.size1()} unknowns of forward dynamics"
-
-    @property
-    def value(self) -> SX:
-        """a, or a and lam."""
-        return substitute(self.response, self.causes, self.given)
-
-    def multipliers(self, w: SX) -> SX:
-        """(dR/dy)^-1 w, of one column or more; dR/dy is symmetric."""
-        found = jtimes(self.response, self.causes, vertcat(w[: self.nv, :], -w[self.nv :, :]))
-        return substitute(found, self.causes, self.given)
-
-    def forward(self, x: SX, dx: SX) -> SX:
-        """dy along dx, of one column or more."""
-        return self.multipliers(self.forces(x, dx))
-
-    def forces(self, x: SX, dx: SX) -> SX:
-        """Those along dx that a change of y has to balance: dR/dy dy."""
-        return -jtimes(self.inner, self.unknown, jtimes(self.residual, x, dx), True)
-
-    def at(self, old: SX, new: SX) -> Dynamics:
-        """The same with expressions in the place of symbols."""
-        parts = (self.residual, self.inner, self.response, self.given)
-        residual, inner, response, given = (substitute(x, old, new) for x in parts)
-        return Dynamics(self.unknown, residual, inner, response, self.causes, given, self.nv)
-
-
-@dataclass(frozen=True, slots=True)
-class Root:
-    """What an iteration finds: the root of `lack`, with the solutions there that it is made of; K is its derivative."""
-
-    root: SX
-    reached: SX
-    lack: SX
-    K: SX
-    solutions: tuple[Implicit, ...]
-
-    def __str__(self) -> str:
-        return f"{self.root.size1()} unknowns of an iteration"
-
-    @property
-    def unknown(self) -> SX:
-        """The root, then the solutions."""
-        return vertcat(self.root, *[own.unknown for own in self.solutions])
-
-    @property
-    def value(self) -> SX:
-        """Their values."""
-        return substitute(
-            Program(self.root, self.unknown, self.solutions).solved(self.unknown), self.root, self.reached
-        )
-
-    @property
-    def residual(self) -> SX:
-        """What the root lacks, and the equations of the solutions."""
-        return vertcat(self.lack, *[own.residual for own in self.solutions])
-
-    @property
-    def inner(self) -> SX:
-        """The unknown, with solutions in their own coordinates."""
-        return vertcat(self.root, *[own.inner for own in self.solutions])
-
-    def multipliers(self, w: SX) -> SX:
-        """(dR/dy)^-T w, by way of those of the root."""
-        size, unknown = self.root.size1(), self.unknown
-        u = eliminated(self.K.T, swept(self.solutions, self.root, w)[1])
-        if not self.solutions:
-            return u
-        left = w[size:, :] - jtimes(self.lack, unknown[size:], u, True)
-        return vertcat(u, *swept(self.solutions, self.root, vertcat(SX(size, w.size2()), left))[0])
-
-    def forward(self, x: SX, dx: SX) -> SX:
-        """dy along dx, of one column or more."""
-        lacks = Program(x, self.lack, self.solutions)
-        droot = -eliminated(self.K, jtimes(self.lack, lacks.moved, lacks.along(dx)))
-        moved = vertcat(x, self.root)
-        return Program(moved, self.lack, self.solutions).along(vertcat(dx, droot))[x.size1() :, :]
-
-    def at(self, old: SX, new: SX) -> Root:
-        """The same with expressions in the place of symbols."""
-        reached, lack, K = (substitute(x, old, new) for x in (self.reached, self.lack, self.K))
-        return Root(self.root, reached, lack, K, tuple(own.at(old, new) for own in self.solutions))
-
-
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """A solution of which the derivative J is known, by arguments x: y less J x stands still; y, then J by columns.
-
-    Changes of J are left out, so that it has no second derivative.
-    """
-
-    unknown: SX
-    value: SX
-    residual: SX
-
-    def __str__(self) -> str:
-        return f"{self.residual.size1()} results with their derivatives"
-
-    @property
-    def inner(self) -> SX:
-        """y."""
-        return self.unknown[: self.residual.size1()]
-
-    def multipliers(self, w: SX) -> SX:
-        """w, of one column or more: dR/dy is the identity."""
-        return w
-
-    def forward(self, x: SX, dx: SX) -> SX:
-        """dy along dx, of one column or more."""
-        moved = -jtimes(self.residual, x, dx)
-        return vertcat(moved, SX(self.unknown.size1() - moved.size1(), dx.size2()))
-
-    def at(self, old: SX, new: SX) -> Linear:
-        """The same with expressions in the place of symbols."""
-        return Linear(self.unknown, *(substitute(x, old, new) for x in (self.value, self.residual)))
 
 
 def program_of(task: Task, symbols: list[SX]) -> Program:

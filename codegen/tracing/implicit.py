@@ -26,7 +26,7 @@ from codegen.recursions.iteration import Iteration
 from codegen.spatial import zeros
 from codegen.tracing.closing import closing
 from codegen.tracing.form import Form
-from codegen.tracing.solutions import Dynamics, Linear, Program, Root
+from codegen.tracing.solutions import Dynamics, Implicit, Linear, Program, Root
 from codegen.tracing.tangents import tangents
 from codegen.tracing.task import ALWAYS
 from codegen.tracing.trace import called, composed, part_of, results_of, stated, symbols_of
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from codegen.lowering import Problem
     from codegen.recursions.composition import Called, Parts
     from codegen.recursions.products import Result
-    from codegen.tracing.solutions import Implicit
     from codegen.tracing.task import Task
 
 FORWARD = ("aba", "ltl", "approximate_aba")

@@ -159,7 +159,10 @@ def test_the_same_factors_serve_expressions_and_loops() -> None:
     assert isinstance(sharing.ldl(matrix(x, "definite")).solve(x), SX)
 
 
-@pytest.mark.parametrize(("compiler", "flags", "name"), diagonal(COMPILERS, [(), ("-DARM_PLAIN",)], [*CASES]))
+@pytest.mark.parametrize(
+    ("compiler", "flags", "name"),
+    diagonal(COMPILERS, [("-march=native", "-DRIGIDC_512"), (), ("-DARM_PLAIN",)], [*CASES]),
+)
 def test_loops_compute_them(tmp_path: Path, compiler: str, flags: tuple[str, ...], name: str) -> None:
     files = emit_folder(header(), (ProductKernel(traced(name)),), Style())
     theirs = [own.ravel() for own in exact(NUMBERS, name)]

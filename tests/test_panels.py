@@ -151,6 +151,13 @@ def test_numbers_in_all_columns_are_in_the_function() -> None:
     assert str(found[2]) == "(2.*z_2)"
 
 
+def test_where_all_is_numbers_they_are_taken() -> None:
+    """As of one row of a contact on the body whose frame it is."""
+    (made,) = mapped(doubled, SX(DM([[2.0]])), SX.sym("unused", 0, 1), SX(DM([[3.0]])))
+    assert [x.shape for x in made.map.takes] == [(1, 1), (1, 1)]
+    assert float(entries((made,))[0]) == 6.0
+
+
 def test_panels_can_be_transposed_cut_multiplied_and_negated() -> None:
     x, (masked, *_) = results()
     assert isinstance(masked, MaskedProduct)

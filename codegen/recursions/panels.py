@@ -82,13 +82,14 @@ def mapped(function: Callable[..., tuple[SX, ...]], *panels: SX | Panel) -> tupl
     """The panels that a function of columns (r x 1 each) makes of columns of these (r x n each).
 
     It is traced once, with structural zeros for the rows that are zero in all columns, and numbers for those
-    that are the same number in all. It takes what it needs.
+    that are the same number in all, unless all panels are numbers. It takes what it needs.
     """
     columns, given = list[SX](), list[tuple[SX, SX | Panel]]()
+    moves = any(isinstance(panel, Panel) or not panel.is_constant() for panel in panels)
     for panel in panels:
         rows, column = [*range(panel.shape[0])], SX(panel.shape[0], 1)
         if not isinstance(panel, Panel):
-            same = _same(panel)
+            same = _same(panel) if moves else {}
             rows = [row for row in sorted({*panel.sparsity().row()}) if row not in same]
             for row, number in same.items():
                 column[row] = number
@@ -100,7 +101,7 @@ def mapped(function: Callable[..., tuple[SX, ...]], *panels: SX | Panel) -> tupl
     made = function(*columns)
     used = {x.element_hash() for x in symvar(vertcat(*made))}
     needed = [x for x in given if not used.isdisjoint(e.element_hash() for e in vertsplit(x[0]))]
-    symbols, taken = zip(*needed, strict=True)
+    symbols, taken = zip(*(needed or given[:1]), strict=True)
     return _panels(Map(_function(function.__name__, symbols, made), taken))
 
 

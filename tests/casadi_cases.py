@@ -17,8 +17,10 @@ FEET = ("FL_foot:3", "FR_foot:3", "RL_foot:3", "RR_foot:3")
 
 @cache
 def loaded(robot: str) -> Model:
-    """A bundled robot, or a random mechanism: convention, then joint types."""
+    """A bundled robot, or one on a floating base, or a random mechanism: convention, then joint types."""
     convention, _, types = robot.partition(" ")
+    if types == "floating":
+        return codegen.load(convention, base="floating")
     if types:
         return mechanism(tuple(types.split()), 3, base="floating", convention=convention, armature=True)
     return codegen.load(robot)

@@ -18,9 +18,11 @@ from codegen.ir.products import WithProducts
 from codegen.recursions.composition import INLINE
 from codegen.task.header import header
 from codegen.tracing import along_chains
+from codegen.tracing.arguments import columns
 from codegen.tracing.blocks import joined, spans
 from codegen.tracing.congruence import both_ways
 from codegen.tracing.differentiated import Explicit, Implicit, differentiated
+from codegen.tracing.equations import second_of_equations, unknowns
 
 WRITTEN = [
     ("pinocchio spherical revolute", "aba", ()),
@@ -51,6 +53,9 @@ WRITTEN = [
     ("four_bar", "step_rk4", ()),
     ("four_bar", "step_implicit_midpoint", ()),
     ("planar_leg_linkage", "pv", ("foot:x",)),
+    ("four_bar floating", "rnea", ()),
+    ("four_bar floating", "step_rk4", ()),
+    ("four_bar floating", "step_implicit_midpoint", ()),
 ]
 
 
@@ -105,11 +110,11 @@ def test_contacts_are_in_the_recursion_of_inverse_dynamics(robot, contacts, fewe
     own, found = differentiated(task(loaded(robot), "pv_soft", contacts=contacts, parameters=("R", "k")))
     assert isinstance(found, Implicit)
     (solution,) = found.program.solutions
-    unknown = {name: solution.unknown[at] for name, at in spans(own.outputs).items()}
-    symbols, seed = {**own.inputs, **unknown}, ca.SX.sym("seed", solution.unknown.size1())
-    made = both_ways(found.second(symbols, seed, solution))
-    monkeypatch.setattr("codegen.tracing.differentiated.of_equations", lambda *given, **how: {})
-    plain = found.second(symbols, seed, solution)
+    symbols = {**own.inputs, **unknowns(found.task, solution)}
+    seed, given = ca.SX.sym("seed", solution.unknown.size1()), columns(found.task, own.inputs)
+    made = both_ways(second_of_equations(found.task, symbols, given, seed, solution))
+    monkeypatch.setattr("codegen.tracing.equations.of_equations", lambda *given, **how: {})
+    plain = second_of_equations(found.task, symbols, given, seed, solution)
     both = [ca.Function("second", [*symbols.values(), seed], [x[pair] for pair in plain]) for x in (made, plain)]
     rng = np.random.default_rng(6)
     given = [rng.standard_normal(both[0].size_in(k)) for k in range(both[0].n_in())]

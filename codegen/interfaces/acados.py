@@ -26,7 +26,8 @@ from codegen.interfaces.dense_kernels import dense_kernel
 from codegen.ir.names import comment, identifier
 from codegen.progress import doing, each
 from codegen.tracing.arguments import tangent_maps
-from codegen.tracing.differentiated import derivable, differentiated
+from codegen.tracing.differentiated import differentiated
+from codegen.tracing.equations import derivable
 from codegen.tracing.sharing import for_solvers
 
 if TYPE_CHECKING:

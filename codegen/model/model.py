@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -200,6 +200,11 @@ class Model:
     def joints(self) -> tuple[JointType, ...]:
         """The mathematics of every joint, in the order of the bodies."""
         return tuple(body.joint.kinematics(self.convention) for body in self.bodies)
+
+    @property
+    def opened(self) -> Model:
+        """The spanning tree: the same bodies, each a node of its own, without loops."""
+        return replace(self, nodes=tuple(Node((b,), body.parent) for b, body in enumerate(self.bodies)), loops=())
 
     @property
     def position_bodies(self) -> tuple[tuple[int, ...], ...]:

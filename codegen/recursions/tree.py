@@ -16,7 +16,7 @@ from casadi import SX, diag, diagcat, is_equal, trace, vertcat, vertsplit
 from codegen.geometry import Pose
 from codegen.joints import JointType
 from codegen.kinematic_loops.constraints import Spanning, free
-from codegen.model import Frame, Model, Node
+from codegen.model import Frame, Model
 from codegen.spatial import (
     ArticulatedInertia,
     NodeInertia,
@@ -346,8 +346,7 @@ def opened(tree: Tree) -> Tree:
     parts = tuple(replace(part, node=b) for b, part in enumerate(tree.parts))
     X = tuple(NodeTransform(0, 1, ((-1, part.X),)) for part in parts)
     own = tuple(free(part.joint, part.q) for part in parts)
-    nodes = tuple(Node((b,), part.parent) for b, part in enumerate(parts))
-    single = replace(tree.model, nodes=nodes, loops=())
+    single = tree.model.opened
     return replace(
         tree,
         model=single,

@@ -101,7 +101,9 @@ def _named(own: Expressions, results: Sequence[Result]) -> Mapping[str, SX]:
 
 def _ends(task: Task, own: Expressions, made: Chain | Rooted) -> tuple[SX, SX]:
     """T of the configuration that a step gives, and what makes tangents of changes of its arguments."""
-    raw, end = is_raw(task), made.results[0]
-    starts = ((is_configuration(name) and not raw, x) for name, x in own.inputs.items())
-    E = diagcat(*(tangent_maps(task.model, x)[1] if moves else jacobian(vec(x.T), vec(x)) for moves, x in starts))
+    raw, end, parts = is_raw(task), made.results[0], list[SX]()
+    for (name, x), taken in zip(own.inputs.items(), columns(task, own.inputs), strict=True):
+        moves = is_configuration(name) and not raw
+        parts.append(tangent_maps(task.model, x)[1] if moves else jacobian(taken, vec(x)))
+    E = diagcat(*parts)
     return SX.eye(end.size1()) if raw else tangents(task.model, {}, end)[0], E

@@ -19,6 +19,7 @@ from casadi import (
     dot,
     hessian,
     horzcat,
+    horzsplit,
     is_equal,
     jacobian,
     substitute,
@@ -36,8 +37,8 @@ from codegen.recursions.expansion import entries
 from codegen.recursions.iteration import Iteration
 from codegen.recursions.products import Product, Result
 from codegen.spatial import eliminated
-from codegen.tracing.curvature import of_results
 from codegen.tracing.differential import differential, moves, raw
+from codegen.tracing.equations import forces, inverse, inverse_dynamics_slopes, of_results
 from codegen.tracing.implicit import LINEARISED
 from codegen.tracing.trace import called, composed, part_of, results_of, results_or_products, shaped, symbols_of
 
@@ -141,16 +142,17 @@ class Link:
         """The columns of blocks that belong to what it takes in these places, by changes of solutions."""
         if not places:
             return []
-        nv, own, found = self.part.model.nv, self.differential(symbols), list[list[Result]]()
-        sizes = [place.size(nv) for place in places_of(self.part, self.part.signature[0], symbols)]
+        nv, own, ports = self.part.model.nv, self.differential(symbols), self.part.signature[0]
         tops = [0, *accumulate(place.size(nv) for place in self.gives)]
-        inverse = own.program.inverse() if is_raw(self.part) else None
-        left = [] if inverse is None else vertsplit(inverse, tops)
-        for n in places:
-            seeds = vertcat(*[SX.eye(size) if k == n else SX(size, sizes[n]) for k, size in enumerate(sizes)])
-            change = own.program.forces(seeds) if left else own.jvp(seeds)
-            found.append([Product(x, change) for x in left] or [*vertsplit(change, tops)])
-        return found
+        given = {port.name: x for port, x in zip(ports, symbols, strict=True)}
+        left = inverse(self.part, own.program, symbols) if is_raw(self.part) else None
+        if left is not None:
+            changes = forces(self.part, own.program, given, symbols, [ports[n].name for n in places])
+            return [[Product(x, changes[ports[n].name]) for x in vertsplit(left, tops)] for n in places]
+        sizes = [place.size(nv) for place in places_of(self.part, ports, symbols)]
+        seeds = horzsplit(SX.eye(sum(sizes)), [0, *accumulate(sizes)])
+        known = inverse_dynamics_slopes(self.part, given) if is_raw(self.part) else {}
+        return [[*vertsplit(known.get(ports[n].name, own.jvp(seeds[n])), tops)] for n in places]
 
     def curvature(self, weights: SX, J: SX) -> tuple[SX, SX]:
         """Of the sum with weights of what it gives the gradient by what it takes, and its changes; J is `jacobian`."""

@@ -200,29 +200,6 @@ def of_step(task: Task, state: Sequence[SX], weights: SX) -> tuple[SX, SX]:
     return found[0], found[1]
 
 
-def of_results(
-    task: Task, own: Differential, arguments: Sequence[SX], weights: SX, J: SX | None = None
-) -> tuple[SX, SX]:
-    """Of results' sum with weights the gradient by all arguments, along tangents, and how it changes along them.
-
-    J, if it is there anyway, is how results change, of a solution all of them.
-    """
-    inputs = tuple(port.name for port in task.signature[0])
-    if RECURSIVE.get(task.algorithm) == inputs and task.tier != "published" and turns_no_axes(task):
-        if task.algorithm == "aba":
-            return of_accelerations(task, arguments, weights, J)
-        if task.algorithm == "integrate":
-            return of_step(task, arguments, weights)
-        return own.vjp(weights), (along_tangents if task.algorithm == "rnea" else of_points)(task, arguments, weights)
-    if inputs == ("q", "v", "tau") and own.program.solutions and holds_still(task):
-        return of_held_accelerations(task, own, arguments, weights, J)
-    # tangents that loops allow are fewer than coordinates, along all of which `hessian` differentiates
-    closed = own.inwards.size1() > own.inwards.size2() and not all(loop.explicit for loop in task.model.loops)
-    solved = sum(x.unknown.size1() for x in own.program.solutions)
-    changes = J if J is not None and J.size1() == solved else None
-    return own.vjp(weights), own.hvp(weights, SX.eye(own.inwards.size2())) if closed else own.hessian(weights, changes)
-
-
 def of_joint_forces(task: Task, given: Mapping[str, SX], weights: SX, *, loops: bool = False) -> Pairs:
     """Those of weights' tau by q, v and a, of inverse dynamics at these arguments; none where joints' axes turn.
 

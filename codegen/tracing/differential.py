@@ -43,18 +43,18 @@ class Differential:
     def hvp(self, weights: SX, dx: SX) -> SX:
         """Changes of this gradient along directions: those of what it is made of, and of the tangents."""
         raw, w = self.inwards @ dx, self.outwards.T @ weights
-        return self.inwards.T @ self.program.curved(w, raw) + self.turning(w, raw)
+        return self.inwards.T @ self.program.curved(w, raw) + self.turning(self.program.reverse(w), raw)
 
     def hessian(self, weights: SX, changes: SX | None = None) -> SX:
         """The same along all arguments; `changes` are how solutions move along these, if that is known."""
         w = self.outwards.T @ weights
-        return self.program.curvature(w, self.inwards, changes) + self.turning(w, self.inwards)
+        return self.program.curvature(w, self.inwards, changes) + self.turning(self.program.reverse(w), self.inwards)
 
-    def turning(self, w: SX, raw: SX) -> SX:
-        """How tangents of arguments change the gradient of w' y, w constant, as these move."""
+    def turning(self, slope: SX, raw: SX) -> SX:
+        """How tangents of arguments change a gradient by these, as they move."""
         constant = SX.sym("gradient", raw.size1())
         found = jtimes(self.inwards.T @ constant, self.program.x, raw)
-        return substitute(found, constant, densify(self.program.reverse(w)))
+        return substitute(found, constant, densify(slope))
 
 
 def differential(task: Task, arguments: list[SX]) -> Differential:

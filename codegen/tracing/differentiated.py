@@ -52,19 +52,27 @@ from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.chained import JACOBIANS, chain, is_same
 from codegen.tracing.closing import Closing
 from codegen.tracing.congruence import Results, both_ways, congruence, moved_to, with_plain
-from codegen.tracing.curvature import MOVED, Pairs, of_equations, of_joint_forces, of_motion, second_derivatives
+from codegen.tracing.curvature import MOVED, Pairs, of_motion, second_derivatives
+from codegen.tracing.equations import (
+    derivable,
+    forces,
+    inverse,
+    inverse_dynamics_slopes,
+    multipliers,
+    of_inverse_dynamics,
+    second_of_equations,
+    unknowns,
+)
 from codegen.tracing.expressed import Expressions, check_length
-from codegen.tracing.implicit import FORWARD, contacts_only, program_of, wanted_only
+from codegen.tracing.implicit import program_of
 from codegen.tracing.kinematics import jacobians
-from codegen.tracing.solutions import Program, Root, contracted
-from codegen.tracing.task import parameter_name
-from codegen.tracing.trace import multiplied, part_of, symbols_of
+from codegen.tracing.solutions import Program, Root
+from codegen.tracing.trace import multiplied, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codegen.recursions.composition import Parts
-    from codegen.tracing import solutions
     from codegen.tracing.task import Task
 
 SAME = {"ltl": "aba"}
@@ -132,11 +140,6 @@ def value(task: Task, own: Expressions, parts: Parts) -> Mapping[str, SX]:
     return {name: plain_of(y) for name, y in results(task, own.inputs, loops=True, parts=parts).items()}
 
 
-def derivable(task: Task) -> bool:
-    """Whether recursions give derivatives of the very function: no loop has to be closed by positions."""
-    return all(loop.explicit for loop in task.model.loops) and task.tier != "published"
-
-
 def recursion(task: Task, own: Expressions, *, loops: bool, curved: bool = False) -> Results:
     """The blocks of the Jacobian that the registry has a recursion for, by positions as they are, if it has one.
 
@@ -144,7 +147,7 @@ def recursion(task: Task, own: Expressions, *, loops: bool, curved: bool = False
     """
     name, inputs = f"{SAME.get(task.algorithm, task.algorithm)}_derivatives", own.inputs
     if not derivable(task):
-        return {}
+        return Results({("tau", x): slope for x, slope in inverse_dynamics_slopes(task, inputs).items()})
     if task.algorithm in MOVED:
         return Results(jacobians(task, inputs, own.outputs))
     if name not in ALGORITHMS:
@@ -238,7 +241,7 @@ class Explicit:
         """Those among them that recursions give."""
         own, name = self.own, self.task.algorithm
         if name == "rnea":
-            return of_joint_forces(self.task, own.inputs, w, loops=loops)
+            return of_inverse_dynamics(self.task, own.inputs, w, loops=loops)
         if name in MOVED:
             weights = {y: reshape(w[at], *own.outputs[y].shape) for y, at in spans(own.outputs).items()}
             return of_motion(self.task, own.inputs, weights)
@@ -305,15 +308,17 @@ class Implicit:
     def others(self, known: Results) -> Results:
         """The blocks that are not among these, by changes of solutions."""
         own, found, first = self.own, Results(), next(iter(self.own.outputs))
+        wanted, given = [x for x in own.inputs if (first, x) not in known], columns(self.task, own.inputs)
         composed = isinstance(self.task.entry.run, Composition)
-        inverse = None if known or composed else self.program.inverse()
-        for x, at in spans(own.inputs).items():
-            if (first, x) not in known:
-                seeds = SX(own.x.size1(), at.stop - at.start)
-                seeds[at, :] = SX.eye(at.stop - at.start)
-                change = self.program.forward(seeds) if inverse is None else self.program.forces(seeds)
-                for y, rows in spans(own.outputs).items():
-                    found[y, x] = change[rows, :] if inverse is None else Product(inverse[rows, :], change)
+        left = None if known or composed else inverse(self.task, self.program, given)
+        if left is None:
+            one, places = SX.eye(own.x.size1()), spans(own.inputs)
+            changes = {x: self.program.forward(one[:, places[x]]) for x in wanted}
+        else:
+            changes = forces(self.task, self.program, own.inputs, given, wanted)
+        for x, change in changes.items():
+            for y, rows in spans(own.outputs).items():
+                found[y, x] = change[rows, :] if left is None else Product(left[rows, :], change)
         return found
 
     def forward(self, dx: SX) -> SX:
@@ -407,34 +412,17 @@ class Implicit:
         """Of results y that are made of one solution z: A' H A, with H of w' y - u' R by x and z at constant u."""
         (solution, *_), own, ends = self.program.solutions, self.own, self.ends
         seed = SX.sym("seed", solution.unknown.size1())
-        unknown = {name: solution.unknown[at] for name, at in spans(dynamics.own.outputs).items()}
-        u = solution.multipliers(ends.reverse(w)[own.x.size1() :])
-        bent = dynamics.second({**dynamics.own.inputs, **unknown}, seed, solution, loops=loops)
+        task, given = dynamics.task, dynamics.own.inputs
+        unknown = unknowns(task, solution)
+        taken = columns(task, given)
+        u = multipliers(task, solution, taken, ends.reverse(w)[own.x.size1() :])
+        bent = second_of_equations(task, {**given, **unknown}, taken, seed, solution, loops=loops)
         symbols = {**own.inputs, **unknown}
         blocks = divided(sparsify(ends.curvature(w, SX.eye(ends.x.size1()))), symbols, symbols)
         names = [*symbols]
         pairs = [(one, other) for n, one in enumerate(names) for other in names[n:]]
         found = with_plain(moved_to(bent, seed, -u), {pair: blocks[pair].matrix for pair in pairs})
         return congruence(both_ways(moved_to(found, solution.unknown, solution.value)), J, own.inputs)
-
-    def second(
-        self, symbols: Mapping[str, SX], seed: SX, solution: solutions.Implicit, *, loops: bool = False
-    ) -> Pairs:
-        """Second derivatives of seed' R by arguments and solutions: those of inverse dynamics by its recursion."""
-        task = self.task
-        held = task.entry.group == "constrained"
-        dynamics = derivable(task) and (task.algorithm in FORWARD or held)
-        nv = task.model.nv
-        recursive = of_equations(task, symbols, seed, loops=loops) if dynamics and held else {}
-        rnea = part_of(task, "rnea")
-        known = recursive or (of_joint_forces(rnea, symbols, seed[:nv], loops=loops) if dynamics else {})
-        if known and held:
-            parts = [symbols[port.name] for port in task.signature[1]]
-            y = (wanted_only if recursive else contacts_only)(task, columns(task, self.own.inputs), parts, seed)
-            others = {"f_ext", *map(parameter_name, task.numbers)}  # which inverse dynamics takes, too
-            own = {name: x for name, x in symbols.items() if name not in others}
-            known = with_plain(known, second_derivatives(y, own, {}))
-        return second_derivatives(contracted(solution, seed), symbols, known)
 
 
 @dataclass(frozen=True, slots=True)

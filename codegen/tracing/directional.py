@@ -25,8 +25,8 @@ from codegen.limits import MOST_SECONDS
 from codegen.spatial import mirrored
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.chained import chain, is_chain
-from codegen.tracing.curvature import of_results
 from codegen.tracing.differential import differential, moves, split
+from codegen.tracing.equations import of_results
 from codegen.tracing.trace import read, symbols_of, trace_products
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from casadi import SX, densify, horzcat, sparsify, substitute, vec, vertcat
+from casadi import SX, densify, horzcat, jacobian, sparsify, substitute, vec, vertcat
 
 from codegen.recursions.expansion import entries
 from codegen.tracing.chained import is_raw
-from codegen.tracing.curvature import of_results, of_solved
+from codegen.tracing.curvature import of_solved
+from codegen.tracing.equations import bent, of_results
 from codegen.tracing.trace import symbols_of
 
 if TYPE_CHECKING:
@@ -115,7 +116,9 @@ def bending(link: Link, parts: Parts) -> OfColumns | None:
         if not is_raw(link.part):
             return None
         if own.program.inverse() is not None:
-            found = own.vjp(w), own.program.bent(w, y)
+            names, (solution,) = [port.name for port in link.part.signature[0]], own.program.solutions
+            u = own.program.solved(solution.multipliers(jacobian(own.program.y, solution.unknown).T @ w))
+            found = bent(link.part, own.program, dict(zip(names, symbols, strict=True)), w, u, y)
     given = [*symbols, w, y]
     return _once(found or of_results(link.part, own, symbols, w), given, parts, parts.apart(given))
 

@@ -48,6 +48,13 @@ def contracted(own: Implicit, u: SX) -> SX:
     return dot(jtimes(own.inner, own.unknown, u), own.residual)
 
 
+def congruent(H: SX, T: SX, Y: SX) -> SX:
+    """D' H D of a symmetric matrix, with D = [T; Y]: half of what Y gives, then its transpose."""
+    n = T.size1()
+    half = T.T @ H[:n, n:] @ Y + Y.T @ (H[n:, n:] / 2) @ Y
+    return T.T @ H[:n, :n] @ T + half + half.T
+
+
 def swept(solutions: Sequence[Implicit], x: SX, seeds: SX) -> tuple[list[SX], SX]:
     """Multipliers of these solutions, each (dR/dy)^-T w for what `seeds` and later solutions give it, and what is left.
 
@@ -105,14 +112,6 @@ class Program:
         assert isinstance(solution, Dynamics), "it solves equations of motion"
         return self.solved(sparsify(solution.forces(self.x, dx)))
 
-    def bent(self, weights: SX, y: SX) -> SX:
-        """Second derivatives of weights' y less u' R at constant multipliers u, by arguments and by these results y."""
-        (solution,), u = self.solutions, SX.sym("u", y.size1())
-        moved, w = vertcat(self.x, solution.unknown), jacobian(self.y, solution.unknown).T @ weights
-        found = hessian(-contracted(solution, u), moved)[0]
-        given = [densify(self.solved(solution.multipliers(w))), densify(y)]
-        return substitute([found], [u, solution.unknown], given)[0]
-
     def reverse(self, weights: SX) -> SX:
         """The gradient of weights' y by x."""
         return self.solved(swept(self.solutions, self.x, jtimes(self.y, self.moved, weights, True))[1])
@@ -137,23 +136,23 @@ class Program:
         found = jtimes(slope[:end], changing, change)
         return self.solved(substitute(found, vertcat(w, *constant), densify(vertcat(weights, *values))))
 
+    def bent(self, weights: SX) -> SX:
+        """That of weights' y - sum u' R by arguments and solutions, at multipliers u that are constant:
+        those that make the gradient by solutions vanish.
+        """
+        w, constant = SX.sym("w", self.y.size1()), [SX.sym("u", own.unknown.size1()) for own in self.solutions]
+        values, _ = swept(self.solutions, self.x, jtimes(self.y, self.moved, weights, True))
+        found = hessian(dot(w, self.y) - sum(map(contracted, self.solutions, constant)), self.moved)[0]
+        return substitute(found, vertcat(w, *constant), densify(vertcat(weights, *values)))
+
     def curvature(self, weights: SX, T: SX, changes: SX | None = None) -> SX:
         """The changes of that gradient along the columns of T, by T: D' H D, with D how arguments and solutions move.
 
-        H is the second derivative of weights' y - sum u' R at constant u: no change of u matters, as D' R' vanishes.
-        `changes` are how solutions move, if that is known.
+        H is `bent`: no change of u matters, as D' R' vanishes. `changes` are how solutions move, if that is known.
         """
         moved, along = self.moved, self.along(T) if changes is None else vertcat(T, changes)
-        w = SX.sym("w", self.y.size1())
-        constant = [SX.sym("u", own.unknown.size1()) for own in self.solutions]
-        values, _ = swept(self.solutions, self.x, jtimes(self.y, moved, weights, True))
-        H = hessian(dot(w, self.y) - sum(map(contracted, self.solutions, constant)), moved)[0]
-        n = self.x.size1()
-        # D = [T; Y]: half of what Y gives, then its transpose
-        half = T.T @ H[:n, n:] @ along[n:, :] + along[n:, :].T @ (H[n:, n:] / 2) @ along[n:, :]
         turned = jtimes(self.y, moved, along).T @ jtimes(weights, moved, along)
-        found = T.T @ H[:n, :n] @ T + half + half.T + turned
-        return self.solved(substitute(found, vertcat(w, *constant), densify(vertcat(weights, *values))))
+        return self.solved(congruent(self.bent(weights), T, along[T.size1() :, :]) + turned)
 
     def at(self, new: SX, x: SX) -> Program:
         """The same with expressions of other symbols x in the place of its arguments."""

@@ -1,0 +1,215 @@
+"""Derivatives of the equations R(x, y) = 0 that forward dynamics solve, by arguments as they are, and what they make.
+
+Recursions give those of inverse dynamics within them: of trees, and of robots with loops by way of the spanning tree.
+All else is AD.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from casadi import SX, densify, dot, gradient, horzcat, jacobian, substitute, vertcat, vertsplit
+
+from codegen.recursions.expansion import entries
+from codegen.tracing.blocks import spans
+from codegen.tracing.congruence import both_ways, with_plain
+from codegen.tracing.curvature import (
+    RECURSIVE,
+    Pairs,
+    along_tangents,
+    holds_still,
+    of_accelerations,
+    of_equations,
+    of_held_accelerations,
+    of_joint_forces,
+    of_points,
+    of_step,
+    second_derivatives,
+    turns_no_axes,
+)
+from codegen.tracing.implicit import FORWARD, contacts_only, wanted_only
+from codegen.tracing.solutions import congruent, contracted
+from codegen.tracing.spanning import by_joints, by_spanning_tree, slopes
+from codegen.tracing.task import parameter_name
+from codegen.tracing.trace import part_of, results_of, symbols_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from codegen.tracing.differential import Differential
+    from codegen.tracing.solutions import Implicit, Program
+    from codegen.tracing.task import Task
+
+
+def forces(
+    task: Task, program: Program, symbols: Mapping[str, SX], columns: Sequence[SX], names: Sequence[str]
+) -> dict[str, SX]:
+    """What a change of y has to balance, -dR/dx, by those of the arguments that are named; R has one solution y.
+
+    `symbols` are those of arguments, and `columns` these as the algorithm takes them.
+    """
+    spanned = forces_of_joints(task, program, symbols, columns) if {"q", "v"} & {*names} else {}
+    found, size = {x: program.solved(spanned[x]) for x in names if x in spanned}, program.x.size1()
+    for x, at in spans(symbols).items():
+        if x in names and x not in found:
+            found[x] = program.forces(SX.eye(size)[:, at])
+    return found
+
+
+def forces_of_joints(task: Task, program: Program, symbols: Mapping[str, SX], columns: Sequence[SX]) -> dict[str, SX]:
+    """The same by q and by v, at symbols of y, if the spanning tree gives it."""
+    if not (solves(task) and by_spanning_tree(task)):
+        return {}
+    unknown = unknowns(task, program.solutions[0])
+    found = {x: slope for x, slope in slopes(task, {**symbols, **unknown}).items() if x in symbols}
+    if task.entry.group == "constrained":
+        u = SX.sym("u", program.solutions[0].unknown.size1())
+        lack = gradient(contacts_only(task, columns, [*unknown.values()], u), u)
+        rows = SX(u.size1(), task.model.nv)
+        rows[: task.model.nv, :] = SX.eye(task.model.nv)
+        found = {x: rows @ slope + jacobian(lack, symbols[x]) for x, slope in found.items()}
+    return {x: -slope for x, slope in found.items()}
+
+
+def inverse_dynamics_slopes(task: Task, symbols: Mapping[str, SX]) -> dict[str, SX]:
+    """How tau of inverse dynamics changes with q, v and a as they are, where the spanning tree gives it."""
+    return slopes(task, symbols) if task.algorithm == "rnea" and by_spanning_tree(task) else {}
+
+
+def inverse(task: Task, program: Program, columns: Sequence[SX]) -> SX | None:
+    """How results change with forces, where they solve equations of motion, one after the other: rows of (dR/dy)^-1."""
+    M = minverse(task, columns)
+    return program.inverse() if M is None else jacobian(program.y, program.solutions[0].unknown) @ M
+
+
+def multipliers(task: Task, solution: Implicit, columns: Sequence[SX], w: SX) -> SX:
+    """(dR/dy)^-1 w, by the matrix that Jacobians take if there is one."""
+    M = minverse(task, columns)
+    return solution.multipliers(w) if M is None else M @ w
+
+
+def minverse(task: Task, columns: Sequence[SX]) -> SX | None:
+    """The inverse of the inertia matrix of a robot with implicit loops, if its equations of motion have no contacts."""
+    if task.entry.group == "constrained" or not (solves(task) and by_spanning_tree(task)):
+        return None
+    given = dict(zip([port.name for port in task.signature[0]], columns, strict=True))
+    own = part_of(task, "minverse")
+    symbols = symbols_of(own.signature[0])
+    names = [port.name for port in own.signature[0]]
+    return substitute(results_of(own, symbols)[0], vertcat(*symbols), densify(vertcat(*[given[x] for x in names])))
+
+
+def second_of_equations(
+    task: Task, symbols: Mapping[str, SX], columns: Sequence[SX], seed: SX, solution: Implicit, *, loops: bool = False
+) -> Pairs:
+    """Second derivatives of seed' R by arguments and solutions, which `symbols` are; `columns` as of `forces`."""
+    known, held = Pairs(), task.entry.group == "constrained"
+    recursive = of_equations(task, symbols, seed, loops=loops) if solves(task) and held and derivable(task) else {}
+    if recursive:
+        known = recursive
+    elif solves(task):
+        known = of_inverse_dynamics(part_of(task, "rnea"), symbols, seed[: task.model.nv], loops=loops)
+    if known and held:
+        y = wanted_only if recursive else contacts_only
+        others = {"f_ext", *map(parameter_name, task.numbers)}  # which inverse dynamics takes, too
+        own = {name: x for name, x in symbols.items() if name not in others}
+        parts = [*unknowns(task, solution).values()]
+        known = with_plain(known, second_derivatives(y(task, columns, parts, seed), own, {}))
+    return second_derivatives(contracted(solution, seed), symbols, known)
+
+
+def of_inverse_dynamics(rnea: Task, symbols: Mapping[str, SX], weights: SX, *, loops: bool = False) -> Pairs:
+    """Those of weights' tau by q, v and a, as far as recursions give them."""
+    if derivable(rnea):
+        return of_joint_forces(rnea, symbols, weights, loops=loops)
+    return by_joints(rnea, symbols, weights) if by_spanning_tree(rnea) else {}
+
+
+def bent(task: Task, program: Program, symbols: Mapping[str, SX], weights: SX, multipliers: SX, y: SX) -> tuple[SX, SX]:
+    """Of weights' y, y being what dynamics give, the gradient by arguments, and second derivatives by these and by y of
+    weights' y less u' R, at multipliers u that are constant.
+    """
+    (solution,), columns = program.solutions, [*symbols.values()]
+    u, moved = SX.sym("u", solution.unknown.size1()), {**symbols, **unknowns(task, solution)}
+    H = -joined(second_of_equations(task, moved, columns, u, solution), [*moved])
+    known = {x: balanced.T @ u for x, balanced in forces_of_joints(task, program, symbols, columns).items()}
+    slope = by_parts(program.reverse(weights), symbols, known)
+    given = [densify(multipliers), densify(y)]
+    gradient, second = substitute([slope, H], [u, solution.unknown], given)
+    return gradient, second
+
+
+def joined(pairs: Pairs, names: Sequence[str]) -> SX:
+    """Second derivatives by all of these as one matrix."""
+    pairs = both_ways(pairs)
+    known = dict(zip(pairs, entries(tuple(pairs.values())), strict=True))
+    return vertcat(*[horzcat(*[known[one, other] for other in names]) for one in names])
+
+
+def of_results(
+    task: Task, own: Differential, arguments: Sequence[SX], weights: SX, J: SX | None = None
+) -> tuple[SX, SX]:
+    """Of results' sum with weights the gradient by all arguments, along tangents, and how it changes along them.
+
+    J, if it is there anyway, is how results change, of a solution all of them.
+    """
+    inputs = tuple(port.name for port in task.signature[0])
+    if RECURSIVE.get(task.algorithm) == inputs and task.tier != "published" and turns_no_axes(task):
+        if task.algorithm == "aba":
+            return of_accelerations(task, arguments, weights, J)
+        if task.algorithm == "integrate":
+            return of_step(task, arguments, weights)
+        return own.vjp(weights), (along_tangents if task.algorithm == "rnea" else of_points)(task, arguments, weights)
+    if inputs == ("q", "v", "tau") and own.program.solutions and holds_still(task):
+        return of_held_accelerations(task, own, arguments, weights, J)
+    if by_spanning_tree(task) and (task.algorithm == "rnea" or (own.program.solutions and solves(task))):
+        x, T = dict(zip(inputs, arguments, strict=True)), own.inwards
+        way = of_spanned_forces if task.algorithm == "rnea" else of_spanned_accelerations
+        slope, second = way(task, own.program, x, weights, T)
+        return T.T @ slope, second + own.turning(slope, T)
+    # tangents that loops allow are fewer than coordinates, along all of which `hessian` differentiates
+    closed = own.inwards.size1() > own.inwards.size2() and not all(loop.explicit for loop in task.model.loops)
+    solved = sum(x.unknown.size1() for x in own.program.solutions)
+    changes = J if J is not None and J.size1() == solved else None
+    return own.vjp(weights), own.hvp(weights, SX.eye(own.inwards.size2())) if closed else own.hessian(weights, changes)
+
+
+def of_spanned_forces(task: Task, program: Program, x: Mapping[str, SX], weights: SX, T: SX) -> tuple[SX, SX]:
+    """Of weights' tau of inverse dynamics the gradient by arguments x as they are, and how it changes along T, by T."""
+    found = joined(second_derivatives(dot(weights, program.y), x, by_joints(task, x, weights)), [*x])
+    known = {name: slope.T @ weights for name, slope in inverse_dynamics_slopes(task, x).items()}
+    return by_parts(program.reverse(weights), x, known), T.T @ found @ T
+
+
+def of_spanned_accelerations(task: Task, program: Program, x: Mapping[str, SX], weights: SX, T: SX) -> tuple[SX, SX]:
+    """The same of weights' solution of forward dynamics."""
+    (solution,), columns = program.solutions, [*x.values()]
+    u = program.solved(multipliers(task, solution, columns, weights))
+    slope, found = bent(task, program, x, weights, u, program.solved(solution.unknown))
+    balanced = horzcat(*forces(task, program, x, columns, [*x]).values())
+    return slope, congruent(found, T, program.solved(multipliers(task, solution, columns, balanced @ T)))
+
+
+def by_parts(column: SX, x: Mapping[str, SX], known: Mapping[str, SX]) -> SX:
+    """A column by arguments x with the parts that are known in their places."""
+    parts = dict(zip(x, vertsplit(column, [0, *accumulate(own.size1() for own in x.values())]), strict=True))
+    return vertcat(*(parts | {**known}).values())
+
+
+def solves(task: Task) -> bool:
+    """Whether recursions hold for a task: forward dynamics of the robot's own bodies, constrained or not."""
+    known = task.algorithm in FORWARD or task.entry.group == "constrained"
+    return known and task.tier != "published"
+
+
+def derivable(task: Task) -> bool:
+    """Whether recursions give derivatives of the very function: no loop has to be closed by positions."""
+    return all(loop.explicit for loop in task.model.loops) and task.tier != "published"
+
+
+def unknowns(task: Task, solution: Implicit) -> dict[str, SX]:
+    """The symbols of what a task solves, by the names of its results."""
+    ports = task.signature[1]
+    ends = [0, *accumulate(port.size for port in ports)]
+    return dict(zip([port.name for port in ports], vertsplit(solution.unknown, ends), strict=True))

@@ -170,8 +170,7 @@ def of_results(
         return T.T @ slope, second + own.turning(slope, T)
     # tangents that loops allow are fewer than coordinates, along all of which `hessian` differentiates
     closed = own.inwards.size1() > own.inwards.size2() and not all(loop.explicit for loop in task.model.loops)
-    solved = sum(x.unknown.size1() for x in own.program.solutions)
-    changes = J if J is not None and J.size1() == solved else None
+    changes = J if own.program.is_solution else None
     return own.vjp(weights), own.hvp(weights, SX.eye(own.inwards.size2())) if closed else own.hessian(weights, changes)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
-from casadi import SX, densify, dot, gradient, hessian, jacobian, jtimes, sparsify, substitute, vertcat
+from casadi import SX, densify, dot, gradient, hessian, is_equal, jacobian, jtimes, sparsify, substitute, vertcat
 
 from codegen.spatial import eliminated
 
@@ -85,6 +85,12 @@ class Program:
     def moved(self) -> SX:
         """The symbols of arguments and solutions."""
         return vertcat(self.x, *[own.unknown for own in self.solutions])
+
+    @property
+    def is_solution(self) -> bool:
+        """Whether results are one solution, all of it."""
+        unknown = vertcat(*[own.unknown for own in self.solutions])
+        return len(self.solutions) == 1 and self.y.shape == unknown.shape and is_equal(self.y, unknown)
 
     def along(self, dx: SX) -> SX:
         """How arguments and solutions move, along dx."""

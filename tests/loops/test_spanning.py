@@ -132,9 +132,9 @@ def test_others_have_recursions_or_none(name: str, algorithm: str) -> None:
 @pytest.mark.parametrize(
     ("name", "algorithm"),
     besides(
-        [("four_bar", "aba"), ("four_bar", "step_rk4")],
+        [("four_bar", "aba"), ("four_bar", "step_rk4"), ("planar_leg_linkage", "step_rk4")],
         [
-            *(("four_bar", algorithm) for algorithm in ("aba", "step_rk4")),
+            *(("four_bar", "aba"), ("four_bar", "step_rk4"), ("planar_leg_linkage", "step_rk4")),
             *(("four_bar", algorithm) for algorithm in ("rnea", "step", "step_implicit_midpoint")),
             *(("tello_humanoid", algorithm) for algorithm in ("rnea", "aba", "step", "step_rk4")),
         ],

@@ -57,7 +57,7 @@ WRITTEN = [
     ("four_bar floating", "step_rk4", ()),
     ("four_bar floating", "step_implicit_midpoint", ()),
     ("planar_leg_linkage", "step_rk4", ()),
-    ("planar_leg_linkage", "pv_step_implicit_midpoint", ("foot:x",)),
+    ("planar_leg_linkage", "pv_step_rk4", ("foot:x",)),
 ]
 
 

@@ -15,18 +15,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from casadi import SX, densify, substitute, vertcat
+from casadi import SX, densify, jacobian, substitute, vertcat
 
 from codegen.algorithms import QUANTITIES
 from codegen.errors import UnsuitedError
 from codegen.ir.graph import Port
 from codegen.ir.products import straight_line
 from codegen.limits import MOST_SECONDS
+from codegen.recursions.composition import Composition
 from codegen.spatial import mirrored
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.chained import chain, is_chain
+from codegen.tracing.chained import chain, is_chain, is_raw
 from codegen.tracing.differential import differential, moves, split
 from codegen.tracing.equations import of_results
+from codegen.tracing.tangents import tangents
 from codegen.tracing.trace import read, symbols_of, trace_products
 
 if TYPE_CHECKING:
@@ -152,11 +154,25 @@ def _derivative(task: Task) -> Graph:
 def _second(task: Task, own: Differential, arguments: list[SX], weights: SX) -> SX:
     """The Hessian of results' sum with weights, or the Hessians of all results, one below the other."""
     w = weights if task.form.derivative == HESSIAN else SX.sym("w", own.outwards.size1())
-    second = chain(task, arguments).curved(w).second if is_chain(task) else of_results(task, own, arguments, w)[1]
+    if is_chain(task):
+        second = chain(task, arguments).curved(w).second
+    elif is_raw(task) and moves(task.signature[1][0].name) and isinstance(task.entry.run, Composition):
+        second = _of_raw_step(task, own, arguments, w)
+    else:
+        second = of_results(task, own, arguments, w)[1]
     H = _symmetric(task, own, second)
     if task.form.derivative == HESSIAN:
         return H
     return vertcat(*[substitute(H, w, densify(SX.eye(w.size1())[:, k])) for k in range(w.size1())])
+
+
+def _of_raw_step(task: Task, own: Differential, arguments: list[SX], weights: SX) -> SX:
+    """The Hessian of a step whose links move by positions as they are: by these, then along tangents at both ends."""
+    made, nv, T = chain(task, arguments), task.model.nv, own.inwards
+    end = made.results[0]
+    raw = tangents(task.model, {}, end)[1].T @ weights[:nv]
+    found = made.curved(vertcat(raw, weights[nv:]), jacobian(raw, end))
+    return T.T @ found.second @ T + own.turning(found.slope, T)
 
 
 def _symmetric(task: Task, own: Differential, H: SX) -> SX:

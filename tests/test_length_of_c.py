@@ -137,6 +137,16 @@ def test_products_of_derivatives_stay_below_it(name: str, start: str) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("start", ["fwd1_", "adj1_"])
+def test_those_of_explicit_steps_stay_below_it(start: str) -> None:
+    """Of RK4 of Atlas with hands: one C function for all stages."""
+    asked = task(codegen.load("atlas_shadow"), "step_rk4")
+    (*_, own) = exported(asked, 1, ("", start))
+    artifact = emit_artifact(header(asked.model, "atlas_shadow", (asked,)), own.kernel, Style())
+    assert max(len(text) for _, text in artifact.files) < MOST
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "contacts"),
     [

@@ -201,6 +201,8 @@ def test_functions_for_solvers_are_the_same_of_parts_that_are_called(
     plain = exported(asked, 2)
     for which in ("JACOBIANS", "HESSIANS"):
         monkeypatch.setattr(f"codegen.tracing.sharing.CALLED_IN_{which}", (50, 50))
+    monkeypatch.setattr("codegen.tracing.link_products.PULLED", 50)
+    monkeypatch.setattr("codegen.tracing.differentiated.LINKED", 1)
     for own, other in zip(exported(asked, 2), plain, strict=True):
         function = own.sparse.function
         # the positions of the four-bar are moved by AD
@@ -209,6 +211,24 @@ def test_functions_for_solvers_are_the_same_of_parts_that_are_called(
             assert function.called
         assert counted(function) == count(own.sparse.graph)
         assert worst(computed(own, known), computed(other, known)) < NEAR
+
+
+@pytest.mark.parametrize("robot", besides(["iiwa"], ["iiwa", "four_bar floating", "pinocchio spherical revolute"]))
+def test_several_vectors_go_through_links_at_once(monkeypatch: pytest.MonkeyPatch, robot: str) -> None:
+    """Of RK4, four directions or weights at a time."""
+    asked = task(loaded(robot), "step_rk4")
+    known, rng = numbers(asked), np.random.default_rng(6)
+    own, _ = differentiated(asked)
+    known |= {f"fwd_{name}": rng.standard_normal(4 * x.numel()) for name, x in own.inputs.items()}
+    known |= {f"adj_{name}": rng.standard_normal(4 * y.numel()) for name, y in own.outputs.items()}
+    plain = exported(asked, 1, ("fwd4_", "adj4_"))
+    monkeypatch.setattr("codegen.tracing.sharing.CALLED_IN_JACOBIANS", (50, 50))
+    monkeypatch.setattr("codegen.tracing.link_products.PULLED", 50)
+    monkeypatch.setattr("codegen.tracing.differentiated.LINKED", 1)
+    for own_, other in zip(exported(asked, 1, ("fwd4_", "adj4_")), plain, strict=True):
+        assert isinstance(own_.sparse.function, WithProducts)
+        assert own_.sparse.function.called
+        assert worst(computed(own_, known), computed(other, known)) < NEAR
 
 
 def numbers(asked: Task) -> dict[str, np.ndarray]:

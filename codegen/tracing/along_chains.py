@@ -12,7 +12,7 @@ from casadi import SX, densify, diagcat, jacobian, reshape, substitute, vec, ver
 
 from codegen.recursions.products import summed
 from codegen.spatial import mirrored
-from codegen.tracing import chained_products
+from codegen.tracing import chained_products, link_products
 from codegen.tracing.arguments import columns, is_configuration, tangent_maps
 from codegen.tracing.blocks import plain_of
 from codegen.tracing.chained import Rooted, chain, is_raw
@@ -65,25 +65,30 @@ def curved(
 
 
 def pushed(task: Task, own: Expressions, dx: SX, parts: Parts) -> SX:
-    """How the results of an implicit step move along dx, of one column or more, by parts."""
+    """How the results of a step move along dx, of one column or more, by parts."""
     symbols, change = symbols_of(task.signature[0]), SX.sym("dx", dx.numel())
     apart, made = parts.apart([*symbols, change]), chain(task, symbols)
-    assert isinstance(made, Rooted), "a root is found"
     T, E = _ends(task, own, made)
-    ends = [0, *accumulate(place.size(task.model.nv) for place in made.arguments)]
-    start = vertsplit(E @ reshape(change, *dx.shape), ends)
-    found = at_root(made, diagcat(T, SX.eye(task.model.nv)), apart).pushed(start)
+    start, end = E @ reshape(change, *dx.shape), diagcat(T, SX.eye(task.model.nv))
+    if isinstance(made, Rooted):
+        ends = [0, *accumulate(place.size(task.model.nv) for place in made.arguments)]
+        found = at_root(made, end, apart).pushed(vertsplit(start, ends))
+    else:
+        found = link_products.pushed(made, start, end, apart)
     return plain_of(parts.at(apart, (found,), [*symbols, change], [*columns(task, own.inputs), vec(dx)])[0])
 
 
 def pulled(task: Task, own: Expressions, w: SX, parts: Parts) -> SX:
-    """The gradient of the sum with weights w, of one column or more, of an implicit step's results, by parts."""
+    """The gradient of the sum with weights w, of one column or more, of a step's results, by parts."""
     symbols, weights = symbols_of(task.signature[0]), SX.sym("w", w.numel())
     apart, made = parts.apart([*symbols, weights]), chain(task, symbols)
-    assert isinstance(made, Rooted), "a root is found"
     T, E = _ends(task, own, made)
-    found = E.T @ at_root(made, diagcat(T, SX.eye(task.model.nv)), apart).pulled(reshape(weights, *w.shape))
-    return plain_of(parts.at(apart, (found,), [*symbols, weights], [*columns(task, own.inputs), vec(w)])[0])
+    given, end = reshape(weights, *w.shape), diagcat(T, SX.eye(task.model.nv))
+    if isinstance(made, Rooted):
+        slope = at_root(made, end, apart).pulled(given)
+    else:
+        slope = link_products.pulled(made, given, end, apart)
+    return plain_of(parts.at(apart, (E.T @ slope,), [*symbols, weights], [*columns(task, own.inputs), vec(w)])[0])
 
 
 def root(task: Task, own: Expressions, parts: Parts) -> SX:

@@ -34,7 +34,7 @@ from casadi import (
 )
 
 from codegen.algorithms import ALGORITHMS
-from codegen.costs import SOLVED
+from codegen.costs import LINKED, SOLVED
 from codegen.recursions.block_matrix import BlockMatrix
 from codegen.recursions.composition import INLINE, Composition
 from codegen.recursions.expansion import entries
@@ -332,7 +332,8 @@ class Implicit:
     def reaching(self, parts: Parts) -> Implicit:
         """The same, where a root is found by parts."""
         if not any(isinstance(own, Root) for own in self.program.solutions):
-            return self
+            linked = self.chained and self.task.model.nv >= LINKED
+            return Reaching(self.task, self.own, self.program, parts) if linked else self
         if self.task.model.nv >= SOLVED:
             return Reaching(self.task, self.own, self.program, parts)
         return replace(self, program=self.program.reaching(along_chains.root(self.task, self.own, parts)))

@@ -120,7 +120,7 @@ def bending(link: Link, parts: Parts) -> OfColumns | None:
             u = own.program.solved(solution.multipliers(jacobian(own.program.y, solution.unknown).T @ w))
             found = bent(link.part, own.program, dict(zip(names, symbols, strict=True)), w, u, y)
     given = [*symbols, w, y]
-    return _once(found or of_results(link.part, own, symbols, w), given, parts, parts.apart(given))
+    return once_of(found or of_results(link.part, own, symbols, w), given, parts)
 
 
 def linearised(link: Link, parts: Parts) -> OfColumns:
@@ -128,20 +128,27 @@ def linearised(link: Link, parts: Parts) -> OfColumns:
     symbols = symbols_of(link.part.signature[0])
     apart = parts.apart(symbols)
     rows = link.slopes(symbols, loops=True, parts=apart)
-    return _once((link.column(symbols), *(x for row in rows for x in row)), symbols, parts, apart)
+    return once_of((link.column(symbols), *(x for row in rows for x in row)), symbols, parts, apart)
 
 
-def _once(results: tuple[Result, ...], symbols: Sequence[SX], parts: Parts, apart: Parts) -> OfColumns:
-    """Results made of parts `apart`, as a function of columns in the place of symbols.
+def once_of(
+    results: tuple[Result, ...],
+    symbols: Sequence[SX],
+    parts: Parts,
+    made_of: Parts | None = None,
+    least: int | None = None,
+) -> OfColumns:
+    """Results, made of other parts if they are told, as a function of columns in the place of symbols.
 
     What is called makes one column of all entries of plain ones that are no constants.
     """
+    apart = made_of or parts.apart(symbols)
     plain = {k: sparsify(x) for k, x in enumerate(results) if isinstance(x, SX)}
     moving = {k: [n for n in range(x.nnz()) if not x.nz[n].is_constant()] for k, x in plain.items()}
     ends = [0, *accumulate(map(len, moving.values()))]
     column = vertcat(*[vec(x.nz[moving[k]]) for k, x in plain.items()])
     made = (column, *(x for x in results if not isinstance(x, SX)))
-    once = parts.once(lambda within, *columns: within.at(apart, made, symbols, columns))
+    once = parts.once(lambda within, *columns: within.at(apart, made, symbols, columns), least)
 
     def called(*columns: SX) -> tuple[Result, ...]:
         moved, *others = once(*columns)

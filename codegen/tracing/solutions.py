@@ -122,6 +122,12 @@ class Program:
         """The gradient of weights' y by x."""
         return self.solved(swept(self.solutions, self.x, jtimes(self.y, self.moved, weights, True))[1])
 
+    def reverse_at(self, weights: SX, y: SX) -> SX:
+        """The same where results are a solution, which is known to be y."""
+        (own,) = self.solutions
+        found = swept(self.solutions, self.x, jtimes(self.y, self.moved, weights, True))[1]
+        return substitute(found, own.unknown, densify(y))
+
     def curved(self, weights: SX, dx: SX) -> SX:
         """How the gradient of weights' y by x changes along dx, one column or more; weights may depend on solutions.
 

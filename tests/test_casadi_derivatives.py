@@ -124,6 +124,33 @@ def test_contacts_are_in_the_recursion_of_inverse_dynamics(robot, contacts, fewe
     assert both[0].n_instructions() <= fewer * both[1].n_instructions()
 
 
+PRODUCTS = [
+    ("iiwa", "pv_step_implicit_midpoint", ("lbr_iiwa_link_7:3:kp=20:kd=5",)),
+    ("solo12", "prox_pv_step_implicit_midpoint", ("FL_FOOT:3", "HR_FOOT:3")),
+    ("iiwa", "pv_step_rk4", ("lbr_iiwa_link_7:3",)),
+    ("iiwa", "step_implicit_midpoint", ()),
+    ("pinocchio planar spherical", "step_rk4", ()),
+    ("four_bar floating", "step_implicit_midpoint", ()),
+]
+
+
+@pytest.mark.parametrize(("robot", "algorithm", "contacts"), besides(PRODUCTS[:1], PRODUCTS))
+def test_products_with_vectors_are_those_of_the_jacobian(robot, algorithm, contacts):
+    """Also where contacts' rows turn with what an implicit step finds."""
+    asked = task(loaded(robot), algorithm, contacts=contacts or None, iterations=6)
+    own, found = differentiated(asked)
+    J = joined(found.jacobian(), own.outputs, own.inputs)
+    w, dx = ca.SX.sym("w", own.y.numel()), ca.SX.sym("dx", own.x.numel())
+    f = ca.Function("f", [own.x, w, dx], [J.T @ w, found.adjoint(w), J @ dx, found.forward(dx)])
+    rng = np.random.default_rng(2)
+    x = 0.3 * rng.standard_normal(own.x.numel())
+    x[spans(own.inputs)["q"]] = stretched(asked.model, asked.model.random(3)[0])
+    x[spans(own.inputs)["dt"]] = 0.01
+    slope, adjoint, change, forward = f(x, *(rng.standard_normal(y.numel()) for y in (w, dx)))
+    assert worst([adjoint], [slope]) < 1e-9
+    assert worst([forward], [change]) < 1e-9
+
+
 def test_jacobians_of_steps_keep_products_of_matrices():
     (own,) = exported(task(loaded("chain:16"), "step"), 1, ("jac_",))
     assert isinstance(own.sparse.function, WithProducts)

@@ -50,10 +50,9 @@ class Closing:
         """Their values."""
         return vertcat(SX.zeros(self.moves.size1()), self.reached)
 
-    @property
-    def inner(self) -> SX:
-        """Moves."""
-        return self.moves
+    def turned(self, u: SX) -> SX:
+        """Those of moves."""
+        return u[: self.moves.size1(), :]
 
     def multipliers(self, w: SX) -> SX:
         """K^-T w, of one column or more."""

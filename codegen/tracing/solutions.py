@@ -12,7 +12,20 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
-from casadi import SX, densify, dot, gradient, hessian, is_equal, jacobian, jtimes, sparsify, substitute, vertcat
+from casadi import (
+    SX,
+    densify,
+    dot,
+    gradient,
+    hessian,
+    is_equal,
+    jacobian,
+    jtimes,
+    sparsify,
+    substitute,
+    vertcat,
+    vertsplit,
+)
 
 from codegen.spatial import eliminated
 
@@ -26,8 +39,8 @@ FEW = 4
 class Implicit(Protocol):
     """Symbols y of what is found by solving equations R(x, y) = 0 (`residual`), and its value.
 
-    Equations may have a solution of their own kind: `inner` is y in its coordinates, and multipliers u of the
-    equations are along those of y, so that dR/dy is `inner`' R by y.
+    Equations may be in coordinates of their own: multipliers u of theirs are given along the coordinates of y, and
+    `turned` are those of the equations' own, where all that turns these stands still.
     """
 
     @property
@@ -36,16 +49,15 @@ class Implicit(Protocol):
     def value(self) -> SX: ...
     @property
     def residual(self) -> SX: ...
-    @property
-    def inner(self) -> SX: ...
+    def turned(self, u: SX) -> SX: ...
     def forward(self, x: SX, dx: SX) -> SX: ...
     def multipliers(self, w: SX) -> SX: ...
     def at(self, old: SX, new: SX) -> Implicit: ...
 
 
 def contracted(own: Implicit, u: SX) -> SX:
-    """u' R, with R along the coordinates of y."""
-    return dot(jtimes(own.inner, own.unknown, u), own.residual)
+    """u' R, with u along the coordinates of y."""
+    return dot(own.turned(u), own.residual)
 
 
 def congruent(H: SX, T: SX, Y: SX) -> SX:
@@ -65,7 +77,7 @@ def swept(solutions: Sequence[Implicit], x: SX, seeds: SX) -> tuple[list[SX], SX
     found = list[SX]()
     for own, start, end in reversed([*zip(solutions, ends, ends[1:], strict=False)]):
         u = own.multipliers(seeds[start:end, :])
-        seeds = seeds[:start, :] - jtimes(own.residual, moved[:start], jtimes(own.inner, own.unknown, u), True)
+        seeds = seeds[:start, :] - jtimes(own.residual, moved[:start], own.turned(u), True)
         found.append(u)
     return found[::-1], seeds
 
@@ -205,6 +217,10 @@ class Dynamics:
         """a, or a and lam."""
         return substitute(self.response, self.causes, self.given)
 
+    def turned(self, u: SX) -> SX:
+        """Multipliers as the lowered robot has them."""
+        return jtimes(self.inner, self.unknown, u)
+
     def multipliers(self, w: SX) -> SX:
         """(dR/dy)^-1 w, of one column or more; dR/dy is symmetric."""
         found = jtimes(self.response, self.causes, vertcat(w[: self.nv, :], -w[self.nv :, :]))
@@ -255,10 +271,11 @@ class Root:
         """What the root lacks, and the equations of the solutions."""
         return vertcat(self.lack, *[own.residual for own in self.solutions])
 
-    @property
-    def inner(self) -> SX:
-        """The unknown, with solutions in their own coordinates."""
-        return vertcat(self.root, *[own.inner for own in self.solutions])
+    def turned(self, u: SX) -> SX:
+        """Those of the root, then those of the solutions in their own coordinates, which may turn with the root."""
+        ends = accumulate((x.size1() for x in (self.root, *[own.unknown for own in self.solutions])), initial=0)
+        first, *others = vertsplit(u, list(ends))
+        return vertcat(first, *[own.turned(x) for own, x in zip(self.solutions, others, strict=True)])
 
     def multipliers(self, w: SX) -> SX:
         """(dR/dy)^-T w, by way of those of the root."""
@@ -296,10 +313,9 @@ class Linear:
     def __str__(self) -> str:
         return f"{self.residual.size1()} results with their derivatives"
 
-    @property
-    def inner(self) -> SX:
-        """y."""
-        return self.unknown[: self.residual.size1()]
+    def turned(self, u: SX) -> SX:
+        """Those of y."""
+        return u[: self.residual.size1(), :]
 
     def multipliers(self, w: SX) -> SX:
         """w, of one column or more: dR/dy is the identity."""

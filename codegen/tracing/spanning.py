@@ -49,10 +49,9 @@ class DependentRates:
     def __str__(self) -> str:
         return f"{self.unknown.size1()} rates that loops give"
 
-    @property
-    def inner(self) -> SX:
-        """The rates."""
-        return self.unknown
+    def turned(self, u: SX) -> SX:
+        """The same: equations are as many as rates."""
+        return u
 
     @property
     def value(self) -> SX:

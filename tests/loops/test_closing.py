@@ -47,9 +47,9 @@ def test_where_the_search_begins_changes_nothing() -> None:
     own = raw(asked, symbols_of(asked.signature[0]))
     J = own.jvp(SX.eye(own.program.x.size1()))
     (solution,) = own.program.solutions
-    assert str(solution) == f"{solution.inner.size1()} moves of joints that close loops"
+    assert str(solution) == f"{solution.residual.size1()} moves of joints that close loops"
     columns = [k for k in range(robot.nq) if J[:, k].nnz()]
-    assert len(columns) == robot.nq - solution.inner.size1()
+    assert len(columns) == robot.nq - solution.residual.size1()
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,7 @@ CASES = [
     ("four_bar floating", "step", ()),
     ("four_bar floating", "step_rk4", ()),
     ("planar_leg_linkage", "pv_step", ("foot:x",)),
+    ("iiwa", "pv_step_implicit_midpoint", ("lbr_iiwa_link_7:3",)),
 ]
 
 

@@ -152,7 +152,8 @@ class Link:
         sizes = [place.size(nv) for place in places_of(self.part, ports, symbols)]
         seeds = horzsplit(SX.eye(sum(sizes)), [0, *accumulate(sizes)])
         known = inverse_dynamics_slopes(self.part, given) if is_raw(self.part) else {}
-        return [[*vertsplit(known.get(ports[n].name, own.jvp(seeds[n])), tops)] for n in places]
+        named = {n: ports[n].name for n in places}
+        return [[*vertsplit(known[x] if x in known else own.jvp(seeds[n]), tops)] for n, x in named.items()]
 
     def curvature(self, weights: SX, J: SX) -> tuple[SX, SX]:
         """Of the sum with weights of what it gives the gradient by what it takes, and its changes; J is `jacobian`."""

@@ -188,7 +188,7 @@ BOUNDS = [
 @pytest.mark.parametrize(("robot", "algorithm", "texts", "most"), besides(BOUNDS[:1], BOUNDS))
 def test_operations_of_steps(robot, algorithm, texts, most):
     """Of Hessian-vector products and Hessians: no factorisation, and no iteration, is differentiated."""
-    model = loaded(robot)
+    model = codegen.load(robot)
     task = Task(model, algorithm, contacts=tuple(contact_of(model, text) for text in texts) or None)
     for kind, bound in zip(("hvp", "hessian"), most, strict=True):
         assert count(passes.run(graph(replace(task, form=Form(kind))))).total <= bound

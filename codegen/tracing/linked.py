@@ -115,7 +115,7 @@ def bending(link: Link, parts: Parts) -> OfColumns | None:
     if found is None and own.program.solutions:
         if not is_raw(link.part):
             return None
-        if own.program.inverse() is not None:
+        if own.program.inverts:
             names, (solution,) = [port.name for port in link.part.signature[0]], own.program.solutions
             u = own.program.solved(solution.multipliers(jacobian(own.program.y, solution.unknown).T @ w))
             found = bent(link.part, own.program, dict(zip(names, symbols, strict=True)), w, u, y)

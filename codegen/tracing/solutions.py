@@ -117,10 +117,16 @@ class Program:
         few = along.size2() <= FEW
         return self.solved(jtimes(self.y, self.moved, along) if few else jacobian(self.y, self.moved) @ along)
 
+    @property
+    def inverts(self) -> bool:
+        """Whether results are made of one solution of equations of motion."""
+        return len(self.solutions) == 1 and isinstance(self.solutions[0], Dynamics)
+
     def inverse(self) -> SX | None:
         """How results that solve equations of motion, one after the other, change with forces, if they are such."""
-        if len(self.solutions) != 1 or not isinstance(own := self.solutions[0], Dynamics):
+        if not self.inverts:
             return None
+        (own,) = self.solutions
         found = own.multipliers(SX.eye(own.unknown.size1()))
         return self.solved(jacobian(self.y, own.unknown) @ found)
 
@@ -161,8 +167,8 @@ class Program:
         return self.solved(substitute(found, vertcat(w, *constant), densify(vertcat(weights, *values))))
 
     def bent(self, weights: SX) -> SX:
-        """That of weights' y - sum u' R by arguments and solutions, at multipliers u that are constant:
-        those that make the gradient by solutions vanish.
+        """The second derivative of weights' y - sum u' R by arguments and solutions, at constant multipliers u: those
+        that make the gradient by solutions vanish.
         """
         w, constant = SX.sym("w", self.y.size1()), [SX.sym("u", own.unknown.size1()) for own in self.solutions]
         values, _ = swept(self.solutions, self.x, jtimes(self.y, self.moved, weights, True))

@@ -14,8 +14,10 @@ from codegen.tracing.closing import closing
 from codegen.tracing.differential import raw
 from codegen.tracing.trace import results_of, symbols_of
 
+LOOPS = ["four_bar", "six_bar", "planar_leg_linkage", "tello_humanoid", "cassie"]
 
-@pytest.mark.parametrize("name", besides(["four_bar", "six_bar"], ["planar_leg_linkage", "tello_humanoid", "cassie"]))
+
+@pytest.mark.parametrize("name", besides(LOOPS[:2], LOOPS))
 @direct_operators()
 def test_derivatives_are_those_of_the_search(name: str) -> None:
     """Of closed forms and of Newton's method, of quaternions, too; both orders, and products with vectors."""

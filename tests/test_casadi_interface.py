@@ -40,6 +40,8 @@ CASES = [
     ("mini_cheetah", "aba", ()),
     ("go1", "pv_step", FEET),
     ("chain:16", "step", ()),
+    ("four_bar floating", "step", ()),
+    ("tello_humanoid", "aba", ()),
 ]
 
 

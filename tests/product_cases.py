@@ -68,6 +68,17 @@ def paired() -> WithProducts:
     )
 
 
+def limbs() -> WithProducts:
+    """z = c + y' b and y = a b, of which b has two blocks side by side, one below the other, and zeros beside them."""
+    function, limb = example(), COLUMNS // INNER
+    graph, zero = function.graph, len(function.graph.values) - 1
+    b = tuple(40 + k if k // COLUMNS == k % COLUMNS // limb < 2 else zero for k in range(INNER * COLUMNS))
+    first, second = function.products
+    ends = MatrixProduct(second.port, "kept0", "kept0", "kept2", transposed=True)
+    made = replace(graph, results=(graph.results[0], b, *graph.results[2:]))
+    return WithProducts(drop_dead(made), (first, ends), function.outputs)
+
+
 def narrow() -> WithProducts:
     """y = a b, of five columns, of which the second row of b has but one number."""
     function = example()
@@ -192,6 +203,7 @@ def many_terms() -> WithProducts:
 
 EXAMPLES: dict[str, Callable[[], WithProducts]] = {
     "whole": example,
+    "limbs": limbs,
     "gathered": gathering,
     "paired": paired,
     "narrow": narrow,

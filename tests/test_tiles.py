@@ -7,14 +7,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from graph_cases import header
-from product_cases import COLUMNS, INNER, ROWS, apart, example, many_terms, narrow, paired, short, slanted, squares
+from product_cases import (
+    COLUMNS,
+    INNER,
+    ROWS,
+    apart,
+    example,
+    limbs,
+    many_terms,
+    narrow,
+    paired,
+    short,
+    slanted,
+    squares,
+)
 
 from codegen.emission import row_sums, tiles
 from codegen.emission.emit import Style
 from codegen.emission.kernels import emit_drafts
 from codegen.emission.long_sums import LongSum, starts
 from codegen.emission.spec import ProductKernel
-from codegen.emission.tiles import tiled, unread
+from codegen.emission.tiles import reads_more_in_vectors, tiled, unread
 from codegen.ir.graph import Graph, Port, Value
 from codegen.ir.interpreter import interpret
 from codegen.ir.operations import CONST, INPUT
@@ -138,10 +151,29 @@ def test_small_products_take_vectors_of_what_their_rows_meet() -> None:
         assert starts == [0, 4, 5]
         met = rows * sum(right[:, at : at + 4].any(axis=1).sum() for at in starts)
         assert sum(len(own.inner) for own in loops.vectors) == met
-        assert sum(len(own.inner) for own in loops.numbers) == rows * right.sum()
+        assert sum(len(own.inner) * own.columns for own in loops.numbers) == rows * right.sum()
         assert [*dict.fromkeys(own.column for own in loops.eights)] == [0, 1]
         met = rows * sum(right[:, at : at + 8].any(axis=1).sum() for at in (0, 1))
         assert sum(len(own.inner) * own.rows for own in loops.eights) == met
+
+
+def test_numbers_of_columns_that_meet_the_same_are_a_loop() -> None:
+    """Those of a limb. Without small vectors, none of them reads a zero."""
+    function = limbs()
+    known, (loops, _) = function.patterns(), tiled(function)
+    assert [*dict.fromkeys((own.column, own.columns) for own in loops.numbers)] == [(6, 3), (0, 3), (3, 3)]
+    assert str(loops.numbers[-1]) == "row 8 from column 3 of 3: 1 products"
+    assert any(not known[name][np.ix_(rows, columns)].all() for name, rows, columns in loops.read_in("vectors"))
+    assert all(known[name][np.ix_(rows, columns)].all() for name, rows, columns in loops.read_in("numbers"))
+    assert reads_more_in_vectors(function)
+
+
+def test_zeros_of_such_columns_stay_where_one_is_read() -> None:
+    (loops, _), zeros = tiled(limbs()), np.zeros((ROWS, COLUMNS), bool)
+    zeros[:, 6] = True
+    assert loops.without({"y": zeros}).numbers == loops.numbers
+    zeros[:, 6:] = True
+    assert loops.without({"y": zeros}).numbers == tuple(own for own in loops.numbers if own.column < 6)
 
 
 def test_no_product_of_the_longest_functions_is_straight_line_code(monkeypatch: pytest.MonkeyPatch) -> None:

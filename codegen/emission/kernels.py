@@ -39,6 +39,7 @@ from codegen.emission.stack import stack
 from codegen.emission.statements import Comments, statements
 from codegen.emission.storage import storage
 from codegen.emission.text import render
+from codegen.emission.tiles import WAYS, reads_more_in_vectors
 from codegen.emission.variants import MOST_TEXT, Alternative, Body, Variant, alternatives, length, variants
 from codegen.ir.counting import Count
 from codegen.ir.graph import STATUS, Graph
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from codegen.emission.splitting import Lengths
+    from codegen.emission.tiles import Way
     from codegen.ir.graph import Port
     from codegen.ir.products import WithProducts
     from codegen.languages import Language
@@ -230,15 +232,16 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
 
     once = called(kernel.function) if isinstance(kernel, ProductKernel) else []
 
-    def written(own: Kernel | ProductKernel, program: Packed) -> Body:
+    def written(own: Kernel | ProductKernel, program: Packed, ways: Sequence[Way] = WAYS) -> Body:
         kept_in = kept if own is kernel else places(own, style.lanes)
         if isinstance(own, ProductKernel):
             parts = once if own is kernel else called(own.function)
-            made = _products(header, own, program, head, given, language, lengths, kept_in, style.lanes, parts)
+            rest = kept_in, style.lanes, parts, ways
+            made = _products(header, own, program, head, given, language, lengths, *rest)
         else:
             apart = frozenset[str]() if program.packs else stored_apart(own, kept_in, given)
-            rest = own.sections, (), apart, preset(given, own.outputs)
-            made = _functions(name, head, header, program, given, language, lengths, *rest)
+            what = own.sections, (), apart, preset(given, own.outputs)
+            made = _functions(name, head, header, program, given, language, lengths, *what)
         return _returning(made, macro, status) if status else made
 
     if isinstance(kernel, LoopKernel):
@@ -249,7 +252,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         *_, last = (plain, *alternatives(kernel, style.registers or "PACKS"))
         first = written(last.kernel, last.program)
     else:
-        first = written(kernel, Packed(straight(kernel), ()))
+        first = written(kernel, Packed(straight(kernel), ()), ("numbers",))
     emitted = Emitted(
         symbol=name,
         algorithm=kernel.name,
@@ -272,8 +275,12 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
     if isinstance(kernel, LoopKernel) or style.small_vectors:
         return
     for in_step in (True, False):
-        others = [(own, written(own.kernel, own.program)) for own in alternatives(kernel, style.registers, in_step)]
+        ways = alternatives(kernel, style.registers, in_step)
+        others = [(own, written(own.kernel, own.program, ("vectors",))) for own in ways]
         if not others:
+            if isinstance(kernel, ProductKernel) and reads_more_in_vectors(kernel.function):
+                whole = written(kernel, Packed(straight(kernel), ()))
+                yield replace(emitted, variants=(Variant(whole.functions, whole.workspace),))
             return
         shared, made = variants(kernel, first, others, macro)
         if length((shared, *made)) <= MOST_TEXT or all(own.kernel is not kernel for own, _ in others):
@@ -362,15 +369,16 @@ def _products(
     kept_in: Mapping[str, Sequence[int]],
     lanes: int,
     called: Sequence[Body],
+    ways: Sequence[Way],
 ) -> Body:
     """The functions that make the factors and each product of them, and the public one that calls them.
 
-    `called` are those that it calls besides.
+    `called` are those that it calls besides. Of zeros there are those that products read in these `ways`.
     """
     name, macro = symbol(header, kernel), header.c_prefix.upper()
     function, own = kernel.function, arguments(kernel.function.graph)
     head_of_factors = f"{macro}_APART void {name}_factors"
-    unread = unneeded(function, own) | elements(spread(function, function.graph), own)
+    unread = unneeded(function, own, ways) | elements(spread(function, function.graph), own)
     stored = frozenset[str]() if program.packs else stored_apart(kernel, kept_in, own)
     rest = (), unread, stored, preset(own, kernel.outputs)
     made = _functions(f"{name}_factors", head_of_factors, header, program, own, language, lengths, *rest)

@@ -19,7 +19,7 @@ from codegen.emission.row_sums import lines as sums_in_rows
 from codegen.emission.segments import Segments
 from codegen.emission.systems import Elimination
 from codegen.emission.text import render
-from codegen.emission.tiles import tiled, unread
+from codegen.emission.tiles import WAYS, tiled, unread
 from codegen.emission.words import Words
 from codegen.ir.calls import GraphCall
 from codegen.ir.products import VECTOR
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from codegen.emission.spec import Header
     from codegen.emission.tiles import AnyLoops as Loops
-    from codegen.emission.tiles import Tiles
+    from codegen.emission.tiles import Tiles, Way
     from codegen.ir.block_matrix import CopiedMatrix
     from codegen.ir.graph import Port
     from codegen.ir.products import MaskedMatrixProduct, MatrixProduct, WithProducts
@@ -77,12 +77,11 @@ def kept(function: WithProducts) -> dict[str, Port]:
     return {f"{port.name}_": port for port in function.kept if port.name not in shared}
 
 
-def unneeded(function: WithProducts, made: Sequence[Argument]) -> frozenset[str]:
-    """Elements of the arrays that are `made` for products of which loops read none."""
+def unneeded(function: WithProducts, made: Sequence[Argument], ways: Sequence[Way] = WAYS) -> frozenset[str]:
+    """Elements of the arrays that are `made` for products of which loops read none in these ways."""
     names = {argument.port.name: argument.name for argument in made}
-    return frozenset(
-        f"{names[port]}[{element}]" for port, where in unread(function).items() for element in np.flatnonzero(where)
-    )
+    found = unread(function, ways)
+    return frozenset(f"{names[port]}[{k}]" for port, where in found.items() for k in np.flatnonzero(where))
 
 
 def factors_call(name: str, function: WithProducts, given: Sequence[Argument]) -> Call:

@@ -4,13 +4,14 @@ Loops over tiles multiply the zeros that fill up a tile, and read two numbers fo
 sum of what its own row meets, and columns of the right factor are read before, and stay in registers while all rows of
 a result are made.
 Further terms are added where the first one is. Of vectors of eight numbers, rows that meet the same are a loop: those
-of all limbs that have only their base in common with that of a column.
+of all limbs that have only their base in common with that of a column. Of numbers, columns that meet the same are one:
+those of a limb.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ from codegen.emission.text import place
 from codegen.ir.products import VECTOR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,16 +28,20 @@ if TYPE_CHECKING:
 
     Pattern = NDArray[np.bool_]
 
-MOST = {2 * VECTOR: 2400, VECTOR: 1600, 1: 1500}
+MOST = {2 * VECTOR: 2400, VECTOR: 1600, 1: 4000}
 """Products in the text, of vectors and of numbers, up to which it is faster than loops, which are fetched once.
 
 On an AMD EPYC (Zen 4) 2,500 of vectors took 0.6 times as long as loops, called again and again. In derivatives of
-quadrupeds on four feet, which are longer than the first cache, loops for 1,700 saved 1 to 6 percent (Zen 3).
+quadrupeds on four feet, which are longer than the first cache, loops for 1,700 saved 1 to 6 percent (Zen 3). Those of
+numbers, in lanes, take 8 to 13 percent less there than with 2,500 (Zen 5).
 """
 
 
 SHARE = 16
 """Rows of a right factor that fit into registers beside what else is there, where sums are in memory anyway."""
+
+ROWS = 24
+"""Rows of a right factor of which all numbers in a column fit into registers, or nearly, where columns are a loop."""
 
 ALIKE = 4
 """Rows one after the other that meet the same, from which a loop takes less time than to fetch a sum for each."""
@@ -48,7 +53,7 @@ class RowSum:
 
     With those below it are so many `rows` of which each takes the same, or the next one if it `slides`, as where a left
     factor is diagonal. These are of one `share` of the right factor. What is added is read if it is no vector of zeros
-    (`plus`). A number has `width` 1.
+    (`plus`). A number has `width` 1, and so many `columns` beside each other are made of the same rows.
     """
 
     product: int
@@ -61,15 +66,22 @@ class RowSum:
     plus: bool = False
     width: int = 1
     slides: bool = False
+    columns: int = 1
 
     def __str__(self) -> str:
         below = f" and {self.rows - 1} more" if self.rows > 1 else ""
-        return f"row {self.row}{below} from column {self.column}: {len(self.inner)} products"
+        beside = f" of {self.columns}" if self.columns > 1 else ""
+        return f"row {self.row}{below} from column {self.column}{beside}: {len(self.inner)} products"
 
     @property
     def down(self) -> range:
         """Its rows."""
         return range(self.row, self.row + self.rows)
+
+    @property
+    def across(self) -> range:
+        """Its columns."""
+        return range(self.column, self.column + self.width * self.columns)
 
     @property
     def met(self) -> Iterator[tuple[range, tuple[int, ...]]]:
@@ -80,9 +92,15 @@ class RowSum:
         for n, row in enumerate(self.down):
             yield range(row, row + 1), tuple(k + n for k in self.inner)
 
-    def place(self, length: int, column: int) -> str:
-        """Where matrices with rows of so many numbers have a column of its rows, in C."""
-        return place("row", length, column) if self.rows > 1 else str(self.row * length + column)
+    def place(self, length: int, column: int, beside: str = "") -> str:
+        """Where matrices with rows of so many numbers have a column of its rows, in C, or one `beside` that."""
+        own = place("row", length, column) if self.rows > 1 else str(self.row * length + column)
+        return own + beside
+
+    @property
+    def beside(self) -> str:
+        """What leads to the others of its columns, in C."""
+        return " + j" if self.columns > 1 else ""
 
 
 def row_sums(products: Sequence[MatrixProduct], known: Mapping[str, Pattern], width: int) -> tuple[RowSum, ...]:
@@ -96,7 +114,8 @@ def row_sums(products: Sequence[MatrixProduct], known: Mapping[str, Pattern], wi
         if len(terms) > len(products) or any(known[term.right].shape[1] < width for term in terms):
             return ()
         sums = _of_short_rows
-    found = tuple(own for number, product in enumerate(products) for own in sums(number, product, known, width))
+    each = (own for number, product in enumerate(products) for own in sums(number, product, known, width))
+    found = tuple(_beside(each) if width == 1 else each)
     return found if sum(len(own.inner) for own in found) <= MOST[width] else ()
 
 
@@ -132,6 +151,19 @@ def _sums(number: int, product: MatrixProduct, known: Mapping[str, Pattern], wid
                         if inner or not (term or product.onto):
                             added = adds[row : row + alike].any()
                             yield RowSum(number, term, row, column, inner, alike, share, bool(added), width, slides)
+
+
+def _beside(sums: Iterable[RowSum]) -> Iterator[RowSum]:
+    """The same numbers: those of columns beside each other that are made of the same few rows together."""
+    found = list[list[RowSum]]()
+    for _, column in groupby(sums, lambda own: (own.product, own.column)):
+        own = [*column]
+        few = all(len({k for x in of_term for k in x.inner}) <= ROWS for _, of_term in groupby(own, lambda x: x.term))
+        if few and found and own == [replace(x, column=x.column + x.columns, columns=1) for x in found[-1]]:
+            found[-1] = [replace(x, columns=x.columns + 1) for x in found[-1]]
+        else:
+            found.append(own)
+    yield from chain.from_iterable(found)
 
 
 def _of_short_rows(number: int, product: MatrixProduct, known: Mapping[str, Pattern], width: int) -> Iterator[RowSum]:
@@ -214,14 +246,14 @@ def lines(
     for (p, column, t, _, width), rows in groupby(sums, lambda x: (x.product, x.column, x.term, x.share, x.width)):
         words = spelled[width]
         below, (down, along), plus = [*rows], lefts[t], products[p].plus
-        right = stored[products[p].terms[t].right]
-        found.append("{")
+        right, first = stored[products[p].terms[t].right], below[0]
+        found.append(f"for (int j = 0; j < {first.columns}; ++j) {{" if first.columns > 1 else "{")
         for k in sorted({k for own in below if not own.slides for k in own.inner}):
-            from_right = words.read.format(f"right{t}_{p}[{k * right + column}]")
+            from_right = words.read.format(f"right{t}_{p}[{k * right + column}{first.beside}]")
             found.append(f"    const {words.type} x{k} = {from_right};")
         for own in below:
-            to = f"to{p}[{own.place(columns, column)}]"
-            before = to if t else f"plus{p}[{own.place(stored[plus], column)}]" if own.plus else ""
+            to = f"to{p}[{own.place(columns, column, own.beside)}]"
+            before = to if t else f"plus{p}[{own.place(stored[plus], column, own.beside)}]" if own.plus else ""
             terms = [words.read.format(before)] if before else []
             if own.slides:
                 (ahead,) = (k - own.row for k in own.inner)

@@ -11,8 +11,9 @@ terms have loops over these (`codegen.emission.long_sums`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -52,6 +53,10 @@ UNITS, LOADS, INSTRUCTIONS, LATENCY = 2, 2, 5, 4
 The last is the cycles after which a sum can be added to again. On an AMD EPYC (Zen 4) the sums of these cycles came
 within a tenth of measured times.
 """
+
+Way = Literal["numbers", "vectors"]
+WAYS: tuple[Way, ...] = ("numbers", "vectors")
+"""Ways in which loops compute products: by single numbers, or lanes of them, or by small vectors."""
 
 LONG, LONGER = 300, 2000
 """Cycles from which loops of wide tiles are worth their text, in functions that are not very long and in others."""
@@ -146,7 +151,7 @@ class Tiles:
             tuple(
                 x
                 for x in sums
-                if x.inner or x.plus or stays(self.products[x.product], x.row, x.column, x.rows, x.width)
+                if x.inner or x.plus or stays(self.products[x.product], x.row, x.column, x.rows, len(x.across))
             )
             for sums in (self.vectors, self.numbers, self.eights)
         )
@@ -158,17 +163,36 @@ class Tiles:
         """What they read of matrices, the wide ones too."""
         for more in (self.bare, self.wide):
             yield from more.reads() if more else ()
+        yield from self._of_tiles()
+        yield from self._of_sums((*self.vectors, *self.eights))
+
+    def read_in(self, way: Way) -> Iterator[Read]:
+        """The same of one way to compute them."""
+        in_vectors = way == "vectors"
+        if in_vectors:
+            yield from self.wide.reads() if self.wide else ()
+            yield from self._of_sums((*self.vectors, *self.eights))
+        if not (self.vectors and (in_vectors or self.numbers)):
+            yield from self.bare.read_in(way) if self.bare else ()
+            yield from self._of_tiles()
+        elif not in_vectors:
+            yield from self._of_sums(self.numbers)
+
+    def _of_tiles(self) -> Iterator[Read]:
+        """What tiles read."""
         for row, column, *ends in self.tiles:
             down, across = range(row, row + self.block), range(column, column + self.width)
             met = [self.rows[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
             for own in self.products:
                 yield from _read(own, met, down, across)
-        for made in (*self.vectors, *self.eights):
-            across = range(made.column, made.column + made.width)
+
+    def _of_sums(self, sums: Sequence[RowSum]) -> Iterator[Read]:
+        """What straight-line code reads."""
+        for made in sums:
             own = self.products[made.product]
             for down, inner in made.met:
                 met = [inner if term == made.term else () for term in range(len(self.products[0].terms))]
-                yield from _read(own if made.plus else replace(own, plus=""), met, down, across)
+                yield from _read(own if made.plus else replace(own, plus=""), met, down, made.across)
 
 
 def _rows(tile: Sequence[int]) -> int:
@@ -199,12 +223,18 @@ def tiled(function: WithProducts) -> tuple[AnyLoops, ...]:
     return tuple(own.without(idle) if isinstance(own, Tiles) else own for own in loops)
 
 
-def unread(function: WithProducts) -> dict[str, Pattern]:
+def unread(function: WithProducts, ways: Sequence[Way] = WAYS) -> dict[str, Pattern]:
     """Where matrices that the graph makes for products only have zeros that no loop reads, by their ports' names.
 
-    Other elements stay, as the statements that compute them would have no use.
+    None does in these ways. Other elements stay, as the statements that compute them would have no use.
     """
-    return zeros_unread(function, function.graph.outputs)
+    return _unread(function, tiled(function), function.graph.outputs, ways)
+
+
+def reads_more_in_vectors(function: WithProducts) -> bool:
+    """Whether loops with small vectors read zeros that those of single numbers do not."""
+    found, others = unread(function), unread(function, ("numbers",))
+    return any((others[name] & ~where).any() for name, where in found.items())
 
 
 def zeros_unread(function: WithProducts, ports: Sequence[Port]) -> dict[str, Pattern]:
@@ -212,8 +242,10 @@ def zeros_unread(function: WithProducts, ports: Sequence[Port]) -> dict[str, Pat
     return _unread(function, tiled(function), ports)
 
 
-def _unread(function: WithProducts, loops: Sequence[AnyLoops], ports: Sequence[Port]) -> dict[str, Pattern]:
-    """The same of these ports."""
+def _unread(
+    function: WithProducts, loops: Sequence[AnyLoops], ports: Sequence[Port], ways: Sequence[Way] = ()
+) -> dict[str, Pattern]:
+    """The same of these ports, and without small products as straight-line code if there are no `ways`."""
     known, kept, owner = function.patterns(), {port.name for port in function.kept}, owners(function)
     kept -= {name for own in function.maps for name in own.names}
     found = {port.name: ~known[port.name] for port in ports if port.name in kept & known.keys()}
@@ -222,7 +254,8 @@ def _unread(function: WithProducts, loops: Sequence[AnyLoops], ports: Sequence[P
             if name in found:
                 found[name].flat[element] = False
     for own in loops:
-        for name, rows, columns in own.reads():
+        read = chain.from_iterable(map(own.read_in, ways)) if ways and isinstance(own, Tiles) else own.reads()
+        for name, rows, columns in read:
             name = owner.get(name, name)
             if name in found:
                 found[name][np.ix_(rows, columns)] = False

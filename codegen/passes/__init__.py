@@ -15,6 +15,7 @@ from codegen.ir.graph import Graph, verify
 from codegen.ir.merged import merged
 from codegen.ir.products import WithProducts
 from codegen.ir.propagated import propagated
+from codegen.ir.reused import reused
 from codegen.ir.tabulated import tabulated
 from codegen.ir.vanishing import without_vanishing
 from codegen.passes.angles import hoist_angles
@@ -87,13 +88,13 @@ def emitted(
 ) -> Graph | WithProducts:
     """A function after all passes: its graph, or with products all its graphs; nothing is made twice then.
 
-    Graphs that are called know constants that they take. Products that are only added to others become terms of these,
-    terms that vanish are left out, and constants that maps take are tables.
+    Graphs that are called take values of earlier ones, and know constants that they take. Products that are only added
+    to others become terms of these, terms that vanish are left out, and constants that maps take are tables.
     """
     step = partial(run, passes=passes, order=order)
     if not isinstance(written, WithProducts):
         return step(written)
-    before = None
+    written, before = reused(written), None
     while written.called and written is not before:
         before = written.after(partial(run, passes=passes, order=()))
         written = propagated(before)

@@ -52,6 +52,20 @@ def test_loops_compute_it(
     check(files, ["arm_multiply.c"], tmp_path, compiler, flags, function)
 
 
+@pytest.mark.parametrize(
+    ("compiler", "flags", "name"), diagonal(COMPILERS, [WIDE, PLAIN, ()], ["paired", "squares", "apart"])
+)
+def test_wide_tiles_of_the_longest_functions_are_for_all_registers(
+    tmp_path: Path, compiler: str, flags: tuple[str, ...], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for limit in ("HUGE", "LONG", "LONGER", "LONGEST"):
+        monkeypatch.setattr(tiles, limit, 0)
+    function = EXAMPLES[name]()
+    files = emit_folder(header(), (ProductKernel(function),), Style())
+    assert files["arm_multiply.c"].count("j += ARM_ACROSS8") == files["arm_multiply.c"].count("j += ") > 0
+    check(files, ["arm_multiply.c"], tmp_path, compiler, flags, function)
+
+
 @pytest.mark.parametrize(("compiler", "name"), diagonal(COMPILERS, [*EXAMPLES]))
 def test_so_do_those_of_plain_c(tmp_path: Path, compiler: str, name: str) -> None:
     function, writer = EXAMPLES[name](), BACKENDS["c_portable"]

@@ -184,7 +184,7 @@ def test_no_product_of_the_longest_functions_is_straight_line_code(monkeypatch: 
     monkeypatch.setattr(tiles, "LONGEST", 0)
     for own in tiled(squares()):
         assert isinstance(own, tiles.Tiles)
-        assert own.wide
+        assert (own.many, own.width % 8, own.wide) == (8, 0, None)  # for all registers
         assert [own.eights, own.vectors, own.numbers] == [(), (), ()]
 
 

@@ -19,7 +19,7 @@ from codegen.emission.row_sums import lines as sums_in_rows
 from codegen.emission.segments import Segments
 from codegen.emission.systems import Elimination
 from codegen.emission.text import render
-from codegen.emission.tiles import WAYS, tiled, unread
+from codegen.emission.tiles import WAYS, Tiles, tiled, unread
 from codegen.emission.words import Words
 from codegen.ir.calls import GraphCall
 from codegen.ir.products import VECTOR
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from codegen.emission.spec import Header
     from codegen.emission.tiles import AnyLoops as Loops
-    from codegen.emission.tiles import Tiles, Way
+    from codegen.emission.tiles import Way
     from codegen.ir.block_matrix import CopiedMatrix
     from codegen.ir.graph import Port
     from codegen.ir.products import MaskedMatrixProduct, MatrixProduct, WithProducts
@@ -192,7 +192,9 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
 
 def _by_registers(loops: Tiles | LongSum, macro: str, zero: str, mirror: str) -> tuple[str, ...]:
     """The ways of a product, by what registers hold: eight numbers, four or two, and any others."""
-    columns = Words("COLUMNS", f"{macro}_ACROSS", "(COLUMNS){0}", f"{macro}_READ({{}})", f"{macro}_WRITE({{}})")
+    eight = "8" if isinstance(loops, Tiles) and loops.many > VECTOR else ""
+    read, write = (f"{macro}_{way}{eight}({{}})" for way in ("READ", "WRITE"))
+    columns = Words(f"COLUMNS{eight}", f"{macro}_ACROSS{eight}", f"(COLUMNS{eight}){{0}}", read, write)
     eights = Words("P8", "8", "(P8){0}", "P8_OF({})", "P8_AT({})")
     others = _lines(loops, "T", columns, mirror)
     if isinstance(loops, LongSum):

@@ -4,8 +4,9 @@ A tile is a few columns of the result and a block of its rows, whose sums stay i
 rows of the right factor that meet a number of the left one. The last tile and the last block overlap those before
 where sizes do not divide. Two products of the same left factor go together, half a tile each: columns of one place in
 two matrices have their zeros in the same rows more often than columns side by side. Small products are straight-line
-code where a processor has small vectors (`codegen.emission.row_sums`), but not in very long functions. Those of many
-terms have loops over these (`codegen.emission.long_sums`).
+code where a processor has small vectors (`codegen.emission.row_sums`), but not in very long functions; the longest have
+tiles for eight numbers alone, which fewer at a time compute as well. Those of many terms have loops over these
+(`codegen.emission.long_sums`).
 """
 
 from __future__ import annotations
@@ -309,6 +310,8 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], lengt
 
     tiles, vectors = best(VECTOR), () if long else row_sums(plain, known, VECTOR)
     wide = None if vectors or width < 2 * VECTOR or tiles.cycles < least else best(2 * VECTOR)
+    if longest and wide:
+        return wide
     some = not longest and (plain[0].symmetric or overwritten_late(plain[0], known))  # others meet more in as many rows
     eights = row_sums(plain, known, 2 * VECTOR) if (vectors and width > VECTOR) or (wide and some) else ()
     return replace(

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from casadi import SX, densify, diagcat, vertcat, vertsplit
 
 from codegen.recursions.composition import INLINE
-from codegen.recursions.products import Product, Result, combined, is_small, summed, transposed, transposes
-from codegen.recursions.scaling import negated, scaled
+from codegen.recursions.products import Product, Result, combined, is_small, summed, transposed
+from codegen.recursions.scaling import negated
 from codegen.recursions.systems import Solved
 from codegen.tracing.blocks import plain_of, vanishes
 from codegen.tracing.chained import Chain, Rooted, needed
@@ -199,11 +199,10 @@ def _of_dynamics(second: Sequence[Result], inverse: bool, change: Sequence[Resul
 
     Accelerations are what `inverse` dynamics take, and forward dynamics give.
     """
-    qq, qv, qa, vv, *of_lam = second
+    half_qq, qv, qa, half_vv, *by_lam = second
     by_q, by_v, *taken = change
     by_a = taken if inverse else moves
-    bent = zip((qv, qa, *transposes((*of_lam,))), (by_v, *by_a), strict=True)
-    half_qq, half_vv = scaled((qq, vv), 0.5)
+    bent = zip((qv, qa, *by_lam), (by_v, *by_a), strict=True)
     return [(by_q, _sum([(half_qq, by_q), *bent])), (by_v, _sum([(half_vv, by_v)]))]
 
 

@@ -6,10 +6,10 @@ All else is AD.
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from casadi import SX, densify, dot, gradient, horzcat, jacobian, substitute, vertcat, vertsplit
+from casadi import SX, densify, dot, gradient, horzcat, jacobian, sparsify, substitute, vertcat, vertsplit
 
 from codegen.recursions.expansion import entries
 from codegen.tracing.blocks import spans
@@ -138,6 +138,21 @@ def bent(task: Task, program: Program, symbols: Mapping[str, SX], weights: SX, m
     given = [densify(multipliers), densify(y)]
     gradient, second = substitute([slope, H], [u, solution.unknown], given)
     return gradient, second
+
+
+def by_motion(task: Task, slope: SX, second: SX) -> tuple[SX, ...] | None:
+    """A gradient by arguments of dynamics, and of second derivatives by these and by what solves them those by q and q,
+    q and v, q and a, v and v, and lam and q. None where there are others, or of anything else.
+    """
+    ports = [port for own in task.signature for port in own]
+    ends = [0, *accumulate(port.size for port in ports)]
+    at = {port.name: slice(*own) for port, own in zip(ports, pairwise(ends), strict=True)}
+    if not {"q", "v", "a"} <= at.keys():
+        return None
+    pairs = [("q", "q"), ("q", "v"), ("q", "a"), ("v", "v"), *[("lam", "q")] * ("lam" in at)]
+    found = [second[at[x], at[y]] for x, y in pairs]
+    every = sum(own.nnz() * (1 if x == y else 2) for own, (x, y) in zip(found, pairs, strict=True))
+    return (slope, *found) if every == sparsify(second).nnz() else None
 
 
 def joined(pairs: Pairs, names: Sequence[str]) -> SX:

@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from casadi import SX, densify, horzcat, jacobian, sparsify, substitute, vec, vertcat
 
+from codegen.ir.products import TILE
 from codegen.recursions.expansion import entries
+from codegen.recursions.products import transposes
+from codegen.recursions.scaling import scaled
+from codegen.tracing.blocks import plain_of
 from codegen.tracing.chained import is_raw
 from codegen.tracing.curvature import of_solved
-from codegen.tracing.equations import bent, of_results
+from codegen.tracing.equations import bent, by_motion, of_results
 from codegen.tracing.trace import symbols_of
 
 if TYPE_CHECKING:
@@ -105,8 +109,8 @@ def each(links: Sequence[Link], make: Callable[[Link], Made]) -> dict[Kind, Made
 
 def bending(link: Link, parts: Parts) -> OfColumns | None:
     """Of columns that a link takes, weights and what it gives, the gradient of their sum by what it takes, and second
-    derivatives: those of `codegen.tracing.curvature.of_solved`, or all, in raw coordinates with what it gives as well.
-    None where these are made of its Jacobian.
+    derivatives: of dynamics those by q and v, q and a, q and lam, and half of those by q and q and by v and v; of
+    others all, in raw coordinates with what it gives as well. None where these are made of its Jacobian.
     """
     symbols, y = symbols_of(link.part.signature[0]), SX.sym("y", link.unknown.size1())
     own = link.differential(symbols)
@@ -119,8 +123,14 @@ def bending(link: Link, parts: Parts) -> OfColumns | None:
             names, (solution,) = [port.name for port in link.part.signature[0]], own.program.solutions
             u = own.program.solved(solution.multipliers(jacobian(own.program.y, solution.unknown).T @ w))
             found = bent(link.part, own.program, dict(zip(names, symbols, strict=True)), w, u, y)
-    given = [*symbols, w, y]
-    return once_of(found or of_results(link.part, own, symbols, w), given, parts)
+    made, given = found or of_results(link.part, own, symbols, w), [*symbols, w, y]
+    if is_raw(link.part) and len(made) == 2:
+        made = by_motion(link.part, *map(plain_of, made)) or made
+    if len(made) > 2:
+        slope, qq, qv, qa, vv, *of_lam = made
+        qq, vv = scaled((qq, vv), 0.5)
+        made = (slope, qq, qv, qa, vv, *transposes((*of_lam,)))
+    return once_of(made, given, parts, whole=len(made) > 2 and is_raw(link.part))
 
 
 def linearised(link: Link, parts: Parts) -> OfColumns:
@@ -128,7 +138,8 @@ def linearised(link: Link, parts: Parts) -> OfColumns:
     symbols = symbols_of(link.part.signature[0])
     apart = parts.apart(symbols)
     rows = link.slopes(symbols, loops=True, parts=apart)
-    return once_of((link.column(symbols), *(x for row in rows for x in row)), symbols, parts, apart)
+    made = link.column(symbols), *(x for row in rows for x in row)
+    return once_of(made, symbols, parts, apart, whole=is_raw(link.part))
 
 
 def once_of(
@@ -137,17 +148,20 @@ def once_of(
     parts: Parts,
     made_of: Parts | None = None,
     least: int | None = None,
+    whole: bool = False,
 ) -> OfColumns:
     """Results, made of other parts if they are told, as a function of columns in the place of symbols.
 
-    What is called makes one column of all entries of plain ones that are no constants.
+    What is called makes one column of all entries of plain ones that are no constants, but for matrices that loops
+    take, if they are left `whole`.
     """
     apart = made_of or parts.apart(symbols)
     plain = {k: sparsify(x) for k, x in enumerate(results) if isinstance(x, SX)}
+    plain = {k: x for k, x in plain.items() if not (whole and x.size2() >= TILE and 2 * x.nnz() > x.numel())}
     moving = {k: [n for n in range(x.nnz()) if not x.nz[n].is_constant()] for k, x in plain.items()}
     ends = [0, *accumulate(map(len, moving.values()))]
     column = vertcat(*[vec(x.nz[moving[k]]) for k, x in plain.items()])
-    made = (column, *(x for x in results if not isinstance(x, SX)))
+    made = (column, *(densify(x) if isinstance(x, SX) else x for k, x in enumerate(results) if k not in plain))
     once = parts.once(lambda within, *columns: within.at(apart, made, symbols, columns), least)
 
     def called(*columns: SX) -> tuple[Result, ...]:

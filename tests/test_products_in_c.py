@@ -58,7 +58,7 @@ def test_loops_compute_it(
 def test_wide_tiles_of_the_longest_functions_are_for_all_registers(
     tmp_path: Path, compiler: str, flags: tuple[str, ...], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for limit in ("HUGE", "LONG", "LONGER", "LONGEST"):
+    for limit in ("HUGE", "LONG", "LONGER", "LONGEST", "ALONE"):
         monkeypatch.setattr(tiles, limit, 0)
     function = EXAMPLES[name]()
     files = emit_folder(header(), (ProductKernel(function),), Style())

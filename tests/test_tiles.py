@@ -182,6 +182,7 @@ def test_no_product_of_the_longest_functions_is_straight_line_code(monkeypatch: 
     monkeypatch.setattr(tiles, "LONGER", 0)
     assert [bool(own.eights) for own in tiled(squares())] == [True, False]
     monkeypatch.setattr(tiles, "LONGEST", 0)
+    monkeypatch.setattr(tiles, "ALONE", 0)
     for own in tiled(squares()):
         assert isinstance(own, tiles.Tiles)
         assert (own.many, own.width % 8, own.wide) == (8, 0, None)  # for all registers

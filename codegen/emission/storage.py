@@ -37,13 +37,19 @@ class Storage:
 def storage(sizes: Mapping[str, int], calls: Sequence[Call]) -> Storage:
     """Storage for arrays of these sizes, each needed from the first to the last call that has it among its arguments.
 
-    The largest come first. Each takes the first place where no other one is needed meanwhile.
+    The largest come first, or those needed longest if all take less then.
     """
     lives = {name: _life(name, calls) for name in sizes}
+    largest = sorted(sizes, key=lambda name: -sizes[name])
+    longest = sorted(largest, key=lambda name: lives[name][0] - lives[name][1])
+    return min((_placed(sizes, lives, order) for order in (largest, longest)), key=lambda own: own.size)
+
+
+def _placed(sizes: Mapping[str, int], lives: Mapping[str, tuple[int, int]], order: Sequence[str]) -> Storage:
+    """Storage in which each array in turn takes the first place where no other one is needed meanwhile."""
     starts = dict[str, int]()
-    for name in sorted(sizes, key=lambda name: -sizes[name]):
-        (first, last), start = lives[name], 0
-        others = sorted((at, at + sizes[other]) for other, at in starts.items() if _meet(lives[other], (first, last)))
+    for name in order:
+        start, others = 0, sorted((at, at + sizes[x]) for x, at in starts.items() if _meet(lives[x], lives[name]))
         for begin, end in others:
             if start + sizes[name] <= begin:
                 break

@@ -68,6 +68,10 @@ LONGEST = 60_000
 Of 31,000 statements (the Hessian of Talos' `aba`) this took 13 percent more time, of 49,000 (`pv_step`, two soles) 3.
 """
 
+ALONE = 40_000
+"""Statements from which there are wide tiles alone, to keep the text short: without wide registers that takes up to 4
+percent more time (the Hessian of Talos' `step_rk4`)."""
+
 FEW = 1 / 32
 """The part of tiles to which something is added, up to which loops of their own are worth their text."""
 
@@ -310,7 +314,7 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], lengt
 
     tiles, vectors = best(VECTOR), () if long else row_sums(plain, known, VECTOR)
     wide = None if vectors or width < 2 * VECTOR or tiles.cycles < least else best(2 * VECTOR)
-    if longest and wide:
+    if length > ALONE and wide:
         return wide
     some = not longest and (plain[0].symmetric or overwritten_late(plain[0], known))  # others meet more in as many rows
     eights = row_sums(plain, known, 2 * VECTOR) if (vectors and width > VECTOR) or (wide and some) else ()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from codegen.recursions.composition import OfColumns, Parts
     from codegen.tracing.chained import Link
-    from codegen.tracing.linked import Kind, Linked
+    from codegen.tracing.linked import Bending, Kind, Linked
 
 Pairs = list[tuple[Result, Result]]
 Bent = Callable[[Sequence[Result], Sequence[Result]], Pairs]
@@ -116,7 +116,7 @@ def curved(made: Chain | Rooted, weights: SX, turning: SX, start: SX, end: SX, p
     # last to first: gradients by places, and how those of parts change
     for n, link in reversed([*enumerate(links)]):
         weighed, turned = slope[link.first : link.first + link.size], turning if link is links[-1] else None
-        gradient, bent = _bent(link, weighed, bends[kind(link.link)], turned)
+        gradient, bent = _bent(link, weighed, bends[kind(link.link)], turned, parts)
         slope += vertcat(*link.taken).T @ gradient
         spread.append((link.link.takes, gradient))
         for found, way in zip(pairs, ways, strict=True):
@@ -172,15 +172,18 @@ def _moved(chain: Chain, links: Sequence[Linked], start: Sequence[Result]) -> Mo
     return Moved(places, changes)
 
 
-def _bent(own: Linked, weights: SX, bend: OfColumns | None, turning: SX | None) -> tuple[SX, Bent]:
+def _bent(own: Linked, weights: SX, bend: Bending | None, turning: SX | None, parts: Parts) -> tuple[SX, Bent]:
     """Of a sum with weights of what a link gives the gradient by what it takes, and what makes its second derivatives.
 
     Weights change by `turning` along what is given.
     """
     if bend is None:
         gradient, second = own.at_values.curvature(weights, own.jacobian)
+    elif bend.by_rows:
+        *rows, u = (parts.numbers(Product(weights.T, x)).T for x in own.slopes[0])
+        return vertcat(*rows, u), partial(_of_dynamics, bend.of(*own.takes, u, own.value), False)
     else:
-        first, *others = bend(*own.takes, weights, own.value)
+        first, *others = bend.of(*own.takes, weights, own.value)
         gradient = plain_of(first)
         if len(others) > 1:
             return gradient, partial(_of_dynamics, others, own.link.part.algorithm == "rnea")

@@ -146,16 +146,26 @@ def of_solved(task: Task, own: Differential, state: Sequence[SX], weights: SX, y
 
     Of inverse dynamics y = tau, which solve nothing, the gradient by q, v and a, and those of weights' tau.
     """
-    inputs, nv = tuple(port.name for port in task.signature[0]), task.model.nv
+    inputs = tuple(port.name for port in task.signature[0])
     if task.algorithm == "rnea" and inputs == RECURSIVE["rnea"] and turns_no_axes(task):
         return own.vjp(weights), *_bent(part_of(task, "rnea_hessian"), [*state, weights])
-    free = task.algorithm == "aba" and turns_no_axes(task)
-    if inputs != ("q", "v", "tau") or not own.program.solutions or not (free or holds_still(task)):
+    if inputs != ("q", "v", "tau") or not own.program.solutions or not (is_free(task) or holds_still(task)):
         return None
-    hessian = part_of(task, "rnea_hessian" if free else "constrained_hessian")
     u = own.program.solved(own.program.solutions[0].multipliers(weights))
+    return own.vjp(weights), *of_multiplied(task, state, u, y)
+
+
+def of_multiplied(task: Task, state: Sequence[SX], u: SX, y: SX) -> tuple[Result, ...]:
+    """These second derivatives at multipliers u."""
+    hessian, nv = part_of(task, "rnea_hessian" if is_free(task) else "constrained_hessian"), task.model.nv
     parts = [x for x in (y[:nv], y[nv:], -u[:nv], -u[nv:]) if x.size1()]
-    return own.vjp(weights), *_bent(hessian, [*state[:2], *parts])
+    return _bent(hessian, [*state[:2], *parts])
+
+
+def is_free(task: Task) -> bool:
+    """Whether a task is forward dynamics of which recursions give all."""
+    inputs = tuple(port.name for port in task.signature[0])
+    return task.algorithm == "aba" and inputs == RECURSIVE["aba"] and turns_no_axes(task)
 
 
 def _bent(hessian: Task, given: Sequence[SX]) -> tuple[Result, ...]:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from casadi import SX, densify, horzcat, jacobian, sparsify, substitute, vec, vertcat
 
+from codegen.costs import LINKED
 from codegen.ir.products import TILE
 from codegen.recursions.expansion import entries
 from codegen.recursions.products import transposes
 from codegen.recursions.scaling import scaled
 from codegen.tracing.blocks import plain_of
 from codegen.tracing.chained import is_raw
-from codegen.tracing.curvature import of_solved
+from codegen.tracing.curvature import is_free, of_multiplied, of_solved
 from codegen.tracing.equations import bent, by_motion, of_results
 from codegen.tracing.trace import symbols_of
 
@@ -107,7 +108,18 @@ def each(links: Sequence[Link], make: Callable[[Link], Made]) -> dict[Kind, Made
     return {name: make(link) for name, link in {kind(link): link for link in reversed(links)}.items()}
 
 
-def bending(link: Link, parts: Parts) -> OfColumns | None:
+class Bending(NamedTuple):
+    """A function that gives second derivatives of a link (`bending`).
+
+    Where it is `by_rows`, it takes multipliers in the place of weights and gives no gradient: both are rows times
+    blocks of the Jacobian.
+    """
+
+    of: OfColumns
+    by_rows: bool = False
+
+
+def bending(link: Link, parts: Parts) -> Bending | None:
     """Of columns that a link takes, weights and what it gives, the gradient of their sum by what it takes, and second
     derivatives: of dynamics those by q and v, q and a, q and lam, and half of those by q and q and by v and v; of
     others all, in raw coordinates with what it gives as well. None where these are made of its Jacobian.
@@ -115,6 +127,10 @@ def bending(link: Link, parts: Parts) -> OfColumns | None:
     symbols, y = symbols_of(link.part.signature[0]), SX.sym("y", link.unknown.size1())
     own = link.differential(symbols)
     w = SX.sym("w", own.outwards.size1())
+    if is_free(link.part) and link.part.model.nv >= LINKED:
+        qq, qv, qa, vv = of_multiplied(link.part, symbols, w, y)
+        qq, vv = scaled((qq, vv), 0.5)
+        return Bending(once_of((qq, qv, qa, vv), [*symbols, w, y], parts, least=500), by_rows=True)
     found: tuple[Result, ...] | None = of_solved(link.part, own, symbols, w, y)
     if found is None and own.program.solutions:
         if not is_raw(link.part):
@@ -130,7 +146,7 @@ def bending(link: Link, parts: Parts) -> OfColumns | None:
         slope, qq, qv, qa, vv, *of_lam = made
         qq, vv = scaled((qq, vv), 0.5)
         made = (slope, qq, qv, qa, vv, *transposes((*of_lam,)))
-    return once_of(made, given, parts, whole=len(made) > 2 and is_raw(link.part))
+    return Bending(once_of(made, given, parts, whole=len(made) > 2 and is_raw(link.part)))
 
 
 def linearised(link: Link, parts: Parts) -> OfColumns:
@@ -160,7 +176,7 @@ def once_of(
     plain = {k: x for k, x in plain.items() if not (whole and x.size2() >= TILE and 2 * x.nnz() > x.numel())}
     moving = {k: [n for n in range(x.nnz()) if not x.nz[n].is_constant()] for k, x in plain.items()}
     ends = [0, *accumulate(map(len, moving.values()))]
-    column = vertcat(*[vec(x.nz[moving[k]]) for k, x in plain.items()])
+    column = vertcat(SX(0, 1), *[vec(x.nz[moving[k]]) for k, x in plain.items()])
     made = (column, *(densify(x) if isinstance(x, SX) else x for k, x in enumerate(results) if k not in plain))
     once = parts.once(lambda within, *columns: within.at(apart, made, symbols, columns), least)
 

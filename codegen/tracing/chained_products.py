@@ -15,9 +15,8 @@ from functools import partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from casadi import SX, densify, diagcat, vertcat, vertsplit
+from casadi import SX, densify, diagcat, vec, vertcat, vertsplit
 
-from codegen.recursions.composition import INLINE
 from codegen.recursions.products import Product, Result, combined, is_small, summed, transposed
 from codegen.recursions.scaling import negated
 from codegen.recursions.systems import Solved
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codegen.recursions.composition import OfColumns, Parts
-    from codegen.tracing.chained import Link
     from codegen.tracing.linked import Bending, Kind, Linked
 
 Pairs = list[tuple[Result, Result]]
@@ -91,7 +89,7 @@ class Sweep(NamedTuple):
 def moved(made: Chain | Rooted, start: SX, end: SX, parts: Parts) -> MovedProducts:
     """What is made of `parts`, and how it moves: arguments by `start` (n x N), results by `end` times tangents."""
     own = made.of(needed(made.chain.links, made.chain.results, bent=False))
-    swept = _swept(own, start, parts, lambda _: parts)
+    swept = _swept(own, start, parts)
     rows, *y = swept.values.at([end @ own.chain.taken(own.results), *own.results])
     return MovedProducts(y, swept.along(own.chain, rows))
 
@@ -103,7 +101,7 @@ def curved(made: Chain | Rooted, weights: SX, turning: SX, start: SX, end: SX, p
     """
     chain = made.chain
     bends = each(chain.links, lambda link: bending(link, parts))
-    swept = _swept(made, start, parts, lambda link: parts if bends[kind(link)] else INLINE)
+    swept = _swept(made, start, parts, stepwise=not any(own.of_jacobian for own in bends.values()))
     links, values, own, root = swept
     results, weights, turning, end, *y = values.at([chain.taken(made.results), weights, turning, end, *made.results])
     if root is not None:
@@ -130,15 +128,17 @@ def curved(made: Chain | Rooted, weights: SX, turning: SX, start: SX, end: SX, p
     return CurvedProducts(y, swept.along(chain, end @ results), slope[: start.size1()], second)
 
 
-def _swept(made: Chain | Rooted, start: SX, parts: Parts, parts_of: Callable[[Link], Parts]) -> Sweep:
-    """From the first link to the last: how places move along arguments, and a root with them."""
-    chain, known = made.chain, each(made.chain.links, lambda link: linearised(link, parts_of(link)))
+def _swept(made: Chain | Rooted, start: SX, parts: Parts, *, stepwise: bool = True) -> Sweep:
+    """From the first link to the last: how places move along arguments, and a root, which links find `stepwise`.
+
+    Or it is what the composition makes of it.
+    """
+    chain, known = made.chain, each(made.chain.links, lambda link: linearised(link, parts))
     starts = vertsplit(start, [0, *accumulate(place.size(chain.nv) for place in made.arguments)])
     if isinstance(made, Chain):
         links, values = linked(chain, known, Values())
         return Sweep(links, values, _moved(chain, links, starts))
-    called = all(parts_of(link) is parts for link in made.lacking.links)
-    root = root_of(made, known, parts) if called else made.reached(parts, True)
+    root = root_of(made, known, parts) if stepwise else made.reached(parts, True)
     links, values = linked(chain, known, Values().and_of(made.root, root))
     by_root, along = moved_by_root(chain, links), _moved(chain, links, [*starts, SX(root.size1(), start.size2())])
     (lacks,) = values.at([chain.taken(chain.results[-1:])])
@@ -172,28 +172,30 @@ def _moved(chain: Chain, links: Sequence[Linked], start: Sequence[Result]) -> Mo
     return Moved(places, changes)
 
 
-def _bent(own: Linked, weights: SX, bend: Bending | None, turning: SX | None, parts: Parts) -> tuple[SX, Bent]:
+def _bent(own: Linked, weights: SX, bend: Bending, turning: SX | None, parts: Parts) -> tuple[SX, Bent]:
     """Of a sum with weights of what a link gives the gradient by what it takes, and what makes its second derivatives.
 
     Weights change by `turning` along what is given.
     """
-    if bend is None:
-        gradient, second = own.at_values.curvature(weights, own.jacobian)
-    elif bend.by_rows:
+    if bend.of_jacobian:
+        J = densify(own.jacobian_of(parts))
+        gradient, second = map(plain_of, bend.of(*own.takes, weights, vec(J)))
+        second = second if turning is None else second + J.T @ turning @ J
+        return gradient, lambda change, _: _of_plain(second, change)
+    if bend.by_rows:
         *rows, u = (parts.numbers(Product(weights.T, x)).T for x in own.slopes[0])
         return vertcat(*rows, u), partial(_of_dynamics, bend.of(*own.takes, u, own.value), False)
-    else:
-        first, *others = bend.of(*own.takes, weights, own.value)
-        gradient = plain_of(first)
-        if len(others) > 1:
-            return gradient, partial(_of_dynamics, others, own.link.part.algorithm == "rnea")
-        second = plain_of(others[0])
-        n = sum(x.size1() for x in own.taken)
-        if second.size1() > n:
-            bent = second if turning is None else second + diagcat(SX(n, n), turning)
-            return gradient, lambda change, moves: _of_plain(bent, [*change, *moves])
+    first, *others = bend.of(*own.takes, weights, own.value)
+    gradient = plain_of(first)
+    if len(others) > 1:
+        return gradient, partial(_of_dynamics, others, own.link.part.algorithm == "rnea")
+    second, n = plain_of(others[0]), sum(x.size1() for x in own.taken)
+    if second.size1() > n:
+        second = second if turning is None else second + diagcat(SX(n, n), turning)
+        return gradient, lambda change, moves: _of_plain(second, [*change, *moves])
     if turning is not None:
-        second += own.jacobian.T @ turning @ own.jacobian
+        J = own.jacobian_of(parts)
+        second += J.T @ turning @ J
     return gradient, lambda change, _: _of_plain(second, change)
 
 

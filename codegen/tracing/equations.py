@@ -28,6 +28,7 @@ from codegen.tracing.curvature import (
     second_derivatives,
     turns_no_axes,
 )
+from codegen.tracing.differential import moves
 from codegen.tracing.implicit import FORWARD, contacts_only, wanted_only
 from codegen.tracing.solutions import congruent, contracted
 from codegen.tracing.spanning import by_joints, by_spanning_tree, slopes
@@ -144,8 +145,8 @@ def by_motion(task: Task, slope: SX, second: SX) -> tuple[SX, ...] | None:
     """A gradient by arguments of dynamics, and of second derivatives by these and by what solves them those by q and q,
     q and v, q and a, v and v, and lam and q. None where there are others, or of anything else.
     """
-    ports = [port for own in task.signature for port in own]
-    ends = [0, *accumulate(port.size for port in ports)]
+    ports, raw = [port for own in task.signature for port in own], not all(own.explicit for own in task.model.loops)
+    ends = [0, *accumulate(port.size if raw or not moves(port.name) else task.model.nv for port in ports)]
     at = {port.name: slice(*own) for port, own in zip(ports, pairwise(ends), strict=True)}
     if not {"q", "v", "a"} <= at.keys():
         return None

@@ -5,15 +5,14 @@ All are made of parts: what is long is a C function, of which there is one howev
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from casadi import SX, densify, horzcat, jacobian, sparsify, substitute, vec, vertcat
+from casadi import SX, densify, diagcat, horzcat, jacobian, sparsify, substitute, vec, vertcat
 
-from codegen.costs import LINKED
+from codegen.costs import BENT, LINKED
 from codegen.ir.products import TILE
-from codegen.recursions.expansion import entries
 from codegen.recursions.products import transposes
 from codegen.recursions.scaling import scaled
 from codegen.tracing.blocks import plain_of
@@ -72,16 +71,9 @@ class Linked(NamedTuple):
         """How many tangents it gives."""
         return sum(row[0].shape[0] for row in self.slopes)
 
-    @property
-    def at_values(self) -> Link:
-        """The link, of values that it takes."""
-        return replace(self.link, takes=tuple(self.takes))
-
-    @property
-    def jacobian(self) -> SX:
-        """Its Jacobian, entry by entry."""
-        blocks = iter(entries(tuple(x for row in self.slopes for x in row)))
-        return vertcat(*[horzcat(*[next(blocks) for _ in row]) for row in self.slopes])
+    def jacobian_of(self, parts: Parts) -> SX:
+        """Its Jacobian, entry by entry, or numbers that loops have made."""
+        return vertcat(*[horzcat(*[plain_of(parts.numbers(x)) for x in row]) for row in self.slopes])
 
 
 def linked(chain: Chain, made: Mapping[Kind, OfColumns], known: Values) -> tuple[list[Linked], Values]:
@@ -112,17 +104,18 @@ class Bending(NamedTuple):
     """A function that gives second derivatives of a link (`bending`).
 
     Where it is `by_rows`, it takes multipliers in the place of weights and gives no gradient: both are rows times
-    blocks of the Jacobian.
+    blocks of the Jacobian. Where it is `of_jacobian`, it takes all elements of that, not what the link gives.
     """
 
     of: OfColumns
     by_rows: bool = False
+    of_jacobian: bool = False
 
 
-def bending(link: Link, parts: Parts) -> Bending | None:
+def bending(link: Link, parts: Parts) -> Bending:
     """Of columns that a link takes, weights and what it gives, the gradient of their sum by what it takes, and second
     derivatives: of dynamics those by q and v, q and a, q and lam, and half of those by q and q and by v and v; of
-    others all, in raw coordinates with what it gives as well. None where these are made of its Jacobian.
+    others all, in raw coordinates with what it gives as well.
     """
     symbols, y = symbols_of(link.part.signature[0]), SX.sym("y", link.unknown.size1())
     own = link.differential(symbols)
@@ -130,23 +123,27 @@ def bending(link: Link, parts: Parts) -> Bending | None:
     if is_free(link.part) and link.part.model.nv >= LINKED:
         qq, qv, qa, vv = of_multiplied(link.part, symbols, w, y)
         qq, vv = scaled((qq, vv), 0.5)
-        return Bending(once_of((qq, qv, qa, vv), [*symbols, w, y], parts, least=500), by_rows=True)
+        return Bending(once_of((qq, qv, qa, vv), [*symbols, w, y], parts, least=BENT), by_rows=True)
     found: tuple[Result, ...] | None = of_solved(link.part, own, symbols, w, y)
-    if found is None and own.program.solutions:
-        if not is_raw(link.part):
-            return None
-        if own.program.inverts:
-            names, (solution,) = [port.name for port in link.part.signature[0]], own.program.solutions
-            u = own.program.solved(solution.multipliers(jacobian(own.program.y, solution.unknown).T @ w))
-            found = bent(link.part, own.program, dict(zip(names, symbols, strict=True)), w, u, y)
-    made, given = found or of_results(link.part, own, symbols, w), [*symbols, w, y]
-    if is_raw(link.part) and len(made) == 2:
+    if found is None and own.program.inverts:
+        names, (solution,) = [port.name for port in link.part.signature[0]], own.program.solutions
+        u = own.program.solved(solution.multipliers(jacobian(own.program.y, solution.unknown).T @ w))
+        slope, second = bent(link.part, own.program, dict(zip(names, symbols, strict=True)), w, u, y)
+        T, still = diagcat(own.inwards, SX.eye(y.size1())), SX(y.size1(), y.size1())
+        second = T.T @ second @ T + diagcat(own.turning(slope, own.inwards), still)
+        found = own.inwards.T @ slope, second
+    elif found is None and own.program.solutions and not is_raw(link.part):
+        J = SX.sym("J", w.size1(), own.inwards.size2())
+        way = once_of(of_results(link.part, own, symbols, w, J), [*symbols, w, vec(J)], parts)
+        return Bending(way, of_jacobian=True)
+    made: tuple[Result, ...] = found or of_results(link.part, own, symbols, w)
+    if len(made) == 2 and (own.program.inverts or link.part.algorithm == "rnea"):
         made = by_motion(link.part, *map(plain_of, made)) or made
     if len(made) > 2:
-        slope, qq, qv, qa, vv, *of_lam = made
+        first, qq, qv, qa, vv, *of_lam = made
         qq, vv = scaled((qq, vv), 0.5)
-        made = (slope, qq, qv, qa, vv, *transposes((*of_lam,)))
-    return Bending(once_of(made, given, parts, whole=len(made) > 2 and is_raw(link.part)))
+        made = (first, qq, qv, qa, vv, *transposes((*of_lam,)))
+    return Bending(once_of(made, [*symbols, w, y], parts, whole=len(made) > 2))
 
 
 def linearised(link: Link, parts: Parts) -> OfColumns:

@@ -145,6 +145,7 @@ def by_motion(task: Task, slope: SX, second: SX) -> tuple[SX, ...] | None:
     """A gradient by arguments of dynamics, and of second derivatives by these and by what solves them those by q and q,
     q and v, q and a, v and v, and lam and q. None where there are others, or of anything else.
     """
+    second = sparsify(second)
     ports, raw = [port for own in task.signature for port in own], not all(own.explicit for own in task.model.loops)
     ends = [0, *accumulate(port.size if raw or not moves(port.name) else task.model.nv for port in ports)]
     at = {port.name: slice(*own) for port, own in zip(ports, pairwise(ends), strict=True)}
@@ -153,7 +154,7 @@ def by_motion(task: Task, slope: SX, second: SX) -> tuple[SX, ...] | None:
     pairs = [("q", "q"), ("q", "v"), ("q", "a"), ("v", "v"), *[("lam", "q")] * ("lam" in at)]
     found = [second[at[x], at[y]] for x, y in pairs]
     every = sum(own.nnz() * (1 if x == y else 2) for own, (x, y) in zip(found, pairs, strict=True))
-    return (slope, *found) if every == sparsify(second).nnz() else None
+    return (slope, *found) if every == second.nnz() else None
 
 
 def joined(pairs: Pairs, names: Sequence[str]) -> SX:

@@ -19,7 +19,7 @@ from codegen.tracing.blocks import joined, spans
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.differential import raw
 from codegen.tracing.differentiated import differentiated
-from codegen.tracing.equations import forces_of_joints, minverse, second_of_equations, unknowns
+from codegen.tracing.equations import by_motion, forces_of_joints, minverse, second_of_equations, unknowns
 from codegen.tracing.solutions import contracted
 from codegen.tracing.spanning import MOTION, DependentRates, by_joints, by_spanning_tree, joint_rates, slopes
 
@@ -179,3 +179,16 @@ def against_differences(model: Model, algorithm: str) -> None:
 
 def near(found: np.ndarray, exact: np.ndarray, error: float) -> None:
     np.testing.assert_allclose(found, exact, rtol=0, atol=error * (1 + np.abs(exact).max()))
+
+
+def test_second_derivatives_of_motion_are_told_from_zeros() -> None:
+    """Blocks of which all elements are stored zeros are none; others than those of equations of motion are found."""
+    asked = task(codegen.load("four_bar"), "aba")
+    size = asked.model.nq + 3 * asked.model.nv
+    second = densify(SX(size, size))
+    second[0, 0] = SX.sym("x")
+    found = by_motion(asked, SX(size, 1), second)
+    assert found is not None
+    assert [x.nnz() for x in found] == [0, 1, 0, 0, 0]
+    second[-1, -1] = SX.sym("y")
+    assert by_motion(asked, SX(size, 1), second) is None

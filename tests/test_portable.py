@@ -399,12 +399,15 @@ def test_a_folder_changes_its_backend(tmp_path: Path) -> None:
 
 def test_long_lines_go_on_in_the_next() -> None:
     words = " ".join(["word"] * 30)
-    text = fitted(f" * {words}\n * and so on.\n *   in  x[1]: {words}\n/* {words} */\n#define X {words}\n")
+    text = fitted(
+        f" * {words}\n * and so on.\n *   in  x[1]: {words}\n *   out y[1]: y\n/* {words} */\n#define X {words}\n"
+    )
     lines = text.split("\n")
     assert [line for line in lines if len(line) > WIDTH] == [f"#define X {words}"]
     assert lines[1].endswith("word and so on.")
     assert lines[3].startswith(" *     word")
-    assert lines[5].startswith("   word")
+    assert lines[4] == " *   out y[1]: y"
+    assert lines[6].startswith("   word")
     call = fitted('    print("a, b,  c", ' + ", ".join(["argument"] * 20) + ");")
     assert '("a, b,  c",' in call
     assert all(line.startswith("    ") and len(line) <= WIDTH for line in call.split("\n"))

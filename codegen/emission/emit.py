@@ -92,7 +92,7 @@ def emit_source(header: Header, kernel: AnyKernel, style: Style = SCALAR) -> str
 
 
 def _source(header: Header, emitted: Emitted) -> str:
-    return render("kernel.c.jinja", **header.names, kernel=emitted)
+    return render("kernel.c.jinja", **header.names, kernel=emitted, within=emitted.within(header.names["PREFIX"]))
 
 
 def emit_real(header: Header, style: Style, *, whole: bool = False) -> str:
@@ -289,6 +289,12 @@ def _sizes(kernel: Emitted, real_bytes: int) -> Iterator[tuple[str, str]]:
         "Bytes of stack that a call takes at most by GCC or clang at -O2, estimated from what is alive at once.",
         f"STACK {kernel.stack(real_bytes)}",
     )
+    if kernel.memory:
+        yield (
+            f"Reals of `work`, which {kernel.symbol}_in takes in place of as many on the stack.",
+            f"MEMORY {kernel.memory}",
+        )
+        yield "Bytes of stack that it takes besides.", f"IN_STACK {kernel.stack(real_bytes, given=True)}"
 
 
 def _joint_line(row: JointRow) -> str:
@@ -393,9 +399,8 @@ def emit_artifacts(header: Header, kernel: AnyKernel, style: Style = SCALAR) -> 
 
 def _artifact(header: Header, kernel: AnyKernel, style: Style, emitted: Emitted) -> Artifact:
     name, real = emitted.symbol, SCALARS[style.dtype].real
-    declared = ", ".join(a.declaration.replace("T *", f"{real} *") for a in emitted.arguments)
     many = f"size_t n, {emitted.stepped(real)}, {real} *work"
-    declarations = f"{emitted.result} {name}({declared});\nvoid {name}_aos({many});\n"
+    declarations = f"{next(emitted.heads(real))};\nvoid {name}_aos({many});\n"
     sources = _sources(header, [emitted], style)
     sources[f"{name}_lanes.c"] = emit_lanes(header, emitted, style)
     shared = f"{header.c_prefix}_real.h"

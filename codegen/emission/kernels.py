@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from codegen.emission.filled import elements, filled, spread
 from codegen.emission.functions import Argument, Call, Function
+from codegen.emission.given_memory import ALIGNED, calling, within
 from codegen.emission.maps import map_steps, words_of
 from codegen.emission.products import (
     call_steps,
@@ -99,6 +100,12 @@ class Emitted:
         return max(variant.workspace for variant in self.variants)
 
     @property
+    def memory(self) -> int:
+        """Reals that it takes in place of the stack's, if the caller has them; none if it has no such function."""
+        own = [variant.memory for variant in self.variants]
+        return max(own) + ALIGNED if all(own) else 0
+
+    @property
     def result(self) -> str:
         """What the C function returns: its status, if it has one."""
         return "int" if self.can_fail else "void"
@@ -164,10 +171,19 @@ class Emitted:
         groups, size = self.groups(lanes)
         return lanes * (1 + lanes + groups * size)
 
-    def stack(self, real_bytes: int) -> int:
-        """Bytes of stack that a call takes at most, an estimate from above."""
-        shared = self.shared.statements
-        return max(stack(shared + variant.statements, variant.workspace, real_bytes) for variant in self.variants)
+    def stack(self, real_bytes: int, *, given: bool = False) -> int:
+        """Bytes of stack that a call takes at most, an estimate from above; less if memory is `given`."""
+        kept = [(own, own.workspace - own.memory * given) for own in self.variants]
+        return max(stack(self.shared.statements + own.statements, reals, real_bytes) for own, reals in kept)
+
+    def within(self, macro: str) -> Iterator[Function]:
+        """The function in memory of the caller's, if there is one, in macros of this beginning."""
+        if self.memory:
+            status = next((a.name for a in self.arguments if a.port == STATUS), "")
+            head = f"{macro}_{'STATUS' if status else 'FUNCTION'}({self.symbol}_in)"
+            ends = [f"{macro}_RETURN({status})"] if status else []
+            place = f"work + ({ALIGNED} - (size_t)work/sizeof(R) % {ALIGNED}) % {ALIGNED}"
+            yield within(self.symbol, head, self.declared("T"), "T", place, ends)
 
     def many_stack(self, lanes: int, real_bytes: int) -> int:
         """The same of a call on many states; where groups take turns, the caller has their workspace."""
@@ -177,9 +193,20 @@ class Emitted:
         statements = self.shared.statements + first.statements
         return stack(statements, first.workspace if self.groups(lanes)[0] == 1 else 0, real_bytes, lanes)
 
+    def declared(self, real: str) -> dict[str, str]:
+        """The declarations of the arguments by their names, for this type of reals."""
+        return {a.name: a.declaration.replace("T *", f"{real} *") for a in self.arguments}
+
+    def heads(self, real: str) -> Iterator[str]:
+        """What declares the function, and that in memory of the caller's, if there is one."""
+        own = ", ".join(self.declared(real).values())
+        yield f"{self.result} {self.symbol}({own})"
+        if self.memory:
+            yield f"{self.result} {self.symbol}_in({real} *work, {own})"
+
     def stepped(self, real: str) -> str:
         """The arguments of a function of many states: each array and its step."""
-        declared = [argument.declaration.replace("T *", f"{real} *") for argument in self.arguments]
+        declared = self.declared(real).values()
         return ", ".join(f"{text}, ptrdiff_t step_{k}" for k, text in enumerate(declared))
 
 
@@ -258,7 +285,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         algorithm=kernel.name,
         about=kernel.about,
         arguments=given,
-        variants=(Variant(first.functions, first.workspace),),
+        variants=(Variant(first.functions, first.workspace, first.memory),),
         helpers=_helpers(kernel, language),
         calls=first.calls,
         turns=style.turns,
@@ -280,7 +307,7 @@ def emit_drafts(header: Header, kernel: AnyKernel, style: Style) -> Iterator[Emi
         if not others:
             if isinstance(kernel, ProductKernel) and reads_more_in_vectors(kernel.function):
                 whole = written(kernel, Packed(straight(kernel), ()))
-                yield replace(emitted, variants=(Variant(whole.functions, whole.workspace),))
+                yield replace(emitted, variants=(Variant(whole.functions, whole.workspace, whole.memory),))
             return
         shared, made = variants(kernel, first, others, macro)
         if length((shared, *made)) <= MOST_TEXT or all(own.kernel is not kernel for own, _ in others):
@@ -393,17 +420,18 @@ def _products(
     loops, calls = functions_once(then, lambda step: f"{macro}_APART void {step.call.name}({step.head('T')})")
     calls, zeros = (factors_call(name, function, given), *calls), filled(function)
     arrays = storage({array: port.size for array, port in kept(function).items()}, calls)
-    lines = [*arrays.declarations("T", f" {macro}_ALIGNED")]
+    lines = list[str]()
     for call in calls:
         set_first = [array for array in dict.fromkeys(call.arguments) if array in zeros]
         lines += [line for array in set_first for line in zeros.pop(array).statements("ALL(0.0)")]
         lines.append(str(call))
-    public = f"{head}({', '.join(a.declaration for a in given)})"
     apart = tuple(own for body in called for own in body.functions)
-    last = Function(public, tuple(lines), very_many=lengths.readable == 0)
-    whole = (*made.functions, *apart, *loops, last)
+    heads, declared = (f"{macro}_INLINE void", head), {a.name: a.declaration for a in given}
+    words = "T", f" {macro}_ALIGNED"
+    last = calling(name, heads, declared, arrays, lines, words, short=lengths.readable == 0)
+    whole = (*made.functions, *apart, *loops, *last)
     deepest = max(body.workspace for body in (made, *called))
-    return Body(whole, (), deepest + arrays.size)
+    return Body(whole, (), deepest + arrays.size, arrays.size * (len(last) > 1))
 
 
 def _called(name: str, header: Header, function: WithProducts, language: Language, lengths: Lengths) -> Iterator[Body]:

@@ -29,7 +29,15 @@ class Storage:
     def declarations(self, real: str, aligned: str = "") -> Iterator[str]:
         """The lines that declare them, of this type."""
         if self.starts:
-            yield f"{real} {NAME}[{self.size}]{aligned};"
+            yield self.array(real, aligned)
+        yield from self.places(real)
+
+    def array(self, real: str, aligned: str = "") -> str:
+        """The line that declares the one array."""
+        return f"{real} {NAME}[{self.size}]{aligned};"
+
+    def places(self, real: str) -> Iterator[str]:
+        """The lines that declare where they are in the one array."""
         for name, start in self.starts.items():
             yield f"{real} *const {name} = {NAME} + {start};"
 

@@ -32,22 +32,32 @@ MOST_TEXT = 1_960_000
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The functions of a kernel, the last of them the public one; what it calls, and the length of its workspace."""
+    """The functions of a kernel, the last of them the public one; what it calls, and the length of its workspace.
+
+    Of that, `memory` are arrays that may be the caller's.
+    """
 
     functions: tuple[Function, ...]
     calls: tuple[Call, ...]
     workspace: int
+    memory: int = 0
+
+    @property
+    def called(self) -> tuple[Function, ...]:
+        """The functions but those that call them: the public one and, if it has memory of the caller's, another."""
+        return self.functions[: -2 if self.memory else -1]
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
     """Functions of a kernel, the last of them the public one, between two lines for the preprocessor.
 
-    `workspace` is what they keep between them, in reals.
+    `workspace` is what they keep between them, in reals, and `memory` what of that may be the caller's.
     """
 
     functions: tuple[Function, ...] = ()
     workspace: int = 0
+    memory: int = 0
     before: str = ""
     after: str = ""
 
@@ -114,7 +124,7 @@ def variants(
 ) -> tuple[Variant, tuple[Variant, ...]]:
     """The functions that a kernel without small vectors and with limbs in step shares, and all variants of it."""
     in_step = next((body.functions for own, body in others if own.kernel is kernel), ())
-    shared = tuple(function for function in first.functions[:-1] if function in in_step)
+    shared = tuple(function for function in first.called if function in in_step)
     names = [f"{macro}_{own.registers}" for own, _ in others]
     found = [_variant(first, shared, PLAIN, f"!{names[0]}")]
     for k, (own, body) in enumerate(others):
@@ -126,8 +136,8 @@ def variants(
     if not shared:
         return Variant(), tuple(found)
     if not names[1:]:
-        return Variant(shared, 0, f"\n{SHARED}\n"), tuple(found)
-    return Variant(shared, 0, f"\n{SHARED}\n#if !{names[1]}\n", "#endif\n"), tuple(found)
+        return Variant(shared, before=f"\n{SHARED}\n"), tuple(found)
+    return Variant(shared, before=f"\n{SHARED}\n#if !{names[1]}\n", after="#endif\n"), tuple(found)
 
 
 def length(made: Iterable[Variant]) -> int:
@@ -137,4 +147,4 @@ def length(made: Iterable[Variant]) -> int:
 
 def _variant(body: Body, shared: Sequence[Function], says: str, where: str) -> Variant:
     own = tuple(function for function in body.functions if function not in shared)
-    return Variant(own, body.workspace, f"\n{says}\n#if {where}", "#endif")
+    return Variant(own, body.workspace, body.memory, f"\n{says}\n#if {where}", "#endif")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from casadi import SX
 
+from codegen.emission.given_memory import anyhow
 from codegen.emission.text import render
 from codegen.errors import RobotError
 from codegen.garbage import undisturbed
@@ -60,6 +61,7 @@ def interface(top: Header, task: Task, *, derivatives: int) -> Wrapped:
         "algorithm": identifier(task.algorithm),
         "parameters": ", ".join(name for name, _ in _parameters(found)) or "none",
         "functions": told,
+        "given": anyhow(one["kernel"] for one in told),
         "generic": [one for f, own in zip(functions, told, strict=True) for one in generic(f, own)],
         "guard": f"{name.upper()}_ACADOS_GENERIC_H",
     }
@@ -132,6 +134,7 @@ def _slots(prefix: str, name: str, found: Dynamics | Residual, f: Function, kern
     rooms |= {port.name: port.size for port in kernel.outputs if port.name not in rooms}
     rooms |= {key: size for key, size in {"St": n * nx, "W": n, "V": n}.items() if "congruence" in f.loops}
     at = dict(zip(rooms, accumulate(rooms.values(), initial=zeros), strict=False))
+    own, called = zeros + sum(rooms.values()), f"{prefix}_{identifier(kernel.name)}"
     given, by_u = _places(found, parameters), [key for key in f.gives if key == "jac_u"]
     return {
         "name": f"{name}_{f.name}",
@@ -141,8 +144,9 @@ def _slots(prefix: str, name: str, found: Dynamics | Residual, f: Function, kern
         "rooms": [{"name": key, "at": place} for key, place in at.items() if key not in f.gives],
         "unread": ", ".join(f"(void){key}" for key in (*takes, *(key for key in f.gives if key == "jac_z"))),
         "zeros": zeros,
-        "work": zeros + sum(rooms.values()),
-        "kernel": f"{prefix}_{identifier(kernel.name)}",
+        "own": own,
+        "work": f"{own} + {called.upper()}_MEMORY",
+        "kernel": called,
         "passed": [*(given[port.name] for port in kernel.inputs), *(port.name for port in kernel.outputs)],
         **{loop: [{"nx": nx, "nu": nu, "n": n, "by_u": by_u}] * (loop in f.loops) for loop in LOOPS},
     }

@@ -23,6 +23,7 @@ from codegen.compilation.cache import Build, kept
 from codegen.compilation.compiler import toolchain
 from codegen.compilation.identity import checked
 from codegen.compilation.shared_library import compile_library
+from codegen.emission.given_memory import anyhow
 from codegen.emission.text import render
 from codegen.errors import BuildError, RobotError
 from codegen.interfaces.casadi_functions import BY_ONE, DIRECTIONS, LEAN, ORDERS, exported
@@ -209,6 +210,7 @@ def wrapper(
         about=comment(about),
         name=name,
         patterns=list(patterns),
+        given=anyhow(_symbol(f, top.c_prefix) for f in functions if f.sparse.function.outputs),
         functions=[_slots(f, name, top.c_prefix, list(patterns), failing=failing) for f in functions],
     )
 
@@ -227,8 +229,9 @@ def _slots(f: Exported, name: str, prefix: str, patterns: list[tuple[int, ...]],
         place = f"res[{outputs[port.name]}]" if port != STATUS else ""
         results.append(f"{place} ? {place} : spare + {at}" if place else f"spare + {at}")
         at += port.size
-    args = ",\n        ".join([*(f"{place} ? {place} : w" for place in given), *results])
-    called = f"{prefix}_{identifier(f.kernel.name)}(\n        {args})" if function.outputs else "(void)0"
+    zeros, kernel = max((prod(port.shape) for port in function.inputs), default=0), _symbol(f, prefix)
+    args = ",\n        ".join([f"spare + {at}", *(f"{place} ? {place} : w" for place in given), *results])
+    called = f"{kernel}_in(\n        {args})" if function.outputs else "(void)0"
     status = f"{called} != 0" if f.kernel.can_fail else f"({called}, 0)"
     sizes = [(n, pattern.nnz) for n, pattern in enumerate(f.sparse.outputs.values()) if pattern.nnz]
     return {
@@ -236,13 +239,18 @@ def _slots(f: Exported, name: str, prefix: str, patterns: list[tuple[int, ...]],
         "about": comment(f.kernel.about),
         "inputs": _rows(f.sparse.inputs, patterns),
         "outputs": _rows(f.sparse.outputs, patterns),
-        "zeros": max((prod(port.shape) for port in function.inputs), default=0),
-        "scratch": at,
+        "zeros": zeros,
+        "work": " + ".join((str(zeros + at), *[f"{kernel.upper()}_MEMORY"] * bool(function.outputs))),
         "null": " || ".join(f"!{place}" for place in given) or "0",
         "call": f"const int failed = {status};" if failing else f"{called};",
         "checked": sizes if failing else [],
         "failed": "failed" if failing else "0",
     }
+
+
+def _symbol(f: Exported, prefix: str) -> str:
+    """The C name of a function's kernel."""
+    return f"{prefix}_{identifier(f.kernel.name)}"
 
 
 def _rows(found: Mapping[str, Pattern], patterns: list[tuple[int, ...]]) -> list[dict[str, str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from codegen.backends.c_portable.statements import statements
 from codegen.emission.functions import Call, Function
+from codegen.emission.given_memory import calling, within
 from codegen.emission.kernels import Emitted, arguments, symbol
 from codegen.emission.maps import MapWords, map_steps
 from codegen.emission.products import call_steps, factors_call, functions_once, in_order, kept, scalar, steps
@@ -30,22 +31,26 @@ if TYPE_CHECKING:
 def emitted(header: Header, kernel: AnyKernel, words: Words, lengths: Lengths) -> Emitted:
     """The C text of a kernel."""
     name, given = symbol(header, kernel), arguments(kernel)
-    head = f"{'int' if kernel.can_fail else 'void'} {name}"
+    result, memory = "int" if kernel.can_fail else "void", 0
+    head = f"{result} {name}"
     if isinstance(kernel, LoopKernel):
         functions, workspace = _loop(header, kernel, name, head, words, lengths)
     elif isinstance(kernel, ProductKernel):
-        functions, workspace = _products(header, kernel, name, head, words, lengths)
+        functions, workspace, memory = _products(header, kernel, name, head, words, lengths)
     else:
         functions, workspace = _functions(header, kernel.graph, name, head, words, lengths)
     *inner, public = functions
     status = [f"return (int){a.name}[0];" for a in given if a.port == STATUS]
-    whole = (*inner, Function(public.head, (*public.statements, *status)))
+    whole = [*inner, Function(public.head, (*public.statements, *status))]
+    if memory:
+        declared = {a.name: _declared(a, words) for a in given}
+        whole.append(within(name, f"{result} {name}_in", declared, words.real, "work", status))
     return Emitted(
         symbol=name,
         algorithm=kernel.name,
         about=kernel.about,
         arguments=given,
-        variants=(Variant(whole, workspace),),
+        variants=(Variant(tuple(whole), workspace, memory),),
         helpers=(),
         calls=(),
         turns=1,
@@ -83,8 +88,11 @@ def _functions(
 
 def _products(
     header: Header, kernel: ProductKernel, name: str, head: str, words: Words, lengths: Lengths
-) -> tuple[list[Function], int]:
-    """The functions that make factors and their products, and the one under `head` that calls them; the reals kept."""
+) -> tuple[list[Function], int, int]:
+    """The functions that make factors and their products, and the one under `head` that calls them.
+
+    Besides, the reals kept, and how many of them may be the caller's.
+    """
     function, given = kernel.function, arguments(kernel)
     own, workspace = _functions(
         header, function.graph, f"{name}_factors", f"static void {name}_factors", words, lengths
@@ -104,11 +112,11 @@ def _products(
     ]
     calls = (factors_call(name, function, given), *calls)
     arrays = storage({array: port.size for array, port in kept(function).items()}, calls)
-    public = f"{head}({', '.join(_declared(a, words) for a in given)})"
+    declared = {a.name: _declared(a, words) for a in given}
+    last = calling(name, ("static void", head), declared, arrays, list(map(str, calls)), (words.real, ""))
     apart = [made for functions, _ in called for made in functions]
     deepest = max((workspace, *(needed for _, needed in called)))
-    lines = (*arrays.declarations(words.real), *map(str, calls))
-    return [*own, *apart, *loops, Function(public, lines)], deepest + arrays.size
+    return [*own, *apart, *loops, *last], deepest + arrays.size, arrays.size * (len(last) > 1)
 
 
 def _map_words(words: Words) -> MapWords:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 _COMMENT = re.compile(r"( *)(/\*| \*(?=\s))( *)")
-_GOES_ON = re.compile(r" \* +[a-z]")
+_GOES_ON = re.compile(r" \* +(?!(?:in |out) \w+\[)[a-z]")  # not with the next argument
 _WORD = re.compile(r'(?:"(?:\\.|[^"\\])*"|\S)+')  # a string is one
 
 

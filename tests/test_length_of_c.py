@@ -112,7 +112,7 @@ def test_hessians_of_several_stages_stay_below_it(robot: str, name: str, held: t
     [
         *(("tello_humanoid", name, 2) for name in ("aba", "step", "step_rk4", "step_implicit_midpoint")),
         *(("mit_humanoid", name, 2) for name in ("aba", "step", "step_rk4", "step_implicit_midpoint")),
-        ("jvrc1", "aba", 2),
+        *(("jvrc1", name, 2) for name in ("aba", "step", "step_rk4", "step_implicit_midpoint")),
         *(("cassie", name, 1) for name in ("step_rk4", "step_implicit_midpoint")),
         *(("cassie", name, 2) for name in ("rnea", "aba", "step", "step_rk4", "step_implicit_midpoint")),
     ],

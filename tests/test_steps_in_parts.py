@@ -213,6 +213,35 @@ def test_functions_for_solvers_are_the_same_of_parts_that_are_called(
         assert worst(computed(own, known), computed(other, known)) < NEAR
 
 
+GEARED = [
+    (robot, name)
+    for robot in ("pinocchio revolute prismatic revolute", "chain12_geared", "mini_cheetah", "mit_humanoid")
+    for name in ("step_rk4", "step_implicit_midpoint")
+]
+
+
+def geared(robot: str) -> Model:
+    """A robot with gears: of a mechanism, a joint moves as two others do together."""
+    model = loaded(robot)
+    if model.loops:
+        return model
+    first, second, third = [body.joint.name for body in model.bodies][1:]
+    return codegen.Robot.of(model).with_loop("gear", explicit={third: f"3*{first} - 2*{second} + 0.1"})
+
+
+@pytest.mark.parametrize(("robot", "name"), besides(GEARED[:2], GEARED))
+def test_gears_bend_as_their_spanning_tree_does(monkeypatch: pytest.MonkeyPatch, robot: str, name: str) -> None:
+    """Hessians of steps by recursions of the tree whose joints move at constant rates, against AD through gears."""
+    asked = task(geared(robot), name)
+    known = numbers(asked)
+    (plain,) = exported(asked, 2, ("jac_adj1_",))
+    monkeypatch.setattr("codegen.tracing.linked.LINKED", 1)
+    (own,) = exported(asked, 2, ("jac_adj1_",))
+    assert own.sparse.written != plain.sparse.written
+    assert counted(own.sparse.function) == count(own.sparse.graph)
+    assert worst(computed(own, known), computed(plain, known)) < NEAR
+
+
 @pytest.mark.parametrize("robot", besides(["iiwa"], ["iiwa", "four_bar floating", "pinocchio spherical revolute"]))
 def test_several_vectors_go_through_links_at_once(monkeypatch: pytest.MonkeyPatch, robot: str) -> None:
     """Of RK4, four directions or weights at a time."""

@@ -19,6 +19,7 @@ from codegen.tracing.blocks import plain_of
 from codegen.tracing.chained import is_raw
 from codegen.tracing.curvature import is_free, of_multiplied, of_solved
 from codegen.tracing.equations import bent, by_motion, of_results
+from codegen.tracing.spanning import is_geared, of_gears
 from codegen.tracing.trace import symbols_of
 
 if TYPE_CHECKING:
@@ -120,11 +121,14 @@ def bending(link: Link, parts: Parts) -> Bending:
     symbols, y = symbols_of(link.part.signature[0]), SX.sym("y", link.unknown.size1())
     own = link.differential(symbols)
     w = SX.sym("w", own.outwards.size1())
-    if is_free(link.part) and link.part.model.nv >= LINKED:
-        qq, qv, qa, vv = of_multiplied(link.part, symbols, w, y)
+    geared = link.part.model.nv >= LINKED and is_geared(link.part)
+    if link.part.algorithm == "aba" and (geared or (link.part.model.nv >= LINKED and is_free(link.part))):
+        qq, qv, qa, vv = (of_gears if geared else of_multiplied)(link.part, symbols, w, y)
         qq, vv = scaled((qq, vv), 0.5)
         return Bending(once_of((qq, qv, qa, vv), [*symbols, w, y], parts, least=BENT), by_rows=True)
     found: tuple[Result, ...] | None = of_solved(link.part, own, symbols, w, y)
+    if geared:
+        found = own.vjp(w), *of_gears(link.part, symbols, -w, symbols[2])
     if found is None and own.program.inverts:
         names, (solution,) = [port.name for port in link.part.signature[0]], own.program.solutions
         u = own.program.solved(solution.multipliers(jacobian(own.program.y, solution.unknown).T @ w))
@@ -134,8 +138,8 @@ def bending(link: Link, parts: Parts) -> Bending:
         found = own.inwards.T @ slope, second
     elif found is None and own.program.solutions and not is_raw(link.part):
         J = SX.sym("J", w.size1(), own.inwards.size2())
-        way = once_of(of_results(link.part, own, symbols, w, J), [*symbols, w, vec(J)], parts)
-        return Bending(way, of_jacobian=True)
+        once = once_of(of_results(link.part, own, symbols, w, J), [*symbols, w, vec(J)], parts)
+        return Bending(once, of_jacobian=True)
     made: tuple[Result, ...] = found or of_results(link.part, own, symbols, w)
     if len(made) == 2 and (own.program.inverts or link.part.algorithm == "rnea"):
         made = by_motion(link.part, *map(plain_of, made)) or made

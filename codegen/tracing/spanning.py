@@ -11,23 +11,26 @@ weights, its second derivatives by these and others are the derivatives of tau.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from casadi import SX, densify, diagcat, horzcat, jacobian, jtimes, sparsify, substitute, vertcat
+from casadi import SX, densify, diagcat, horzcat, jacobian, jtimes, sparsify, substitute, vertcat, vertsplit
 
 from codegen.lowering import ALL, Needs, checked, lowered
 from codegen.recursions.expansion import entries
+from codegen.recursions.products import times, times_left
 from codegen.spatial import mirrored, zeros
 from codegen.tracing.arguments import normalised, results, tangent_maps
 from codegen.tracing.blocks import spans
-from codegen.tracing.curvature import of_joint_forces, turns_no_axes
+from codegen.tracing.curvature import RECURSIVE, of_joint_forces, of_multiplied, turns_no_axes
 from codegen.tracing.solutions import FEW, Program, congruent
-from codegen.tracing.trace import part_of, stated
+from codegen.tracing.trace import part_of, problem_of, stated, symbols_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from codegen.kinematic_loops.constraints import Spanning
+    from codegen.recursions.products import Result
     from codegen.tracing.curvature import Pairs
     from codegen.tracing.task import Task
 
@@ -81,6 +84,36 @@ def by_spanning_tree(task: Task) -> bool:
     """
     implicit = task.tier != "published" and any(not loop.explicit for loop in task.model.loops)
     return implicit and task.entry.declares.rotors == "bodies" and turns_no_axes(_of_tree(task))
+
+
+def is_geared(task: Task) -> bool:
+    """Whether a task is inverse or forward dynamics of which recursions of the spanning tree give all: all loops are
+    gears, of constant ratios.
+    """
+    explicit = bool(task.model.loops) and all(loop.explicit for loop in task.model.loops)
+    taken, known = tuple(port.name for port in task.signature[0]), ("rnea", "aba")
+    if not (
+        explicit and task.algorithm in known and taken == RECURSIVE[task.algorithm] and turns_no_axes(_of_tree(task))
+    ):
+        return False
+    rnea = part_of(task, "rnea")
+    return all(node.G.is_constant() for node in problem_of(rnea, symbols_of(rnea.signature[0])).built.spanning)
+
+
+def of_gears(task: Task, state: Sequence[SX], u: SX, y: SX) -> tuple[Result, ...]:
+    """Of dynamics with accelerations y of a robot with gears alone, what `of_multiplied` gives of others.
+
+    Joints of the spanning tree move at constant rates: its second derivatives, multiplied by these on both sides.
+    """
+    given = dict(zip((*MOTION, "weights"), symbols_of(part_of(task, "rnea_hessian").signature[0]), strict=True))
+    joints, tree = joint_rates(task, given, given["weights"]), replace(part_of(task, "aba"), model=task.model.opened)
+    rates = joints.solved(joints.y)
+    G = jacobian(rates, given["v"])[tree.model.nq : tree.model.nq + tree.model.nv, :]
+    q, v, a, w = vertsplit(
+        substitute(rates, vertcat(*given.values()), densify(vertcat(*state[:2], y, u))),
+        [0, *accumulate((tree.model.nq, *(3 * [tree.model.nv])))],
+    )
+    return tuple(times_left(G.T, times(x, G)) for x in of_multiplied(tree, [q, v], w, a))
 
 
 def slopes(task: Task, given: Mapping[str, SX]) -> dict[str, SX]:

@@ -211,7 +211,7 @@ STAGED = [
 ]
 
 
-@pytest.mark.parametrize(("robot", "algorithm", "contacts"), besides((*STAGED[:2], *STAGED[5:7]), STAGED))
+@pytest.mark.parametrize(("robot", "algorithm", "contacts"), besides((*STAGED[:2], *STAGED[5:7], STAGED[8]), STAGED))
 def test_hessians_of_several_stages_are_those_of_the_chain_rule_entry_by_entry(robot, algorithm, contacts):
     """With products of matrices between the stages; Jacobians beside them, too."""
     asked = task(loaded(robot), algorithm, contacts=contacts or None)

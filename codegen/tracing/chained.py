@@ -55,6 +55,9 @@ JACOBIANS = {
 }
 """What recursions call the blocks of a Jacobian, by output and input; others are named as dlam_dq is."""
 
+SAME = {"ltl": "aba"}
+"""Algorithms without a recursion for derivatives of their own, and those that give the same results."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -148,7 +148,7 @@ def of_solved(task: Task, own: Differential, state: Sequence[SX], weights: SX, y
     """
     inputs = tuple(port.name for port in task.signature[0])
     if task.algorithm == "rnea" and inputs == RECURSIVE["rnea"] and turns_no_axes(task):
-        return own.vjp(weights), *_bent(part_of(task, "rnea_hessian"), [*state, weights])
+        return own.vjp(weights), *bent_by(part_of(task, "rnea_hessian"), [*state, weights])
     if inputs != ("q", "v", "tau") or not own.program.solutions or not (is_free(task) or holds_still(task)):
         return None
     u = own.program.solved(own.program.solutions[0].multipliers(weights))
@@ -159,7 +159,7 @@ def of_multiplied(task: Task, state: Sequence[SX], u: SX, y: SX) -> tuple[Result
     """These second derivatives at multipliers u."""
     hessian, nv = part_of(task, "rnea_hessian" if is_free(task) else "constrained_hessian"), task.model.nv
     parts = [x for x in (y[:nv], y[nv:], -u[:nv], -u[nv:]) if x.size1()]
-    return _bent(hessian, [*state[:2], *parts])
+    return bent_by(hessian, [*state[:2], *parts])
 
 
 def is_free(task: Task) -> bool:
@@ -168,7 +168,7 @@ def is_free(task: Task) -> bool:
     return task.algorithm == "aba" and inputs == RECURSIVE["aba"] and turns_no_axes(task)
 
 
-def _bent(hessian: Task, given: Sequence[SX]) -> tuple[Result, ...]:
+def bent_by(hessian: Task, given: Sequence[SX]) -> tuple[Result, ...]:
     """Second derivatives that a recursion gives, without the gradient; by loops over columns if they pay."""
     symbols = symbols_of(hessian.signature[0])
     made = results_or_products(replace(hessian, small_vectors=True), symbols, loops=True)

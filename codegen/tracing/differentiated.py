@@ -49,7 +49,7 @@ from codegen.tracing import along_chains
 from codegen.tracing.arguments import columns, matrix, results, tangent_maps
 from codegen.tracing.blocks import Blocks, divided, patterned, plain, plain_of, spans, split, whole
 from codegen.tracing.casadi_operators import direct_operators
-from codegen.tracing.chained import JACOBIANS, chain, is_same
+from codegen.tracing.chained import JACOBIANS, SAME, chain, is_same
 from codegen.tracing.closing import Closing
 from codegen.tracing.congruence import Results, both_ways, congruence, moved_to, with_plain
 from codegen.tracing.curvature import MOVED, Pairs, of_motion, second_derivatives
@@ -74,9 +74,6 @@ if TYPE_CHECKING:
 
     from codegen.recursions.composition import Parts
     from codegen.tracing.task import Task
-
-SAME = {"ltl": "aba"}
-"""Algorithms without a recursion for derivatives of their own, and those that give the same results."""
 
 
 class Linearised(NamedTuple):

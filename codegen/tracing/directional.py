@@ -28,8 +28,10 @@ from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.chained import chain, is_chain, is_raw
 from codegen.tracing.differential import differential, moves, split
 from codegen.tracing.equations import of_results
+from codegen.tracing.products import with_loops
 from codegen.tracing.tangents import tangents
 from codegen.tracing.trace import read, symbols_of, trace_products
+from codegen.tracing.whole_hessians import by_products, kept_of
 
 if TYPE_CHECKING:
     from codegen.ir.graph import Graph
@@ -49,6 +51,8 @@ def traced(task: Task) -> Graph:
 
 def function_of(task: Task) -> Graph | WithProducts:
     """The same, with large products of matrices kept as such."""
+    if task.form.derivative == HESSIAN and by_products(task):
+        return _whole_hessian(task)
     return _derivative(task) if task.form.derivative else trace_products(task)
 
 
@@ -149,6 +153,16 @@ def _derivative(task: Task) -> Graph:
     else:
         return read(task, symbols, given, [_second(task, own, symbols[: len(inputs)], others[0])], made)
     return read(task, symbols, given, split(found, made), made)
+
+
+@direct_operators()
+def _whole_hessian(task: Task) -> Graph | WithProducts:
+    """The graph of a whole Hessian that products of matrices and loops make."""
+    given, made = signature(task)
+    symbols = symbols_of(given)
+    kept = kept_of(task, symbols, given, made)
+    graph = read(task, [*symbols, *kept.symbols], (*given, *kept.opened), kept.matrices, kept.ports)
+    return with_loops(graph, kept, made)
 
 
 def _second(task: Task, own: Differential, arguments: list[SX], weights: SX) -> SX:

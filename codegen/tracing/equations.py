@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from casadi import SX, densify, dot, gradient, horzcat, jacobian, sparsify, substitute, vertcat, vertsplit
 
 from codegen.recursions.expansion import entries
+from codegen.tracing.arguments import columns as unit_columns
 from codegen.tracing.blocks import spans
 from codegen.tracing.congruence import both_ways, with_plain
 from codegen.tracing.curvature import (
@@ -130,8 +131,12 @@ def of_inverse_dynamics(rnea: Task, symbols: Mapping[str, SX], weights: SX, *, l
 def bent(task: Task, program: Program, symbols: Mapping[str, SX], weights: SX, multipliers: SX, y: SX) -> tuple[SX, SX]:
     """Of weights' y, y being what dynamics give, the gradient by arguments, and second derivatives by these and by y of
     weights' y less u' R, at multipliers u that are constant.
+
+    Both are of one function of all quaternions but zero, as recursions have them: AD goes through unit ones.
     """
-    (solution,), columns = program.solutions, [*symbols.values()]
+    columns = unit_columns(task, symbols)
+    program = program.at(densify(vertcat(*columns)), program.x)
+    (solution,) = program.solutions
     u, moved = SX.sym("u", solution.unknown.size1()), {**symbols, **unknowns(task, solution)}
     H = -joined(second_of_equations(task, moved, columns, u, solution), [*moved])
     known = {x: balanced.T @ u for x, balanced in forces_of_joints(task, program, symbols, columns).items()}

@@ -66,7 +66,8 @@ CALLED_IN_HESSIANS = (3000, 3000)  # the same of their Hessians, too long for li
 LINKED = 32  # degrees of freedom from which vectors go through explicit steps link by link (`link_products`)
 """Of robots with fewer, limbs go in step in what AD makes, which is faster."""
 
-PLACED = 64  # degrees of freedom from which loops make whole Hessians of inverse dynamics: of 50 they take longer
+STAGED = 5  # degrees of freedom from which products make whole Hessians of steps of several stages (`whole_hessians`)
+PLACED = 64  # degrees of freedom from which loops make whole Hessians of inverse dynamics; of 50 they take longer
 
 BENT = 500  # operations from which C calls second derivatives of dynamics at multipliers that are known
 

@@ -186,8 +186,9 @@ BOUNDS = [
 
 
 @pytest.mark.parametrize(("robot", "algorithm", "texts", "most"), besides(BOUNDS[:1], BOUNDS))
-def test_operations_of_steps(robot, algorithm, texts, most):
-    """Of Hessian-vector products and Hessians: no factorisation, and no iteration, is differentiated."""
+def test_operations_of_steps(monkeypatch, robot, algorithm, texts, most):
+    """Of straight-line Hessian-vector products and Hessians: no factorisation, and no iteration, is differentiated."""
+    monkeypatch.setattr(directional, "by_products", lambda task: False)
     model = codegen.load(robot)
     task = Task(model, algorithm, contacts=tuple(contact_of(model, text) for text in texts) or None)
     for kind, bound in zip(("hvp", "hessian"), most, strict=True):
@@ -199,7 +200,8 @@ def test_operations_of_steps(robot, algorithm, texts, most):
     besides([("chain:3", "step")], [(robot, step) for robot in ("chain:3", "iiwa") for step in ("step", "step_rk4")]),
 )
 def test_steps_part_by_part_save_operations(monkeypatch, robot, algorithm):
-    """Part by part, whole Hessians of steps take four fifths of the operations at most."""
+    """Part by part, whole Hessians of steps take four fifths of the operations at most, in straight-line code."""
+    monkeypatch.setattr(directional, "by_products", lambda task: False)
     task = Task(codegen.load(robot), algorithm, form=Form("hessian"))
     mine = count(passes.run(directional.traced(task))).total
     monkeypatch.setattr(directional, "is_chain", lambda task: False)

@@ -14,9 +14,10 @@ from codegen.api import task
 from codegen.emission.emit import emit_source
 from codegen.ir.counted import counted
 from codegen.ir.counting import count
+from codegen.ir.graph import Graph
 from codegen.ir.interpreter import interpret
 from codegen.ir.products import straight_line
-from codegen.pipeline import kernel
+from codegen.pipeline import kernel, passed
 from codegen.task.header import header
 from codegen.tracing import directional
 from codegen.tracing.whole_hessians import brackets
@@ -53,14 +54,14 @@ def test_they_are_those_of_expressions(
     monkeypatch.setattr("codegen.tracing.whole_hessians.LINKED", 1)
     monkeypatch.setattr("codegen.tracing.whole_hessians.PLACED", 1)
     monkeypatch.setattr("codegen.tracing.linked.LINKED", 1)
-    monkeypatch.setattr("codegen.tracing.products.LOOPED", 1)
     asked = task(loaded(robot), name, contacts=contacts or None, parameters=parameters, derivative="hessian")
     (q, v, tau), rng = asked.model.random(1), np.random.default_rng(2)
     known = {"q": q, "v": v, "tau": tau, "dt": np.array([2e-3])}
     inputs, _ = directional.signature(asked)
     given = [known.get(port.name, 0.3 * rng.standard_normal(port.shape)) for port in inputs]
     made = directional.function_of(asked)
-    assert counted(made) == count(straight_line(made))
+    emitted = passed(asked, made)
+    assert counted(emitted) == count(straight_line(emitted))
     monkeypatch.setattr("codegen.tracing.directional.by_products", lambda asked: False)
     plain = directional.function_of(asked)
     found, expected = (interpret(straight_line(own), *given) for own in (made, plain))
@@ -77,6 +78,27 @@ def test_tangents_of_joints_of_one_degree_of_freedom_commute() -> None:
     assert not A[6:].any()
     x, y, z = weights[3:6] / 2  # half of what turning about two axes one after the other, or in turn, differs by
     assert np.array_equal(A[3:6, 3:6], [[0, z, -y], [-z, 0, x], [y, -x, 0]])
+
+
+BOUNDS = [
+    ("chain:5", "step_implicit_midpoint", 8_050),
+    ("chain:5", "step_rk4", 31_100),
+    ("iiwa", "step_implicit_midpoint", 25_700),
+    ("iiwa", "step_rk4", 94_500),
+    ("go1", "step_implicit_midpoint", 232_100),
+]
+
+
+@pytest.mark.parametrize(("robot", "name", "most"), besides(BOUNDS[:1], BOUNDS))
+def test_operations(robot: str, name: str, most: int) -> None:
+    """Of RK4 they are a quarter more than those of straight-line code, in half its time: tiles multiply zeros, too."""
+    asked = task(codegen.load(robot), name, derivative="hessian")
+    assert counted(passed(asked, directional.function_of(asked))).total <= most
+
+
+@pytest.mark.parametrize(("robot", "name"), [("chain:4", "step_rk4"), ("chain:6", "step"), ("iiwa", "aba")])
+def test_robots_with_few_joints_have_straight_line_code(robot: str, name: str) -> None:
+    assert isinstance(directional.function_of(task(codegen.load(robot), name, derivative="hessian")), Graph)
 
 
 @pytest.mark.thorough

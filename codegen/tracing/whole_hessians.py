@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from casadi import DM, SX, densify, diagcat, jacobian, sparsify, substitute, vertcat, vertsplit
 
-from codegen.costs import CALLED_IN_HESSIANS, LINKED, PLACED
+from codegen.costs import CALLED_IN_HESSIANS, LINKED, PLACED, STAGED
 from codegen.kinematic_loops.states import neutral
 from codegen.recursions.block_matrix import BlockMatrix, Placed
 from codegen.recursions.composition import Composition
@@ -49,7 +49,7 @@ def by_products(task: Task) -> bool:
     if task.tier == "published":
         return False
     if isinstance(run, Composition):
-        return many or is_raw(task) or run.divides
+        return many or is_raw(task) or (run.divides and task.model.nv >= STAGED)
     if task.algorithm == "rnea":
         taken = tuple(port.name for port in task.signature[0])
         return task.model.nv >= PLACED and taken == RECURSIVE["rnea"] and turns_no_axes(task)

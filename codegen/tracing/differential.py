@@ -32,6 +32,10 @@ class Differential:
         """Of these rows of results that are no configurations."""
         return replace(self, program=replace(self.program, y=self.program.y[rows]), outwards=self.outwards[rows, rows])
 
+    def where(self, y: SX) -> Differential:
+        """The same where results are known to be y."""
+        return replace(self, program=self.program.where(y))
+
     def jvp(self, dx: SX) -> SX:
         """Changes of results along directions."""
         return self.program.solved(self.outwards) @ self.program.forward(self.inwards @ dx)

@@ -24,24 +24,30 @@ from codegen.ir.products import straight_line
 from codegen.limits import MOST_SECONDS
 from codegen.recursions.composition import Composition
 from codegen.spatial import mirrored
+from codegen.tracing import composed_products, whole_hessians
 from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.chained import chain, is_chain, is_raw
+from codegen.tracing.composed_products import by_parts
 from codegen.tracing.differential import differential, moves, split
 from codegen.tracing.equations import of_results
 from codegen.tracing.products import with_loops
 from codegen.tracing.tangents import tangents
 from codegen.tracing.trace import read, symbols_of, trace_products
-from codegen.tracing.whole_hessians import by_products, kept_of
+from codegen.tracing.whole_hessians import by_products
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from codegen.ir.graph import Graph
     from codegen.ir.products import WithProducts
     from codegen.tracing.differential import Differential
+    from codegen.tracing.products import Kept
     from codegen.tracing.task import Task
 
 Axes = tuple[str | int, ...]
 ALONG = "along the tangents of joints"
 HESSIAN, TENSOR, ARGUMENTS = "hessian", "tensor", "arguments"
+VECTORS = ("jvp", "vjp", "hvp")
 
 
 def traced(task: Task) -> Graph:
@@ -52,7 +58,9 @@ def traced(task: Task) -> Graph:
 def function_of(task: Task) -> Graph | WithProducts:
     """The same, with large products of matrices kept as such."""
     if task.form.derivative == HESSIAN and by_products(task):
-        return _whole_hessian(task)
+        return _looped(task, whole_hessians.kept_of)
+    if task.form.derivative in VECTORS and by_parts(task):
+        return _looped(task, composed_products.kept_of)
     return _derivative(task) if task.form.derivative else trace_products(task)
 
 
@@ -156,8 +164,8 @@ def _derivative(task: Task) -> Graph:
 
 
 @direct_operators()
-def _whole_hessian(task: Task) -> Graph | WithProducts:
-    """The graph of a whole Hessian that products of matrices and loops make."""
+def _looped(task: Task, kept_of: Callable[..., Kept]) -> Graph | WithProducts:
+    """The function of what products of matrices, loops and calls make of a task's arguments, weights and directions."""
     given, made = signature(task)
     symbols = symbols_of(given)
     kept = kept_of(task, symbols, given, made)

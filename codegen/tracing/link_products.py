@@ -8,15 +8,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from casadi import SX, vec, vertcat
+from casadi import SX, jacobian, vec, vertcat
 
 from codegen.costs import PULLED
 from codegen.tracing.blocks import plain_of
 from codegen.tracing.chained import needed
-from codegen.tracing.linked import Values, each, kind, once_of
+from codegen.tracing.linked import NONE, Values, each, kind, once_of
 from codegen.tracing.trace import symbols_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from codegen.recursions.composition import OfColumns, Parts
     from codegen.tracing.chained import Chain, Link
 
@@ -58,6 +60,41 @@ def pulled(chain: Chain, weights: SX, end: SX, parts: Parts) -> SX:
     return slope
 
 
+def bent(chain: Chain, weights: SX, start: SX, parts: Parts, values: Values = NONE) -> tuple[SX, SX]:
+    """The gradient by arguments of the sum with weights of results, and how it changes where arguments move by `start`.
+
+    Weights may depend on what links give, if that is no configuration with tangents. Symbols of some arguments have
+    `values`.
+    """
+    chain = chain.of(needed(chain.links, chain.results))
+    bodies = each(chain.links, partial(moving, ways=1, parts=parts))
+    backwards, vectors = each(chain.links, partial(curving, parts=parts)), chain.of_vectors
+    known, change = list[tuple[list[SX], SX, SX]](), start
+    # first to last: what links give, and how it moves
+    for link in chain.links:
+        takes, taken = values.at([*link.takes]), vertcat(*values.at(chain.each_taken(link.takes)))
+        along = taken[:, : change.size1()] @ change
+        y, dy = map(plain_of, bodies[kind(link)](*takes, along))
+        known.append((takes, taken, along))
+        values, change = values.and_of(link.unknown, y), vertcat(change, dy)
+    rows, turning, weights = values.at([chain.taken(chain.results), jacobian(weights, chain.vectors), weights])
+
+    def between(expressions: Sequence[SX], gradient: SX) -> SX:
+        """How the gradient of weighted expressions changes."""
+        (second,) = values.at([chain.between([(expressions, gradient)])])
+        return vectors.T @ (second @ (vectors @ change))
+
+    slope = rows.T @ weights
+    curve = rows.T @ (turning @ (vectors @ change)) + between(chain.results, weights)
+    # last to first: gradients by what links take, and how they change
+    for link, (takes, taken, along) in reversed([*zip(chain.links, known, strict=True)]):
+        top = slope.size1() - sum(place.size(chain.nv) for place in link.gives)
+        gradient, bend = map(plain_of, backwards[kind(link)](*takes, along, slope[top:], curve[top:]))
+        slope = slope[:top] + taken[:, :top].T @ gradient
+        curve = curve[:top] + taken[:, :top].T @ bend + between(link.takes, gradient)[:top]
+    return slope, curve
+
+
 def moving(link: Link, ways: int, parts: Parts) -> OfColumns:
     """What a link gives, and how it moves, of columns that it takes and of how these move in so many ways."""
     symbols = symbols_of(link.part.signature[0])
@@ -77,5 +114,15 @@ def pulling(link: Link, ways: int, parts: Parts) -> OfColumns:
     symbols = symbols_of(link.part.signature[0])
     own = link.differential(symbols)
     w, y = SX.sym("w", own.outwards.size1(), ways), SX.sym("y", link.unknown.size1())
-    slope = own.inwards.T @ own.program.reverse_at(own.outwards.T @ w, y) if own.program.is_solution else own.vjp(w)
-    return once_of((slope,), [*symbols, vec(w), y], parts, least=PULLED)
+    return once_of((own.where(y).vjp(w),), [*symbols, vec(w), y], parts, least=PULLED)
+
+
+def curving(link: Link, parts: Parts) -> OfColumns:
+    """Of columns that a link takes, how they change, weights, and how these change: the gradient of the sum with these,
+    and its change. What the link gives is made once more: with that known, more is left to do.
+    """
+    symbols = symbols_of(link.part.signature[0])
+    own = link.differential(symbols)
+    dx = SX.sym("dx", own.inwards.size2())
+    w, dw = (SX.sym(name, own.outwards.size1()) for name in ("w", "dw"))
+    return once_of((own.vjp(w), own.hvp(w, dx) + own.vjp(dw)), [*symbols, dx, w, dw], parts)

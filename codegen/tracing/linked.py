@@ -54,6 +54,10 @@ class Values:
         return Values((*self.symbols, symbol), (*self.values, value))
 
 
+NONE = Values()
+"""Of no symbols."""
+
+
 class Linked(NamedTuple):
     """A link, the first of what it gives among places and among the tangents of all, what it takes and gives, how each
     of what it takes moves with places, and its Jacobian by blocks.

@@ -15,6 +15,7 @@ from casadi import SX, densify, vertcat, vertsplit
 
 from codegen.recursions.products import Result, transposed
 from codegen.recursions.systems import Solved
+from codegen.tracing import link_products
 from codegen.tracing.chained import needed
 from codegen.tracing.chained_products import moved_by_root, root_of, rows_along
 from codegen.tracing.linked import Values, each, linearised, linked
@@ -58,23 +59,40 @@ class Linear(NamedTuple):
 
 
 class AtRoot(NamedTuple):
-    """What a composition is made of at the root of its equation, and how what this lacks moves with it."""
+    """What a composition is made of at the root of its equation, how what this lacks moves with it, and its value."""
 
     results: Linear
     lack: Linear
     K: Result
+    values: Values
 
     def pushed(self, start: Sequence[SX]) -> SX:
         """How results move where arguments move so, by columns."""
-        size = self.K.shape[0]
-        lack = self.lack.pushed([*start, SX(size, start[0].size2())])
-        return self.results.pushed([*start, self.lack.parts.numbers(Solved(self.K, -lack))])
+        return self.results.pushed([*start, self.moved(start)])
+
+    def moved(self, start: Sequence[SX]) -> SX:
+        """How the root moves then."""
+        lack = self.lack.pushed([*start, SX(self.K.shape[0], start[0].size2())])
+        return self.lack.parts.numbers(Solved(self.K, -lack))
 
     def pulled(self, weights: SX) -> SX:
         """The gradient of results' sum with weights along the tangents of arguments."""
-        found, size = self.results.pulled(weights), self.K.shape[0]
+        return self.without(self.results.pulled(weights))[0]
+
+    def without(self, found: SX) -> tuple[SX, SX]:
+        """A gradient by arguments and by the root, as one by arguments; and multipliers of what the root lacks."""
+        size = self.K.shape[0]
         u = self.lack.parts.numbers(Solved(transposed(self.K), densify(found[-size:, :])))
-        return (found - self.lack.pulled(u))[:-size, :]
+        return (found - self.lack.pulled(u))[:-size, :], u
+
+    def bent(self, made: Rooted, weights: SX, end: SX, start: Sequence[SX]) -> tuple[SX, SX]:
+        """The gradient of results' sum with weights, which move by `end` times tangents, and how it changes where
+        arguments move by `start`: of that sum less u' times what the root lacks, whose gradient by the root vanishes.
+        """
+        size, u = self.K.shape[0], self.without(self.results.pulled(weights))[1]
+        given, along = vertcat(end.T @ weights, -u), vertcat(*start, self.moved(start))
+        slope, curve = link_products.bent(made.chain, given, along, self.lack.parts, self.values)
+        return slope[:-size], self.without(curve)[0]
 
 
 def at_root(made: Rooted, end: SX, parts: Parts) -> AtRoot:
@@ -90,7 +108,8 @@ def at_root(made: Rooted, end: SX, parts: Parts) -> AtRoot:
         (rows,) = at.at([outwards @ own.taken(own.results)])
         found.append(Linear(own, links, rows, parts))
     results, lack = found
-    return AtRoot(results, lack, rows_along(lack.chain, lack.rows, moved_by_root(lack.chain, lack.links).places))
+    K = rows_along(lack.chain, lack.rows, moved_by_root(lack.chain, lack.links).places)
+    return AtRoot(results, lack, K, values)
 
 
 def _sum(pairs: Iterable[tuple[Result, SX]], parts: Parts, *, turned: bool = False) -> SX:

@@ -112,8 +112,10 @@ class Sharing:
             return result
         if not self._opened and not any(isinstance(own, OPENED) for own in made_in((result,))):
             return INLINE.numbers(result)
-        symbols = SX.sym("opened", *result.shape)
-        self._opened.append((symbols, result))
+        symbols = next((known for known, own in self._opened if own is result), None)
+        if symbols is None:
+            symbols = SX.sym("opened", *result.shape)
+            self._opened.append((symbols, result))
         return project(symbols, result.pattern) if isinstance(result, MaskedProduct) else symbols
 
     def many(self, rows: int) -> bool:

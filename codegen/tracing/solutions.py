@@ -86,12 +86,13 @@ def swept(solutions: Sequence[Implicit], x: SX, seeds: SX) -> tuple[list[SX], SX
 class Program:
     """Results y (a column) of arguments x (a column of symbols), and of the solutions that they are computed from.
 
-    A solution may depend on those before it.
+    A solution may depend on those before it. The only one may have a `value` that is known.
     """
 
     x: SX
     y: SX
     solutions: tuple[Implicit, ...] = ()
+    value: SX | None = None
 
     @property
     def moved(self) -> SX:
@@ -140,12 +141,6 @@ class Program:
         """The gradient of weights' y by x."""
         return self.solved(swept(self.solutions, self.x, jtimes(self.y, self.moved, weights, True))[1])
 
-    def reverse_at(self, weights: SX, y: SX) -> SX:
-        """The same where results are a solution, which is known to be y."""
-        (own,) = self.solutions
-        found = swept(self.solutions, self.x, jtimes(self.y, self.moved, weights, True))[1]
-        return substitute(found, own.unknown, densify(y))
-
     def curved(self, weights: SX, dx: SX) -> SX:
         """How the gradient of weights' y by x changes along dx, one column or more; weights may depend on solutions.
 
@@ -188,6 +183,10 @@ class Program:
         """The same with expressions of other symbols x in the place of its arguments."""
         return Program(x, substitute(self.y, self.x, new), tuple(own.at(self.x, new) for own in self.solutions))
 
+    def where(self, y: SX) -> Program:
+        """The same where results are known to be y: nothing is solved if they are one solution."""
+        return replace(self, value=densify(y)) if self.is_solution else self
+
     def reaching(self, root: SX) -> Program:
         """The same where an iteration reaches this root."""
         own = (replace(x, reached=root) if isinstance(x, Root) else x for x in self.solutions)
@@ -195,6 +194,9 @@ class Program:
 
     def solved(self, expression: SX) -> SX:
         """An expression with the values of solutions in their places."""
+        if self.value is not None:
+            (known,) = self.solutions
+            return substitute(expression, known.unknown, self.value)
         for own in reversed(self.solutions):
             expression = substitute(expression, own.unknown, own.value)
         return expression

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from codegen.emission.kernels import Emitted
+    from codegen.emission.emitted import Emitted
 
 INVERSE = "rnea_derivatives"
 

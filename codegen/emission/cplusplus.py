@@ -11,8 +11,8 @@ from codegen.ir.names import identifier
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from codegen.emission.emitted import Emitted
     from codegen.emission.functions import Argument
-    from codegen.emission.kernels import Emitted
     from codegen.emission.spec import Header
 
 

@@ -17,11 +17,12 @@ import numpy as np
 
 from codegen.emission.artifact import Artifact
 from codegen.emission.cplusplus import emit_cplusplus
+from codegen.emission.emitted import Emitted
 from codegen.emission.flags import FLAGS, OPTIONS
 from codegen.emission.folder import write_folder
 from codegen.emission.functions import Call
 from codegen.emission.index_constants import patterns
-from codegen.emission.kernels import AnyKernel, Emitted, arguments, emit_drafts, emit_kernel, symbol
+from codegen.emission.kernels import AnyKernel, arguments, emit_drafts, emit_kernel, symbol
 from codegen.emission.spec import Header, JointRow, Kernel, LoopKernel, Style
 from codegen.emission.text import render
 from codegen.errors import RobotError

@@ -9,7 +9,7 @@ from codegen.ir.names import wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from codegen.emission.kernels import Emitted
+    from codegen.emission.emitted import Emitted
     from codegen.ir.pattern import Pattern
 
 Array = tuple[str, int, list[str]]

@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codegen.backends.c_portable.statements import statements
+from codegen.emission.emitted import Emitted
 from codegen.emission.functions import Call, Function
 from codegen.emission.given_memory import calling, within
-from codegen.emission.kernels import Emitted, arguments, symbol
+from codegen.emission.kernels import arguments, symbol
 from codegen.emission.maps import MapWords, map_steps
 from codegen.emission.products import call_steps, factors_call, functions_once, in_order, kept, scalar, steps
 from codegen.emission.spec import ITERATIONS, LEFT, LoopKernel, ProductKernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from casadi import SX, depends_on, substitute, vec, veccat
+from casadi import SX, densify, depends_on, substitute, vec, veccat
 
 from codegen.recursions.products import leaves, rebuilt
 
@@ -44,7 +44,7 @@ class Stages:
         left: list[tuple[SX, Result]] = []
         for (symbols, _), own in zip(self.opened, made, strict=True):
             if isinstance(own, SX):
-                new.append(substitute([vec(own)], old, new)[0] if old else vec(own))
+                new.append(densify(substitute([vec(own)], old, new)[0] if old else vec(own)))
                 old.append(vec(symbols))
             else:
                 left.append((symbols, own))

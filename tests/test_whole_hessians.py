@@ -117,12 +117,18 @@ def test_their_c_stays_below_two_megabytes(robot: str, name: str, contacts: tupl
     assert len(emit_source(header(asked.model, "x", (asked,)), kernel(asked))) < 2e6
 
 
-@pytest.mark.parametrize("robot", besides(["pinocchio spherical"], ["pinocchio spherical", "go1"]))
-def test_compiled_ones_are_how_gradients_change(robot: str) -> None:
-    """Of RK4, for one state and for a batch, dense and sparse: against products along every direction."""
+COMPILED = [
+    ("pinocchio spherical", "step_implicit_midpoint"),
+    *((robot, "step_rk4") for robot in ("pinocchio spherical", "go1")),
+]
+
+
+@pytest.mark.parametrize(("robot", "name"), besides(COMPILED[:1], COMPILED))
+def test_compiled_ones_are_how_gradients_change(robot: str, name: str) -> None:
+    """For one state and for a batch, dense and sparse: against products along every direction."""
     model = loaded(robot)
-    dense, sparse = (codegen.build(model, "step_rk4", derivative="hessian", sparse=own) for own in (False, True))
-    change = codegen.build(model, "step_rk4", derivative="hvp")
+    dense, sparse = (codegen.build(model, name, derivative="hessian", sparse=own) for own in (False, True))
+    change = codegen.build(model, name, derivative="hvp")
     rng, (q, v, tau) = np.random.default_rng(3), model.random(4)
     given = (q, v, tau, 2e-3, *rng.standard_normal((2, model.nv)))
     H, n = dense(*given), 3 * model.nv + 1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from casadi import SX, diagcat, vertcat, vertsplit
 
-from codegen.costs import CALLED_IN_JACOBIANS, LINKED
+from codegen.costs import CALLED_IN_HESSIANS, CALLED_IN_JACOBIANS, LINKED
 from codegen.recursions.composition import Composition
 from codegen.tracing import link_products
 from codegen.tracing.chained import Rooted, chain, is_raw
@@ -42,8 +42,9 @@ def by_parts(task: Task) -> bool:
 def kept_of(task: Task, symbols: list[SX], given: Sequence[Port], made: Sequence[Port]) -> Kept:
     """What a graph has to make of symbols of a task's arguments, then of weights and directions."""
     n, m = map(len, task.signature)
-    parts, arguments, others = Sharing(symbols, CALLED_IN_JACOBIANS), symbols[:n], symbols[n:]
+    arguments, others = symbols[:n], symbols[n:]
     own, steps = differential(task, arguments), chain(task, arguments)
+    parts = Sharing(symbols, CALLED_IN_HESSIANS if _solves(task, steps) else CALLED_IN_JACOBIANS)
     if task.form.derivative == "jvp":
         found = _pushed(task, own, steps, vertcat(*others), parts)
     elif task.form.derivative == "vjp":
@@ -52,6 +53,11 @@ def kept_of(task: Task, symbols: list[SX], given: Sequence[Port], made: Sequence
         found = _bent(task, own, steps, vertcat(*others[:m]), vertcat(*others[m:]), parts)
     stages = Stages(tuple(symbols), tuple(given), parts.opened)
     return with_products(tuple(split(found, made)), made, stages=stages)
+
+
+def _solves(task: Task, made: Chain | Rooted) -> bool:
+    """Whether it is for second derivatives of steps that solve equations, which are too long for limbs in step."""
+    return task.form.derivative == "hvp" and (isinstance(made, Rooted) or is_raw(task))
 
 
 def _pushed(task: Task, own: Differential, made: Chain | Rooted, dx: SX, parts: Sharing) -> SX:

@@ -44,10 +44,13 @@ class Differential:
         """The gradient of results' sum with weights."""
         return self.inwards.T @ self.program.reverse(self.outwards.T @ weights)
 
-    def hvp(self, weights: SX, dx: SX) -> SX:
-        """Changes of this gradient along directions: those of what it is made of, and of the tangents."""
-        raw, w = self.inwards @ dx, self.outwards.T @ weights
-        return self.inwards.T @ self.program.curved(w, raw) + self.turning(self.program.reverse(w), raw)
+    def hvp(self, weights: SX, dx: SX, dw: SX | None = None) -> SX:
+        """Changes of this gradient along directions: those of what it is made of, and of the tangents.
+
+        Weights may change by dw, too.
+        """
+        raw, w, dw = self.inwards @ dx, self.outwards.T @ weights, None if dw is None else self.outwards.T @ dw
+        return self.inwards.T @ self.program.curved(w, raw, dw) + self.turning(self.program.reverse(w), raw)
 
     def hessian(self, weights: SX, changes: SX | None = None) -> SX:
         """The same along all arguments; `changes` are how solutions move along these, if that is known."""

@@ -125,4 +125,4 @@ def curving(link: Link, parts: Parts) -> OfColumns:
     own = link.differential(symbols)
     dx = SX.sym("dx", own.inwards.size2())
     w, dw = (SX.sym(name, own.outwards.size1()) for name in ("w", "dw"))
-    return once_of((own.vjp(w), own.hvp(w, dx) + own.vjp(dw)), [*symbols, dx, w, dw], parts)
+    return once_of((own.vjp(w), own.hvp(w, dx, dw)), [*symbols, dx, w, dw], parts)

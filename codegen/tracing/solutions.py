@@ -141,8 +141,9 @@ class Program:
         """The gradient of weights' y by x."""
         return self.solved(swept(self.solutions, self.x, jtimes(self.y, self.moved, weights, True))[1])
 
-    def curved(self, weights: SX, dx: SX) -> SX:
-        """How the gradient of weights' y by x changes along dx, one column or more; weights may depend on solutions.
+    def curved(self, weights: SX, dx: SX, dw: SX | None = None) -> SX:
+        """How the gradient of weights' y by x changes along dx, one column or more; weights may depend on solutions,
+        and change by dw themselves.
 
         It is that of weights' y - sum u' R, whose multipliers u make the gradient by solutions vanish: so they change
         by du, with (dR/dy)' du the change of that gradient at constant u.
@@ -151,7 +152,8 @@ class Program:
         constant = [SX.sym("u", own.unknown.size1()) for own in self.solutions]
         values, _ = swept(self.solutions, self.x, jtimes(self.y, moved, weights, True))
         slope = gradient(dot(w, self.y) - sum(map(contracted, self.solutions, constant)), moved)
-        changing, change = vertcat(moved, w), vertcat(along, jtimes(weights, moved, along))
+        turned = jtimes(weights, moved, along)
+        changing, change = vertcat(moved, w), vertcat(along, turned if dw is None else turned + dw)
         end = moved.size1()
         # last solution to first: its multipliers, which the gradient by those before it depends on
         for own, u in reversed([*zip(self.solutions, constant, strict=True)]):

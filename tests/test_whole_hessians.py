@@ -29,6 +29,7 @@ CASES = [
     ("iiwa", "pv", FELT, ()),
     ("four_bar", "step", (), ()),
     ("chain:6", "rnea", (), ()),
+    ("iiwa", "pv_step_rk4", TIP, ()),
     *(("mujoco revolute spherical", name, (), ()) for name in ("aba", "step_rk4")),
     ("iiwa", "ltl", (), ()),
     ("iiwa", "pv_step_rk4", FELT, ()),
@@ -42,7 +43,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("robot", "name", "contacts", "parameters"), besides(CASES[:5], CASES))
+@pytest.mark.parametrize(("robot", "name", "contacts", "parameters"), besides(CASES[:6], CASES))
 def test_they_are_those_of_expressions(
     monkeypatch: pytest.MonkeyPatch,
     robot: str,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from casadi import (
     SX,
     densify,
+    depends_on,
     dot,
     hessian,
     horzcat,
@@ -228,6 +229,10 @@ class Chain:
         """What gives their changes of those of all places."""
         spans = zip(self.places, self.spans, strict=True)
         return SX.eye(self.spans[-1].stop)[[row for place, at in spans if not place.moves for row in at], :]
+
+    def takes(self, place: Place) -> bool:
+        """Whether results, or what links take, depend on a place."""
+        return any(depends_on(x, place.symbol) for x in (*self.results, *(x for own in self.links for x in own.takes)))
 
     def configuration(self, x: SX) -> range | None:
         """The tangents of the configuration that an expression is, if it is one."""

@@ -100,7 +100,7 @@ def curved(made: Chain | Rooted, weights: SX, turning: SX, start: SX, end: SX, p
     By loops over columns where they pay, and of `parts`.
     """
     chain = made.chain
-    bends = each(chain.links, lambda link: bending(link, parts))
+    bends = each(chain.links, lambda link: bending(link, parts, [*map(chain.takes, link.gives)]))
     swept = _swept(made, start, parts, stepwise=not any(own.of_jacobian for own in bends.values()))
     links, values, own, root = swept
     results, weights, turning, end, *y = values.at([chain.taken(made.results), weights, turning, end, *made.results])
@@ -183,8 +183,11 @@ def _bent(own: Linked, weights: SX, bend: Bending, turning: SX | None, parts: Pa
         second = second if turning is None else second + J.T @ turning @ J
         return gradient, lambda change, _: _of_plain(second, change)
     if bend.by_rows:
-        *rows, u = (parts.numbers(Product(weights.T, x)).T for x in own.slopes[0])
-        return vertcat(*rows, u), partial(_of_dynamics, bend.of(*own.takes, u, own.value), False)
+        of_a, *of_lam = own.slopes
+        matrices = *of_a, *(transposed(by_tau) for *_, by_tau in of_lam)
+        found = [parts.numbers(Product(weights[: x.shape[0]].T, x)).T for x in matrices]
+        given, u = found[: len(of_a)], vertcat(*found[len(of_a) - 1 :])
+        return vertcat(*given), partial(_of_dynamics, bend.of(*own.takes, u, own.value), False)
     first, *others = bend.of(*own.takes, weights, own.value)
     gradient = plain_of(first)
     if len(others) > 1:

@@ -149,7 +149,7 @@ def of_solved(task: Task, own: Differential, state: Sequence[SX], weights: SX, y
     inputs = tuple(port.name for port in task.signature[0])
     if task.algorithm == "rnea" and inputs == RECURSIVE["rnea"] and turns_no_axes(task):
         return own.vjp(weights), *bent_by(part_of(task, "rnea_hessian"), [*state, weights])
-    if inputs != ("q", "v", "tau") or not own.program.solutions or not (is_free(task) or holds_still(task)):
+    if not own.program.solutions or not is_solved(task):
         return None
     u = own.program.solved(own.program.solutions[0].multipliers(weights))
     return own.vjp(weights), *of_multiplied(task, state, u, y)
@@ -160,6 +160,12 @@ def of_multiplied(task: Task, state: Sequence[SX], u: SX, y: SX) -> tuple[Result
     hessian, nv = part_of(task, "rnea_hessian" if is_free(task) else "constrained_hessian"), task.model.nv
     parts = [x for x in (y[:nv], y[nv:], -u[:nv], -u[nv:]) if x.size1()]
     return bent_by(hessian, [*state[:2], *parts])
+
+
+def is_solved(task: Task) -> bool:
+    """Whether a task is dynamics of which recursions give all."""
+    inputs = tuple(port.name for port in task.signature[0])
+    return inputs == RECURSIVE["aba"] and (is_free(task) or holds_still(task))
 
 
 def is_free(task: Task) -> bool:

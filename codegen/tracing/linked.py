@@ -17,7 +17,7 @@ from codegen.recursions.products import transposes
 from codegen.recursions.scaling import scaled
 from codegen.tracing.blocks import plain_of
 from codegen.tracing.chained import is_raw
-from codegen.tracing.curvature import is_free, of_multiplied, of_solved
+from codegen.tracing.curvature import is_solved, of_multiplied, of_solved
 from codegen.tracing.equations import bent, by_motion, of_results
 from codegen.tracing.spanning import is_geared, of_gears
 from codegen.tracing.trace import symbols_of
@@ -108,8 +108,9 @@ def each(links: Sequence[Link], make: Callable[[Link], Made]) -> dict[Kind, Made
 class Bending(NamedTuple):
     """A function that gives second derivatives of a link (`bending`).
 
-    Where it is `by_rows`, it takes multipliers in the place of weights and gives no gradient: both are rows times
-    blocks of the Jacobian. Where it is `of_jacobian`, it takes all elements of that, not what the link gives.
+    Where it is `by_rows`, it takes multipliers in the place of weights, which only accelerations have, and gives no
+    gradient: both are products with blocks of the Jacobian. Where it is `of_jacobian`, it takes all elements of that,
+    not what the link gives.
     """
 
     of: OfColumns
@@ -117,19 +118,21 @@ class Bending(NamedTuple):
     of_jacobian: bool = False
 
 
-def bending(link: Link, parts: Parts) -> Bending:
+def bending(link: Link, parts: Parts, weighed: Sequence[bool]) -> Bending:
     """Of columns that a link takes, weights and what it gives, the gradient of their sum by what it takes, and second
     derivatives: of dynamics those by q and v, q and a, q and lam, and half of those by q and q and by v and v; of
-    others all, in raw coordinates with what it gives as well.
+    others all, in raw coordinates with what it gives as well. Some of what it gives may have no weights.
     """
     symbols, y = symbols_of(link.part.signature[0]), SX.sym("y", link.unknown.size1())
     own = link.differential(symbols)
     w = SX.sym("w", own.outwards.size1())
     geared = link.part.model.nv >= LINKED and is_geared(link.part)
-    if link.part.algorithm == "aba" and (geared or (link.part.model.nv >= LINKED and is_free(link.part))):
-        qq, qv, qa, vv = (of_gears if geared else of_multiplied)(link.part, symbols, w, y)
+    by_rows = link.part.model.nv >= LINKED and is_solved(link.part) and not any(weighed[1:])
+    if (by_rows and own.program.solutions) or (geared and link.part.algorithm == "aba"):
+        qq, qv, qa, vv, *of_lam = (of_gears if geared else of_multiplied)(link.part, symbols, w, y)
         qq, vv = scaled((qq, vv), 0.5)
-        return Bending(once_of((qq, qv, qa, vv), [*symbols, w, y], parts, least=BENT), by_rows=True)
+        made = qq, qv, qa, vv, *transposes((*of_lam,))
+        return Bending(once_of(made, [*symbols, w, y], parts, least=BENT), by_rows=True)
     found: tuple[Result, ...] | None = of_solved(link.part, own, symbols, w, y)
     if geared:
         found = own.vjp(w), *of_gears(link.part, symbols, -w, symbols[2])
@@ -144,7 +147,7 @@ def bending(link: Link, parts: Parts) -> Bending:
         J = SX.sym("J", w.size1(), own.inwards.size2())
         once = once_of(of_results(link.part, own, symbols, w, J), [*symbols, w, vec(J)], parts)
         return Bending(once, of_jacobian=True)
-    made: tuple[Result, ...] = found or of_results(link.part, own, symbols, w)
+    made = found or of_results(link.part, own, symbols, w)
     if len(made) == 2 and (own.program.inverts or link.part.algorithm == "rnea"):
         made = by_motion(link.part, *map(plain_of, made)) or made
     if len(made) > 2:

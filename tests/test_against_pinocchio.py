@@ -15,7 +15,7 @@ from thorough import besides
 import codegen
 
 PEERS = besides(
-    ("iiwa-fixed-pinocchio", "solo12-floating-pinocchio", *map(str, MECHANISMS)),
+    ("iiwa-fixed-pinocchio", "solo12-floating-pinocchio", *(str(x) for x in MECHANISMS if x.convention == "pinocchio")),
     [case for case in (*BUNDLED, *MECHANISMS) if case.convention == "pinocchio"],
 )
 

@@ -44,7 +44,8 @@ def outputs_apart(page: str, folder: Path) -> list[str]:
 
 def of(language: str) -> list[object]:
     """The pages with such blocks; the quick tests run those that build little."""
-    return besides(QUICK, [page for page in PAGES if blocks(page, language)])
+    pages = [page for page in PAGES if blocks(page, language)]
+    return besides([page for page in QUICK if page in pages], pages)
 
 
 @pytest.mark.parametrize("page", of("python"))

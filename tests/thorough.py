@@ -12,8 +12,13 @@ if TYPE_CHECKING:
 
 
 def besides(quick: Iterable[Any], cases: Iterable[Any]) -> list[Any]:
-    """The cases as parameters; all but the quick ones (themselves, or what they print) are thorough."""
-    known = list(quick)
+    """The cases as parameters; all but the quick ones (themselves, or what they print) are thorough.
+
+    ValueError if a quick one is none of the cases: it would never run.
+    """
+    known, cases = list(quick), list(cases)
+    if strangers := [one for one in known if one not in cases and one not in map(str, cases)]:
+        raise ValueError(f"quick cases that are no cases: {strangers}")
     return [case if case in known or str(case) in known else _thorough(case) for case in cases]
 
 

@@ -25,7 +25,8 @@ DYNAMICS = [name for name in PUBLISHED if ALGORITHMS[name].group == "constrained
 LISTED = [*(name for name in DELASSUS if name in PUBLISHED), "projected_osim"]
 SOON = ("iiwa H6", "mini_cheetah")
 CASES = besides(SOON, [*PAPER, *FIXED, *LOOPED])
-ROBOTS = besides(["iiwa", "mini_cheetah", "six_bar"], ["go1", "talos", "tello_humanoid", "four_bar", "mit_humanoid"])
+QUICK = ["iiwa", "mini_cheetah", "six_bar"]
+ROBOTS = besides(QUICK, [*QUICK, "go1", "talos", "tello_humanoid", "four_bar", "mit_humanoid"])
 ROUNDING = {"prox_ltls": 1e-6, "constrained_aba": 1e-7, "pv_early": 1e-4}  # the last divides by what a joint yields
 EXACT = 1e-8
 

@@ -29,6 +29,7 @@ CASES = [
     ("iiwa", "pv_step_rk4", FELT),
     ("four_bar floating", "step_rk4", ()),
     ("four_bar", "step", ()),
+    ("four_bar", "step_implicit_midpoint", ()),
     *(("mujoco planar spherical", name, ()) for name in ("step_rk4", "step_implicit_midpoint")),
     *(("iiwa", f"prox_pv_step_{name}", FELT) for name in ("rk4", "implicit_midpoint")),
     ("go1", "pv_step", ("FR_foot:3:kp=30", "FL_foot:3")),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from casadi import SX, densify, vertcat, vertsplit
 
-from codegen.recursions.products import Result, transposed
+from codegen.recursions.products import Product, Result, transposed
 from codegen.recursions.systems import Solved
 from codegen.tracing import link_products
 from codegen.tracing.chained import needed
@@ -42,7 +42,8 @@ class Linear(NamedTuple):
         # first to last
         for own in self.links:
             taken = [x[:, : sum(place.size1() for place in places)] @ vertcat(*places) for x in own.taken]
-            places += [_sum(zip(row, taken, strict=True), self.parts) for row in own.slopes]
+            pairs = (zip(map(self.parts.numbers, row), taken, strict=True) for row in own.slopes)
+            places += [SX(sum(A @ x for A, x in row)) for row in pairs]
         return self.rows @ vertcat(*places)
 
     def pulled(self, weights: SX) -> SX:
@@ -53,9 +54,13 @@ class Linear(NamedTuple):
             ends = [0, *accumulate(row[0].shape[0] for row in own.slopes)]
             given = vertsplit(densify(slope[own.first : own.first + own.size, :]), ends)
             for x, column in zip(own.taken, zip(*own.slopes, strict=True), strict=True):
-                gradient = _sum(zip(column, given, strict=True), self.parts, turned=True)
-                slope += x.T @ gradient
+                slope += x.T @ self.gradient(zip(column, given, strict=True))
         return slope[:size, :]
+
+    def gradient(self, pairs: Iterable[tuple[Result, SX]]) -> SX:
+        """The sum of A' w for all pairs, as rows w' A: loops make those of matrices that loops have made."""
+        rows = [w.T @ A if isinstance(A, SX) else self.parts.numbers(Product(w.T, A)) for A, w in pairs if w.nnz()]
+        return SX(sum(rows)).T
 
 
 class AtRoot(NamedTuple):
@@ -110,9 +115,3 @@ def at_root(made: Rooted, end: SX, parts: Parts) -> AtRoot:
     results, lack = found
     K = rows_along(lack.chain, lack.rows, moved_by_root(lack.chain, lack.links).places)
     return AtRoot(results, lack, K, values)
-
-
-def _sum(pairs: Iterable[tuple[Result, SX]], parts: Parts, *, turned: bool = False) -> SX:
-    """The sum of A x for all pairs, or of A' x."""
-    numbers = [(parts.numbers(A), x) for A, x in pairs]
-    return SX(sum((A.T if turned else A) @ x for A, x in numbers))

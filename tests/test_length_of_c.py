@@ -115,11 +115,13 @@ def test_hessians_of_several_stages_stay_below_it(robot: str, name: str, held: t
         *(("jvrc1", name, 2) for name in ("aba", "step", "step_rk4", "step_implicit_midpoint")),
         *(("cassie", name, 1) for name in ("step_rk4", "step_implicit_midpoint")),
         *(("cassie", name, 2) for name in ("rnea", "aba", "step", "step_rk4", "step_implicit_midpoint")),
+        *(("cassie", name, 2) for name in ("pv", "pv_step")),
     ],
 )
 def test_those_of_robots_with_loops_stay_below_it(robot: str, name: str, order: int) -> None:
-    """Jacobians, or Hessians with them, for CasADi."""
-    asked = task(codegen.load(robot), name)
+    """Jacobians, or Hessians with them, for CasADi; of Cassie on its feet, too."""
+    feet = ("left-foot:3", "right-foot:3") if name.startswith("pv") else None
+    asked = task(codegen.load(robot), name, contacts=feet)
     (own,) = exported(asked, order, ("jac_adj1_" if order == 2 else "jac_",))
     artifact = emit_artifact(header(asked.model, robot, (asked,)), own.kernel, Style())
     assert max(len(text) for _, text in artifact.files) < MOST

@@ -151,7 +151,7 @@ class Link:
         given = {port.name: x for port, x in zip(ports, symbols, strict=True)}
         left = inverse(self.part, own.program, symbols) if is_raw(self.part) else None
         if left is not None:
-            changes = forces(self.part, own.program, given, symbols, [ports[n].name for n in places])
+            changes = forces(self.part, own.program, given, [ports[n].name for n in places])
             return [[Product(x, changes[ports[n].name]) for x in vertsplit(left, tops)] for n in places]
         sizes = [place.size(nv) for place in places_of(self.part, ports, symbols)]
         seeds = horzsplit(SX.eye(sum(sizes)), [0, *accumulate(sizes)])

@@ -305,14 +305,13 @@ class Implicit:
     def others(self, known: Results) -> Results:
         """The blocks that are not among these, by changes of solutions."""
         own, found, first = self.own, Results(), next(iter(self.own.outputs))
-        wanted, given = [x for x in own.inputs if (first, x) not in known], columns(self.task, own.inputs)
-        composed = isinstance(self.task.entry.run, Composition)
-        left = None if known or composed else inverse(self.task, self.program, given)
+        wanted, composed = [x for x in own.inputs if (first, x) not in known], isinstance(self.task.entry.run, Composition)
+        left = None if known or composed else inverse(self.task, self.program, columns(self.task, own.inputs))
         if left is None:
             one, places = SX.eye(own.x.size1()), spans(own.inputs)
             changes = {x: self.program.forward(one[:, places[x]]) for x in wanted}
         else:
-            changes = forces(self.task, self.program, own.inputs, given, wanted)
+            changes = forces(self.task, self.program, own.inputs, wanted)
         for x, change in changes.items():
             for y, rows in spans(own.outputs).items():
                 found[y, x] = change[rows, :] if left is None else Product(left[rows, :], change)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from casadi import SX, densify, dot, gradient, horzcat, jacobian, sparsify, substitute, vertcat, vertsplit
 
 from codegen.recursions.expansion import entries
+from codegen.spatial import mirrored, semidefinite_ldl
 from codegen.tracing.arguments import columns as unit_columns
 from codegen.tracing.blocks import spans
 from codegen.tracing.congruence import both_ways, with_plain
@@ -44,14 +45,11 @@ if TYPE_CHECKING:
     from codegen.tracing.task import Task
 
 
-def forces(
-    task: Task, program: Program, symbols: Mapping[str, SX], columns: Sequence[SX], names: Sequence[str]
-) -> dict[str, SX]:
-    """What a change of y has to balance, -dR/dx, by those of the arguments that are named; R has one solution y.
-
-    `symbols` are those of arguments, and `columns` these as the algorithm takes them.
+def forces(task: Task, program: Program, symbols: Mapping[str, SX], names: Sequence[str]) -> dict[str, SX]:
+    """What a change of y has to balance, -dR/dx, by those of the arguments, with these symbols, that are named; R has one
+    solution y.
     """
-    spanned = forces_of_joints(task, program, symbols, columns) if {"q", "v"} & {*names} else {}
+    spanned = forces_of_joints(task, program, symbols) if {"q", "v"} & {*names} else {}
     found, size = {x: program.solved(spanned[x]) for x in names if x in spanned}, program.x.size1()
     for x, at in spans(symbols).items():
         if x in names and x not in found:
@@ -59,19 +57,12 @@ def forces(
     return found
 
 
-def forces_of_joints(task: Task, program: Program, symbols: Mapping[str, SX], columns: Sequence[SX]) -> dict[str, SX]:
+def forces_of_joints(task: Task, program: Program, symbols: Mapping[str, SX]) -> dict[str, SX]:
     """The same by q and by v, at symbols of y, if the spanning tree gives it."""
     if not (solves(task) and by_spanning_tree(task)):
         return {}
     unknown = unknowns(task, program.solutions[0])
-    found = {x: slope for x, slope in slopes(task, {**symbols, **unknown}).items() if x in symbols}
-    if task.entry.group == "constrained":
-        u = SX.sym("u", program.solutions[0].unknown.size1())
-        lack = gradient(contacts_only(task, columns, [*unknown.values()], u), u)
-        rows = SX(u.size1(), task.model.nv)
-        rows[: task.model.nv, :] = SX.eye(task.model.nv)
-        found = {x: rows @ slope + jacobian(lack, symbols[x]) for x, slope in found.items()}
-    return {x: -slope for x, slope in found.items()}
+    return {x: -slope for x, slope in slopes(task, {**symbols, **unknown}).items() if x in symbols}
 
 
 def inverse_dynamics_slopes(task: Task, symbols: Mapping[str, SX]) -> dict[str, SX]:
@@ -81,20 +72,40 @@ def inverse_dynamics_slopes(task: Task, symbols: Mapping[str, SX]) -> dict[str, 
 
 def inverse(task: Task, program: Program, columns: Sequence[SX]) -> SX | None:
     """How results change with forces, where they solve equations of motion, one after the other: rows of (dR/dy)^-1."""
-    M = minverse(task, columns)
-    return program.inverse() if M is None else jacobian(program.y, program.solutions[0].unknown) @ M
+    solved = inverse_of_equations(task, columns)
+    return program.inverse() if solved is None else jacobian(program.y, program.solutions[0].unknown) @ solved
 
 
 def multipliers(task: Task, solution: Implicit, columns: Sequence[SX], w: SX) -> SX:
     """(dR/dy)^-1 w, by the matrix that Jacobians take if there is one."""
-    M = minverse(task, columns)
-    return solution.multipliers(w) if M is None else M @ w
+    solved = inverse_of_equations(task, columns)
+    return solution.multipliers(w) if solved is None else solved @ w
 
 
-def minverse(task: Task, columns: Sequence[SX]) -> SX | None:
-    """The inverse of the inertia matrix of a robot with implicit loops, if its equations of motion have no contacts."""
-    if task.entry.group == "constrained" or not (solves(task) and by_spanning_tree(task)):
+def inverse_of_equations(task: Task, columns: Sequence[SX]) -> SX | None:
+    """(dR/dy)^-1 of a robot with implicit loops, by that of its inertia matrix M, if contacts' rows J hold exactly.
+
+    It is [M^-1 - B' W^-1 B, -B' W^-1; -W^-1 B, -W^-1], with B = J M^-1 and W = B J'.
+    """
+    if not (solves(task) and by_spanning_tree(task)):
         return None
+    M = minverse(task, columns)
+    if task.entry.group != "constrained":
+        return M
+    if task.entry.declares.held != "exactly":
+        return None
+    parts = [SX.sym(port.name, port.size) for port in task.signature[1]]
+    u = SX.sym("u", sum(port.size for port in task.signature[1]))
+    J = -jacobian(gradient(contacts_only(task, columns, parts, u), u)[task.model.nv :], parts[0])
+    B = J @ M
+    W = semidefinite_ldl(mirrored(B @ J.T))
+    lam = -W.solve(horzcat(B, SX.eye(B.size1())))
+    by_forces = M + mirrored(B.T @ lam[:, : task.model.nv])
+    return vertcat(horzcat(by_forces, lam[:, : task.model.nv].T), lam)
+
+
+def minverse(task: Task, columns: Sequence[SX]) -> SX:
+    """The inverse of the inertia matrix."""
     given = dict(zip([port.name for port in task.signature[0]], columns, strict=True))
     own = part_of(task, "minverse")
     symbols = symbols_of(own.signature[0])
@@ -105,8 +116,12 @@ def minverse(task: Task, columns: Sequence[SX]) -> SX | None:
 def second_of_equations(
     task: Task, symbols: Mapping[str, SX], columns: Sequence[SX], seed: SX, solution: Implicit, *, loops: bool = False
 ) -> Pairs:
-    """Second derivatives of seed' R by arguments and solutions, which `symbols` are; `columns` as of `forces`."""
+    """Second derivatives of seed' R by arguments and solutions, which `symbols` are; `columns` are those of
+    arguments as the algorithm takes them.
+    """
     known, held = Pairs(), task.entry.group == "constrained"
+    if solves(task) and held and by_spanning_tree(task):
+        return second_derivatives(contracted(solution, seed), symbols, by_joints(task, symbols, seed))
     recursive = of_equations(task, symbols, seed, loops=loops) if solves(task) and held and derivable(task) else {}
     if recursive:
         known = recursive
@@ -139,7 +154,7 @@ def bent(task: Task, program: Program, symbols: Mapping[str, SX], weights: SX, m
     (solution,) = program.solutions
     u, moved = SX.sym("u", solution.unknown.size1()), {**symbols, **unknowns(task, solution)}
     H = -joined(second_of_equations(task, moved, columns, u, solution), [*moved])
-    known = {x: balanced.T @ u for x, balanced in forces_of_joints(task, program, symbols, columns).items()}
+    known = {x: balanced.T @ u for x, balanced in forces_of_joints(task, program, symbols).items()}
     slope = by_parts(program.reverse(weights), symbols, known)
     given = [densify(multipliers), densify(y)]
     gradient, second = substitute([slope, H], [u, solution.unknown], given)
@@ -208,7 +223,7 @@ def of_spanned_accelerations(task: Task, program: Program, x: Mapping[str, SX], 
     (solution,), columns = program.solutions, [*x.values()]
     u = program.solved(multipliers(task, solution, columns, weights))
     slope, found = bent(task, program, x, weights, u, program.solved(solution.unknown))
-    balanced = horzcat(*forces(task, program, x, columns, [*x]).values())
+    balanced = horzcat(*forces(task, program, x, [*x]).values())
     return slope, congruent(found, T, program.solved(multipliers(task, solution, columns, balanced @ T)))
 
 

@@ -1,4 +1,4 @@
-"""Inverse dynamics of robots with loops and its derivatives, by way of the spanning tree.
+"""Inverse dynamics of robots with loops and its derivatives, by way of the spanning tree, and equations of contacts.
 
 The spanning tree has recursions for its own (`codegen.tracing.curvature`). Weights' tau of the robot is weights' tau of
 that tree, where joints move at rates r of all, accelerations s and weights w that loops give: of every node K r = 0,
@@ -6,6 +6,8 @@ K s + d = 0, K w = 0, with d what K r changes by at constant r (`codegen.kinemat
 of these move, and H the second derivative of the tree's, that of the robot's is D' H D and what bends them, weighted by
 the tree's gradients. Neither goes through what the loops' equations are solved by. As weights' tau is linear in
 weights, its second derivatives by these and others are the derivatives of tau.
+
+Contacts hold bodies of that tree: their forces, and what their rows lack, are differentiated there.
 """
 
 from __future__ import annotations
@@ -14,15 +16,16 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from casadi import SX, densify, diagcat, horzcat, jacobian, jtimes, sparsify, substitute, vertcat, vertsplit
+from casadi import SX, densify, diagcat, hessian, horzcat, jacobian, jtimes, sparsify, substitute, vertcat, vertsplit
 
 from codegen.lowering import ALL, Needs, checked, lowered
 from codegen.recursions.expansion import entries
 from codegen.recursions.products import times, times_left
 from codegen.spatial import mirrored, zeros
-from codegen.tracing.arguments import normalised, results, tangent_maps
+from codegen.tracing.arguments import columns, normalised, results, tangent_maps
 from codegen.tracing.blocks import spans
 from codegen.tracing.curvature import RECURSIVE, of_joint_forces, of_multiplied, turns_no_axes
+from codegen.tracing.implicit import contacts_only
 from codegen.tracing.solutions import FEW, Program, congruent
 from codegen.tracing.trace import part_of, problem_of, stated, symbols_of
 
@@ -117,25 +120,38 @@ def of_gears(task: Task, state: Sequence[SX], u: SX, y: SX) -> tuple[Result, ...
 
 
 def slopes(task: Task, given: Mapping[str, SX]) -> dict[str, SX]:
-    """How tau of inverse dynamics changes with q (nv x nq), v and a; quaternions may have any norm but zero."""
-    found = _second(task, given, SX.sym("w", task.model.nv))
-    return {x: found["weights", x] for x in MOTION}
+    """How tau of inverse dynamics, less forces of contacts, changes with q (nv x nq), v and a, and below that what rows
+    of contacts lack; quaternions may have any norm but zero.
+    """
+    held = _multipliers(task)
+    found = _second(task, given, SX.sym("w", task.model.nv + sum(given[x].size1() for x in held)))
+    rows = ("weights", *("weights_lam" for _ in held))
+    return {x: vertcat(*[found[weights, x] for weights in rows]) for x in MOTION}
 
 
 def by_joints(task: Task, given: Mapping[str, SX], weights: SX) -> Pairs:
-    """Second derivatives of weights' tau by q, v and a, which are symbols, as weights are."""
-    found = _second(task, given, weights)
-    pairs = [(x, y) for n, x in enumerate(MOTION) for y in MOTION[: n + 1]]
+    """Second derivatives by q, v and a of weights' tau, or by these and lam of weights' equations of motion and of
+    contacts. All are symbols.
+    """
+    found, names = _second(task, given, weights), (*MOTION, *_multipliers(task))
+    pairs = [(x, y) for n, x in enumerate(names) for y in names[: n + 1]]
     return {(x, y): mirrored(found[x, y]) if x == y else found[x, y] for x, y in pairs}
 
 
 def _second(task: Task, given: Mapping[str, SX], weights: SX) -> dict[tuple[str, str], SX]:
-    """The same by q, v, a and weights, in either order."""
-    symbols = {**{x: given[x] for x in MOTION}, "weights": weights}
-    joints, tree = joint_rates(task, given, weights), _of_tree(task)
+    """The same by q, v, a and weights, and of contacts by lam and weights of their rows, in either order."""
+    nv, tree = task.model.nv, replace(task, model=task.model.opened)
+    symbols, joints = {**{x: given[x] for x in MOTION}, "weights": weights[:nv]}, joint_rates(task, given, weights[:nv])
     sizes = {"q": tree.model.nq, **dict.fromkeys(("v", "a", "weights"), tree.model.nv)}
     z = {x: SX.sym(x, size) for x, size in sizes.items()}
-    gradient, H = of_spanning_tree(tree, {**given, **z})
+    gradient, H = of_spanning_tree(part_of(tree, "rnea"), {**given, **z})
+    if _multipliers(task):
+        more = {"lam": given["lam"], "weights_lam": weights[nv:]}
+        symbols, z = symbols | more, z | {x: SX.sym(x, own.size1()) for x, own in more.items()}
+        joints = replace(joints, x=vertcat(joints.x, *more.values()), y=vertcat(joints.y, *more.values()))
+        of_contacts, bent = of_contact_terms(tree, {**given, **z}, vertcat(*z.values()))
+        rows = SX.eye(of_contacts.size1())[: gradient.size1(), :]
+        gradient, H = rows.T @ gradient + of_contacts, rows.T @ H @ rows + bent
     w, one = SX.sym("w", gradient.size1()), SX.eye(joints.x.size1())
     J, bent = jacobian(joints.y, joints.moved), joints.bent(w)
     found = congruent(J.T @ H @ J + bent, one, joints.along(one)[one.size1() :, :])
@@ -157,6 +173,13 @@ def of_spanning_tree(tree: Task, given: Mapping[str, SX]) -> tuple[SX, SX]:
     known = {(y, x): found.T for (x, y), found in known.items()} | known
     gradient = vertcat(*[linear[x].T @ weights for x in MOTION], tau)
     return gradient, vertcat(*[horzcat(*[known[x, y] for y in linear]) for x in linear])
+
+
+def of_contact_terms(tree: Task, given: Mapping[str, SX], z: SX) -> tuple[SX, SX]:
+    """What forces of contacts, and what their rows lack, add on a tree to the gradient by z, and how it changes."""
+    known, u = {**given, "tau": zeros(tree.model.nv)}, vertcat(given["weights"], given["weights_lam"])
+    H, slope = hessian(contacts_only(tree, columns(tree, known), [given["a"], given["lam"]], u), z)
+    return slope, H
 
 
 def joint_rates(task: Task, given: Mapping[str, SX], weights: SX) -> Program:
@@ -196,6 +219,11 @@ def _turning(node: Spanning, r: SX) -> tuple[SX, SX]:
         return zeros(0), zeros(own.E.size1())
     bend, drift = substitute([node.phi.drift, own.drift], [own.r], [r])
     return bend, drift
+
+
+def _multipliers(task: Task) -> tuple[str, ...]:
+    """The name of contacts' multipliers, if a task's equations have some."""
+    return ("lam",) if task.entry.group == "constrained" else ()
 
 
 def _of_tree(task: Task) -> Task:

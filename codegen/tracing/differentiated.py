@@ -305,7 +305,8 @@ class Implicit:
     def others(self, known: Results) -> Results:
         """The blocks that are not among these, by changes of solutions."""
         own, found, first = self.own, Results(), next(iter(self.own.outputs))
-        wanted, composed = [x for x in own.inputs if (first, x) not in known], isinstance(self.task.entry.run, Composition)
+        wanted = [x for x in own.inputs if (first, x) not in known]
+        composed = isinstance(self.task.entry.run, Composition)
         left = None if known or composed else inverse(self.task, self.program, columns(self.task, own.inputs))
         if left is None:
             one, places = SX.eye(own.x.size1()), spans(own.inputs)

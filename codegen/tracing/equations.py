@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def forces(task: Task, program: Program, symbols: Mapping[str, SX], names: Sequence[str]) -> dict[str, SX]:
-    """What a change of y has to balance, -dR/dx, by those of the arguments, with these symbols, that are named; R has one
+    """What a change of y has to balance, -dR/dx, by those of arguments, which `symbols` are, that are named; R has one
     solution y.
     """
     spanned = forces_of_joints(task, program, symbols) if {"q", "v"} & {*names} else {}

@@ -63,6 +63,8 @@ CALLED_IN_JACOBIANS = (20000, 20000)  # the same of steps' Jacobians for solvers
 
 CALLED_IN_HESSIANS = (3000, 3000)  # the same of their Hessians, too long for limbs to go in step beside calls
 
+CALLED_ALONE = (10**9, 10**9)  # the same where all is one part: never, as its Jacobian and what bends share much
+
 LINKED = 32  # degrees of freedom from which vectors go through explicit steps link by link (`link_products`)
 """Of robots with fewer, limbs go in step in what AD makes, which is faster."""
 

@@ -17,7 +17,7 @@ from codegen.recursions.products import transposes
 from codegen.recursions.scaling import scaled
 from codegen.tracing.blocks import plain_of
 from codegen.tracing.chained import is_raw
-from codegen.tracing.curvature import is_solved, of_multiplied, of_solved
+from codegen.tracing.curvature import RECURSIVE, is_solved, of_multiplied, of_solved
 from codegen.tracing.equations import bent, by_motion, of_results
 from codegen.tracing.spanning import is_geared, of_gears
 from codegen.tracing.trace import symbols_of
@@ -125,10 +125,10 @@ def bending(link: Link, parts: Parts, weighed: Sequence[bool]) -> Bending:
     """
     symbols, y = symbols_of(link.part.signature[0]), SX.sym("y", link.unknown.size1())
     own = link.differential(symbols)
-    w = SX.sym("w", own.outwards.size1())
-    geared = link.part.model.nv >= LINKED and is_geared(link.part)
-    by_rows = link.part.model.nv >= LINKED and is_solved(link.part) and not any(weighed[1:])
-    if (by_rows and own.program.solutions) or (geared and link.part.algorithm == "aba"):
+    w, only_a, by_rows = SX.sym("w", own.outwards.size1()), not any(weighed[1:]), False
+    long = link.part.model.nv >= LINKED
+    geared = long and is_geared(link.part)
+    if own.program.solutions and long and only_a and (geared or is_solved(link.part)):
         qq, qv, qa, vv, *of_lam = (of_gears if geared else of_multiplied)(link.part, symbols, w, y)
         qq, vv = scaled((qq, vv), 0.5)
         made = qq, qv, qa, vv, *transposes((*of_lam,))
@@ -138,7 +138,8 @@ def bending(link: Link, parts: Parts, weighed: Sequence[bool]) -> Bending:
         found = own.vjp(w), *of_gears(link.part, symbols, -w, symbols[2])
     if found is None and own.program.inverts:
         names, (solution,) = [port.name for port in link.part.signature[0]], own.program.solutions
-        u = own.program.solved(solution.multipliers(jacobian(own.program.y, solution.unknown).T @ w))
+        by_rows = only_a and tuple(names) == RECURSIVE["aba"]
+        u = w if by_rows else own.program.solved(solution.multipliers(jacobian(own.program.y, solution.unknown).T @ w))
         slope, second = bent(link.part, own.program, dict(zip(names, symbols, strict=True)), w, u, y)
         T, still = diagcat(own.inwards, SX.eye(y.size1())), SX(y.size1(), y.size1())
         second = T.T @ second @ T + diagcat(own.turning(slope, own.inwards), still)
@@ -153,8 +154,8 @@ def bending(link: Link, parts: Parts, weighed: Sequence[bool]) -> Bending:
     if len(made) > 2:
         first, qq, qv, qa, vv, *of_lam = made
         qq, vv = scaled((qq, vv), 0.5)
-        made = (first, qq, qv, qa, vv, *transposes((*of_lam,)))
-    return Bending(once_of(made, [*symbols, w, y], parts, whole=len(made) > 2))
+        made = (*([] if by_rows else [first]), qq, qv, qa, vv, *transposes((*of_lam,)))
+    return Bending(once_of(made, [*symbols, w, y], parts, whole=len(made) > 2), by_rows)
 
 
 def linearised(link: Link, parts: Parts) -> OfColumns:

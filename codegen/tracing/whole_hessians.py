@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from casadi import DM, SX, densify, diagcat, jacobian, sparsify, substitute, vertcat, vertsplit
 
-from codegen.costs import CALLED_IN_HESSIANS, LINKED, PLACED, STAGED
+from codegen.costs import CALLED_ALONE, CALLED_IN_HESSIANS, LINKED, PLACED, STAGED
 from codegen.kinematic_loops.states import neutral
 from codegen.recursions.block_matrix import BlockMatrix, Placed
 from codegen.recursions.composition import Composition
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 
 def by_products(task: Task) -> bool:
-    """Whether a task's Hessian is made so: of dynamics of robots with so many joints, and of steps of these, of robots
-    with implicit loops, and of several stages. Of others, limbs go in step in straight-line code, which is as fast.
+    """Whether a task's Hessian is made so: of dynamics of robots with so many joints, or with implicit loops and some,
+    and of steps of these, and of several stages. Of others, limbs go in step in straight-line code, which is as fast.
     """
     run, many = task.entry.run, task.model.nv >= LINKED
     if task.tier == "published":
@@ -53,12 +53,14 @@ def by_products(task: Task) -> bool:
     if task.algorithm == "rnea":
         taken = tuple(port.name for port in task.signature[0])
         return task.model.nv >= PLACED and taken == RECURSIVE["rnea"] and turns_no_axes(task)
-    return many and not is_raw(task) and (task.algorithm in ("aba", *SAME) or task.entry.group == "constrained")
+    some = many or (is_raw(task) and task.model.nv >= STAGED)
+    return some and (task.algorithm in ("aba", *SAME) or task.entry.group == "constrained")
 
 
 def kept_of(task: Task, symbols: list[SX], given: Sequence[Port], made: Sequence[Port]) -> Kept:
     """What a graph has to make of symbols of a task's arguments, then of weights, for its Hessian."""
-    parts, number = Sharing(symbols, CALLED_IN_HESSIANS), len(task.signature[0])
+    alone = is_raw(task) and not isinstance(task.entry.run, Composition)
+    parts, number = Sharing(symbols, CALLED_ALONE if alone else CALLED_IN_HESSIANS), len(task.signature[0])
     if task.algorithm == "rnea":
         return with_products((_of_joint_forces(task, symbols),), made, stages=Stages(tuple(symbols), tuple(given)))
     way = _by_coordinates if is_raw(task) else _along_tangents
@@ -94,13 +96,15 @@ def _along_tangents(task: Task, arguments: list[SX], w: SX, parts: Sharing) -> R
 def _by_coordinates(task: Task, arguments: list[SX], w: SX, parts: Sharing) -> Result:
     """The same where arguments move by coordinates, along those tangents that loops allow."""
     own, made, nv = differential(task, arguments), _chain(task, arguments), task.model.nv
-    end, turning = made.results[0], SX(0, 0)
-    if _ends_in_configuration(task):
+    end, last = made.results[0], sum(place.size(nv) for place in made.chain.links[-1].gives)
+    turning, rows = SX(last, last), 1
+    if moves := _ends_in_configuration(task):
         raw = tangents(task.model, {}, end)[1].T @ w[:nv]
-        w, turning = vertcat(raw, w[nv:]), jacobian(raw, end)
-    rows = turning.size1()
-    found = curved(made, w, turning, own.inwards, SX.eye(w.size1())[: rows or 1, :], parts)
+        w, turning, rows = vertcat(raw, w[nv:]), jacobian(raw, end), raw.size1()
+    found = curved(made, w, turning, own.inwards, SX.eye(w.size1())[:rows, :], parts)
     H = _plus(found.second, SX.eye(own.inwards.size2()), own.turning(plain_of(found.slope), own.inwards))
+    if not moves:
+        return H
     around = substitute(turning - turning.T, end, densify(found.y[0])) / 2
     return _plus(H, found.J, combined([(around, found.J)]))
 

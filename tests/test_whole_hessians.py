@@ -30,6 +30,9 @@ CASES = [
     ("four_bar", "step", (), ()),
     ("chain:6", "rnea", (), ()),
     ("iiwa", "pv_step_rk4", TIP, ()),
+    ("four_bar floating", "aba", (), ()),
+    ("planar_leg_linkage", "prox_pv", ("foot:x",), ()),
+    *(("planar_leg_linkage", name, ("foot:x:kp=20:kd=5",), ()) for name in ("pv", "pv_step_rk4")),
     *(("mujoco revolute spherical", name, (), ()) for name in ("aba", "step_rk4")),
     ("iiwa", "ltl", (), ()),
     ("iiwa", "pv_step_rk4", FELT, ()),
@@ -43,7 +46,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("robot", "name", "contacts", "parameters"), besides(CASES[:6], CASES))
+@pytest.mark.parametrize(("robot", "name", "contacts", "parameters"), besides(CASES[:8], CASES))
 def test_they_are_those_of_expressions(
     monkeypatch: pytest.MonkeyPatch,
     robot: str,
@@ -110,6 +113,7 @@ def test_robots_with_few_joints_have_straight_line_code(robot: str, name: str) -
         *(("talos", name, ()) for name in ("rnea", "aba", "ltl", "step", "step_rk4", "step_implicit_midpoint")),
         *(("talos", name, ("left_sole_link:6", "right_sole_link:6")) for name in ("pv", "prox_pv", "pv_step_rk4")),
         *((robot, "step", ()) for robot in ("cassie", "tello_humanoid")),
+        *(("cassie", name, ("left-foot:3", "right-foot:3")) for name in ("pv", "pv_step")),
         *(("atlas_shadow", name, ()) for name in ("rnea", "aba", "step", "step_rk4")),
     ],
 )

@@ -149,7 +149,7 @@ class Link:
         nv, own, ports = self.part.model.nv, self.differential(symbols), self.part.signature[0]
         tops = [0, *accumulate(place.size(nv) for place in self.gives)]
         given = {port.name: x for port, x in zip(ports, symbols, strict=True)}
-        left = inverse(self.part, own.program, symbols) if is_raw(self.part) else None
+        left = inverse(self.part, own.program, given, symbols) if is_raw(self.part) else None
         if left is not None:
             changes = forces(self.part, own.program, given, [ports[n].name for n in places])
             return [[Product(x, changes[ports[n].name]) for x in vertsplit(left, tops)] for n in places]

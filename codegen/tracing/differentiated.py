@@ -305,9 +305,9 @@ class Implicit:
     def others(self, known: Results) -> Results:
         """The blocks that are not among these, by changes of solutions."""
         own, found, first = self.own, Results(), next(iter(self.own.outputs))
-        wanted = [x for x in own.inputs if (first, x) not in known]
+        wanted, given = [x for x in own.inputs if (first, x) not in known], columns(self.task, own.inputs)
         composed = isinstance(self.task.entry.run, Composition)
-        left = None if known or composed else inverse(self.task, self.program, columns(self.task, own.inputs))
+        left = None if known or composed else inverse(self.task, self.program, own.inputs, given)
         if left is None:
             one, places = SX.eye(own.x.size1()), spans(own.inputs)
             changes = {x: self.program.forward(one[:, places[x]]) for x in wanted}
@@ -413,7 +413,7 @@ class Implicit:
         task, given = dynamics.task, dynamics.own.inputs
         unknown = unknowns(task, solution)
         taken = columns(task, given)
-        u = multipliers(task, solution, taken, ends.reverse(w)[own.x.size1() :])
+        u = multipliers(task, solution, given, taken, ends.reverse(w)[own.x.size1() :])
         bent = second_of_equations(task, {**given, **unknown}, taken, seed, solution, loops=loops)
         symbols = {**own.inputs, **unknown}
         blocks = divided(sparsify(ends.curvature(w, SX.eye(ends.x.size1()))), symbols, symbols)

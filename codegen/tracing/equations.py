@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from casadi import SX, densify, dot, gradient, horzcat, jacobian, sparsify, substitute, vertcat, vertsplit
+from casadi import SX, densify, dot, horzcat, jacobian, sparsify, substitute, vertcat, vertsplit
 
 from codegen.recursions.expansion import entries
 from codegen.spatial import mirrored, semidefinite_ldl
@@ -70,19 +70,19 @@ def inverse_dynamics_slopes(task: Task, symbols: Mapping[str, SX]) -> dict[str, 
     return slopes(task, symbols) if task.algorithm == "rnea" and by_spanning_tree(task) else {}
 
 
-def inverse(task: Task, program: Program, columns: Sequence[SX]) -> SX | None:
+def inverse(task: Task, program: Program, symbols: Mapping[str, SX], columns: Sequence[SX]) -> SX | None:
     """How results change with forces, where they solve equations of motion, one after the other: rows of (dR/dy)^-1."""
-    solved = inverse_of_equations(task, columns)
+    solved = inverse_of_equations(task, symbols, columns)
     return program.inverse() if solved is None else jacobian(program.y, program.solutions[0].unknown) @ solved
 
 
-def multipliers(task: Task, solution: Implicit, columns: Sequence[SX], w: SX) -> SX:
+def multipliers(task: Task, solution: Implicit, symbols: Mapping[str, SX], columns: Sequence[SX], w: SX) -> SX:
     """(dR/dy)^-1 w, by the matrix that Jacobians take if there is one."""
-    solved = inverse_of_equations(task, columns)
+    solved = inverse_of_equations(task, symbols, columns)
     return solution.multipliers(w) if solved is None else solved @ w
 
 
-def inverse_of_equations(task: Task, columns: Sequence[SX]) -> SX | None:
+def inverse_of_equations(task: Task, symbols: Mapping[str, SX], columns: Sequence[SX]) -> SX | None:
     """(dR/dy)^-1 of a robot with implicit loops, by that of its inertia matrix M, if contacts' rows J hold exactly.
 
     It is [M^-1 - B' W^-1 B, -B' W^-1; -W^-1 B, -W^-1], with B = J M^-1 and W = B J'.
@@ -94,9 +94,8 @@ def inverse_of_equations(task: Task, columns: Sequence[SX]) -> SX | None:
         return M
     if task.entry.declares.held != "exactly":
         return None
-    parts = [SX.sym(port.name, port.size) for port in task.signature[1]]
-    u = SX.sym("u", sum(port.size for port in task.signature[1]))
-    J = -jacobian(gradient(contacts_only(task, columns, parts, u), u)[task.model.nv :], parts[0])
+    unknown = {port.name: SX.sym(port.name, port.size) for port in task.signature[1]}
+    J = -slopes(task, {**symbols, **unknown})["a"][task.model.nv :, :]
     B = J @ M
     W = semidefinite_ldl(mirrored(B @ J.T))
     lam = -W.solve(horzcat(B, SX.eye(B.size1())))
@@ -221,10 +220,10 @@ def of_spanned_forces(task: Task, program: Program, x: Mapping[str, SX], weights
 def of_spanned_accelerations(task: Task, program: Program, x: Mapping[str, SX], weights: SX, T: SX) -> tuple[SX, SX]:
     """The same of weights' solution of forward dynamics."""
     (solution,), columns = program.solutions, [*x.values()]
-    u = program.solved(multipliers(task, solution, columns, weights))
+    u = program.solved(multipliers(task, solution, x, columns, weights))
     slope, found = bent(task, program, x, weights, u, program.solved(solution.unknown))
     balanced = horzcat(*forces(task, program, x, [*x]).values())
-    return slope, congruent(found, T, program.solved(multipliers(task, solution, columns, balanced @ T)))
+    return slope, congruent(found, T, program.solved(multipliers(task, solution, x, columns, balanced @ T)))
 
 
 def by_parts(column: SX, x: Mapping[str, SX], known: Mapping[str, SX]) -> SX:

@@ -59,7 +59,8 @@ def by_products(task: Task) -> bool:
 
 def kept_of(task: Task, symbols: list[SX], given: Sequence[Port], made: Sequence[Port]) -> Kept:
     """What a graph has to make of symbols of a task's arguments, then of weights, for its Hessian."""
-    alone = is_raw(task) and not isinstance(task.entry.run, Composition)
+    run = task.entry.run
+    alone = is_raw(task) and not (isinstance(run, Composition) and run.divides)
     parts, number = Sharing(symbols, CALLED_ALONE if alone else CALLED_IN_HESSIANS), len(task.signature[0])
     if task.algorithm == "rnea":
         return with_products((_of_joint_forces(task, symbols),), made, stages=Stages(tuple(symbols), tuple(given)))

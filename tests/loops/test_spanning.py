@@ -108,7 +108,7 @@ def test_equations_of_motion_are_differentiated_alike(
     mine = [*second.values(), *balanced.values()]
     exact = [jacobian(gradient(lack, moved[one]), moved[other]) for one, other in second]
     exact += [-jacobian(gradient(lack, u), x[one]) for one in balanced]
-    inverse = inverse_of_equations(asked, given)
+    inverse = inverse_of_equations(asked, x, given)
     assert (inverse is None) == (algorithm == "pv_soft")
     if inverse is not None:
         mine, exact = [*mine, inverse], [*exact, own.program.solved(solution.multipliers(SX.eye(u.size1())))]
@@ -132,7 +132,7 @@ def test_rates_of_joints_keep_loops_closed() -> None:
 def test_others_have_recursions_or_none(name: str, algorithm: str) -> None:
     asked = task(codegen.load(name), algorithm)
     assert by_spanning_tree(asked) == (name == "four_bar")
-    assert inverse_of_equations(asked, []) is None
+    assert inverse_of_equations(asked, {}, []) is None
 
 
 GRADIENTS = [

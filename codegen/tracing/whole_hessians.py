@@ -99,12 +99,13 @@ def _by_coordinates(task: Task, arguments: list[SX], w: SX, parts: Sharing) -> R
     own, made, nv = differential(task, arguments), _chain(task, arguments), task.model.nv
     end, last = made.results[0], sum(place.size(nv) for place in made.chain.links[-1].gives)
     turning, rows = SX(last, last), 1
-    if moves := _ends_in_configuration(task):
+    configured = _ends_in_configuration(task)
+    if configured:
         raw = tangents(task.model, {}, end)[1].T @ w[:nv]
         w, turning, rows = vertcat(raw, w[nv:]), jacobian(raw, end), raw.size1()
     found = curved(made, w, turning, own.inwards, SX.eye(w.size1())[:rows, :], parts)
     H = _plus(found.second, SX.eye(own.inwards.size2()), own.turning(plain_of(found.slope), own.inwards))
-    if not moves:
+    if not configured:
         return H
     around = substitute(turning - turning.T, end, densify(found.y[0])) / 2
     return _plus(H, found.J, combined([(around, found.J)]))

@@ -143,3 +143,15 @@ def test_compiled_ones_are_how_gradients_change(robot: str, name: str) -> None:
     states = [np.broadcast_to(x, (3, *np.shape(x))) for x in given]
     assert worst([dense(*states)], [np.broadcast_to(H, (3, n, n))]) < 1e-11
     assert worst([sparse.pattern("hessian").dense(sparse(*given))], [H]) < 1e-11
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["aba", "pv"])
+def test_compiled_ones_of_cassie_are_its_products(name: str) -> None:
+    """Which go along directions, and solve by the algorithm itself; on two points, too."""
+    cassie, feet = codegen.load("cassie"), ("left-foot:3", "right-foot:3") if name == "pv" else None
+    whole, change = (codegen.build(cassie, name, contacts=feet, derivative=own) for own in ("hessian", "hvp"))
+    rng = np.random.default_rng(3)
+    directions, sizes = rng.normal(size=(3, cassie.nv)), [cassie.nv, *([6] if feet else [])]
+    given = (*cassie.random(4), *map(rng.standard_normal, sizes))
+    assert worst([np.concatenate(change(*given, *directions))], [whole(*given) @ directions.ravel()]) < 1e-10

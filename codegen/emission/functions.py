@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import count, product
+from string import ascii_lowercase, digits
 from textwrap import indent
 from typing import TYPE_CHECKING
 
 from codegen.ir.names import comment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from codegen.ir.graph import Port
 
@@ -20,6 +22,11 @@ COLUMNS = 104
 _DECLARATION = re.compile(r"(const \w+) (\w+ = .*);")
 
 _SUM = re.compile(r" ([+-]) (?![+-])")
+
+_VARIABLE = re.compile(r"\bt\d+\b")
+
+_INITIALS = "ABCDEFGHIJKLMNOQRSUVWXYZ"
+"""Of variables in short text. Small vectors have names that begin with P, numbers are of type T."""
 
 _COMMENT = "/*"
 
@@ -50,8 +57,8 @@ class Function:
     """One C function: all before its brace, and its statements.
 
     If it is one of `many` statements, declarations share lines. If of `very_many`, the text is short: all statements
-    share lines, which begin with a single space, variables are not declared constant, and there are no spaces around =,
-    + and -, and after commas.
+    share lines, which begin with a single space, variables are not declared constant and have names of two characters,
+    and there are no spaces around =, + and -, and after commas.
     """
 
     head: str
@@ -63,7 +70,13 @@ class Function:
     def lines(self) -> tuple[str, ...]:
         """Its lines."""
         lines = tuple(_shared(self.statements)) if self.many else self.statements
-        return tuple(_short(lines)) if self.very_many else lines
+        return tuple(_short(lines, self._brief())) if self.very_many else lines
+
+    def _brief(self) -> dict[str, str]:
+        """Short names for its variables, none of which are names of arguments."""
+        taken = {*re.findall(r"\w+", self.head)}
+        names = (name for name in _names() if name not in taken)
+        return {name: next(names) for name in dict.fromkeys(_VARIABLE.findall(" ".join(self.statements)))}
 
     @property
     def body(self) -> str:
@@ -86,8 +99,14 @@ def _shared(statements: tuple[str, ...]) -> Iterator[str]:
             yield statement
 
 
-def _short(lines: tuple[str, ...]) -> Iterator[str]:
-    """Short lines, which statements share as long as they fit; comments have their own."""
+def _names() -> Iterator[str]:
+    """Names of two characters, then longer ones: A0, A1, ..., Zz, A00, ..."""
+    for length in count(1):
+        yield from map("".join, product(_INITIALS, *[digits + ascii_lowercase] * length))
+
+
+def _short(lines: tuple[str, ...], names: Mapping[str, str]) -> Iterator[str]:
+    """Short lines of variables with these names, which statements share as long as they fit; comments have their own."""
     shared = ""
     for line in lines:
         if line.startswith(_COMMENT):
@@ -96,6 +115,7 @@ def _short(lines: tuple[str, ...]) -> Iterator[str]:
             continue
         own = line.removeprefix("const ") if _DECLARATION.match(line) else line
         own = _SUM.sub(r"\1", own.replace(" = ", "=").replace(", ", ","))
+        own = _VARIABLE.sub(lambda found: names[found[0]], own)
         if len(shared) + len(own) < COLUMNS:
             shared = f"{shared} {own}".lstrip()
             continue

@@ -39,7 +39,7 @@ from codegen.recursions.iteration import Iteration
 from codegen.recursions.products import Product, Result
 from codegen.spatial import eliminated
 from codegen.tracing.differential import differential, moves, raw
-from codegen.tracing.equations import forces, inverse, inverse_dynamics_slopes, of_results
+from codegen.tracing.equations import forces, inverse, inverse_dynamics_slopes, of_results, solved_by_inverse
 from codegen.tracing.implicit import LINEARISED
 from codegen.tracing.trace import called, composed, part_of, results_of, results_or_products, shaped, symbols_of
 
@@ -113,6 +113,15 @@ class Link:
         rows = [port.name in wanted for port in self.part.signature[1] for _ in range(port.size)]
         return own if all(rows) else own.only([n for n, own in enumerate(rows) if own])
 
+    def solved(self, symbols: list[SX]) -> Differential:
+        """The same where equations of motion are solved by the inverse that the Jacobian takes, if there is one."""
+        own, ports = self.differential(symbols), self.part.signature[0]
+        if not is_raw(self.part):
+            return own
+        given = {port.name: x for port, x in zip(ports, symbols, strict=True)}
+        y = solved_by_inverse(self.part, own.program, given, symbols)
+        return own if y is None else replace(own, program=replace(own.program, value=y))
+
     def jacobian(self) -> SX:
         """How what it gives moves along what it takes."""
         symbols = symbols_of(self.part.signature[0])
@@ -146,7 +155,7 @@ class Link:
         """The columns of blocks that belong to what it takes in these places, by changes of solutions."""
         if not places:
             return []
-        nv, own, ports = self.part.model.nv, self.differential(symbols), self.part.signature[0]
+        nv, own, ports = self.part.model.nv, self.solved(symbols), self.part.signature[0]
         tops = [0, *accumulate(place.size(nv) for place in self.gives)]
         given = {port.name: x for port, x in zip(ports, symbols, strict=True)}
         left = inverse(self.part, own.program, given, symbols) if is_raw(self.part) else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from casadi import SX, densify, dot, horzcat, jacobian, sparsify, substitute, vertcat, vertsplit
+from casadi import SX, densify, dot, horzcat, jacobian, jtimes, sparsify, substitute, vertcat, vertsplit
 
 from codegen.recursions.expansion import entries
 from codegen.spatial import mirrored, semidefinite_ldl
@@ -74,6 +74,16 @@ def inverse(task: Task, program: Program, symbols: Mapping[str, SX], columns: Se
     """How results change with forces, where they solve equations of motion, one after the other: rows of (dR/dy)^-1."""
     solved = inverse_of_equations(task, symbols, columns)
     return program.inverse() if solved is None else jacobian(program.y, program.solutions[0].unknown) @ solved
+
+
+def solved_by_inverse(task: Task, program: Program, symbols: Mapping[str, SX], columns: Sequence[SX]) -> SX | None:
+    """The solution y by the inverse that Jacobians take, if there is one: -(dR/dy)^-1 R at y = 0, as R is linear in y."""
+    solved = inverse_of_equations(task, symbols, columns)
+    if solved is None or not program.inverts:
+        return None
+    (own,) = program.solutions
+    lack = jtimes(own.inner, own.unknown, own.residual, True)
+    return -solved @ substitute(lack, own.unknown, SX.zeros(own.unknown.size1()))
 
 
 def multipliers(task: Task, solution: Implicit, symbols: Mapping[str, SX], columns: Sequence[SX], w: SX) -> SX:

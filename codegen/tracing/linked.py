@@ -163,7 +163,9 @@ def linearised(link: Link, parts: Parts) -> OfColumns:
     symbols = symbols_of(link.part.signature[0])
     apart = parts.apart(symbols)
     rows = link.slopes(symbols, loops=True, parts=apart)
-    made = link.column(symbols), *(x for row in rows for x in row)
+    program = link.solved(symbols).program
+    value = link.column(symbols) if program.value is None else program.solved(program.y)
+    made = value, *(x for row in rows for x in row)
     return once_of(made, symbols, parts, apart, whole=is_raw(link.part))
 
 

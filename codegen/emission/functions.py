@@ -106,7 +106,7 @@ def _names() -> Iterator[str]:
 
 
 def _short(lines: tuple[str, ...], names: Mapping[str, str]) -> Iterator[str]:
-    """Short lines of variables with these names, which statements share as long as they fit; comments have their own."""
+    """Short lines, with these names of variables, which statements share if they fit; comments have their own."""
     shared = ""
     for line in lines:
         if line.startswith(_COMMENT):

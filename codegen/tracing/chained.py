@@ -39,7 +39,7 @@ from codegen.recursions.iteration import Iteration
 from codegen.recursions.products import Product, Result
 from codegen.spatial import eliminated
 from codegen.tracing.differential import differential, moves, raw
-from codegen.tracing.equations import forces, inverse, inverse_dynamics_slopes, of_results, solved_by_inverse
+from codegen.tracing.equations import Solver, forces, inverse_dynamics_slopes, of_results, solver
 from codegen.tracing.implicit import LINEARISED
 from codegen.tracing.trace import called, composed, part_of, results_of, results_or_products, shaped, symbols_of
 
@@ -113,14 +113,11 @@ class Link:
         rows = [port.name in wanted for port in self.part.signature[1] for _ in range(port.size)]
         return own if all(rows) else own.only([n for n, own in enumerate(rows) if own])
 
-    def solved(self, symbols: list[SX]) -> Differential:
-        """The same where equations of motion are solved by the inverse that the Jacobian takes, if there is one."""
-        own, ports = self.differential(symbols), self.part.signature[0]
-        if not is_raw(self.part):
-            return own
-        given = {port.name: x for port, x in zip(ports, symbols, strict=True)}
-        y = solved_by_inverse(self.part, own.program, given, symbols)
-        return own if y is None else replace(own, program=replace(own.program, value=y))
+    def solver(self, symbols: list[SX]) -> Solver:
+        """What solves its equations of motion, if it does and the robot has implicit loops."""
+        part, program = self.part, self.differential(symbols).program
+        given = {port.name: x for port, x in zip(part.signature[0], symbols, strict=True)}
+        return solver(part, program, given, symbols)
 
     def jacobian(self) -> SX:
         """How what it gives moves along what it takes."""
@@ -129,7 +126,9 @@ class Link:
         J = vertcat(*[horzcat(*[next(made) for _ in symbols]) for _ in self.gives])
         return substitute(J, vertcat(*symbols), densify(vertcat(*self.takes)))
 
-    def slopes(self, symbols: list[SX], *, loops: bool = False, parts: Parts = INLINE) -> list[list[Result]]:
+    def slopes(
+        self, symbols: list[SX], *, loops: bool = False, parts: Parts = INLINE, solves: Solver | None = None
+    ) -> list[list[Result]]:
         """The blocks of this at symbols, by what it gives and what it takes, by the part's recursion if there is one.
 
         By `loops` over columns if they pay. Recursions give that of solutions: they do not hold where iterations are
@@ -137,8 +136,8 @@ class Link:
         """
         part, ports = self.part, self.part.signature[0]
         made = dict[str, Result]()
-        solves = part.entry.group != "constrained" or self.differential(symbols).program.solutions
-        along = solves and not is_raw(part)
+        solution = part.entry.group != "constrained" or self.differential(symbols).program.solutions
+        along = solution and not is_raw(part)
         only_a = loops and [place.port.name for place in self.gives] == ["a"]
         ways = [f"{part.algorithm}_{way}" for way in (*["linearised"] * only_a, "derivatives")]
         if along and (name := next((way for way in ways if way in KNOWN), "")):
@@ -147,20 +146,21 @@ class Link:
             made = dict(zip(names, results_or_products(own, symbols, loops=loops, parts=parts), strict=True))
         named = [[_block(part, place.port, port) for place in self.gives] for port in ports]
         missing = [n for n, names in enumerate(named) if not {*names} <= made.keys()]
-        others = dict(zip(missing, self.by_changes(symbols, missing), strict=True))
+        others = dict(zip(missing, self.by_changes(symbols, missing, solves), strict=True))
         columns = [others[n] if n in others else [made[name] for name in names] for n, names in enumerate(named)]
         return [list(row) for row in zip(*columns, strict=True)]
 
-    def by_changes(self, symbols: list[SX], places: Sequence[int]) -> list[list[Result]]:
+    def by_changes(self, symbols: list[SX], places: Sequence[int], solves: Solver | None) -> list[list[Result]]:
         """The columns of blocks that belong to what it takes in these places, by changes of solutions."""
         if not places:
             return []
-        nv, own, ports = self.part.model.nv, self.solved(symbols), self.part.signature[0]
+        nv, own, ports = self.part.model.nv, self.differential(symbols), self.part.signature[0]
         tops = [0, *accumulate(place.size(nv) for place in self.gives)]
         given = {port.name: x for port, x in zip(ports, symbols, strict=True)}
-        left = inverse(self.part, own.program, given, symbols) if is_raw(self.part) else None
+        solves = solves or self.solver(symbols)
+        left = solves.rows if is_raw(self.part) else None
         if left is not None:
-            changes = forces(self.part, own.program, given, [ports[n].name for n in places])
+            changes = forces(self.part, solves.program, given, [ports[n].name for n in places])
             return [[Product(x, changes[ports[n].name]) for x in vertsplit(left, tops)] for n in places]
         sizes = [place.size(nv) for place in places_of(self.part, ports, symbols)]
         seeds = horzsplit(SX.eye(sum(sizes)), [0, *accumulate(sizes)])

@@ -54,13 +54,13 @@ from codegen.tracing.closing import Closing
 from codegen.tracing.congruence import Results, both_ways, congruence, moved_to, with_plain
 from codegen.tracing.curvature import MOVED, Pairs, of_motion, second_derivatives
 from codegen.tracing.equations import (
+    Solver,
     derivable,
     forces,
-    inverse,
     inverse_dynamics_slopes,
-    multipliers,
     of_inverse_dynamics,
     second_of_equations,
+    solver,
     unknowns,
 )
 from codegen.tracing.expressed import Expressions, check_length
@@ -285,15 +285,18 @@ class Implicit:
         """Results, of parts."""
         return value(self.task, self.own, parts)
 
-    def jacobian(self, *, loops: bool = False, parts: Parts = INLINE) -> Blocks:
-        """dy/dx (m x n): the recursion, and -(dR/dy)^-1 dR/dp of what it leaves out, or by loops along a chain."""
+    def jacobian(self, *, loops: bool = False, parts: Parts = INLINE, solves: Solver | None = None) -> Blocks:
+        """dy/dx (m x n): the recursion, and -(dR/dy)^-1 dR/dp of what it leaves out, or by loops along a chain.
+
+        Its equations of motion may be solved for who asks, too: equal factors are not always made once.
+        """
         if loops and self.chained:
             return self.linearised(parts).J
         blocks = recursion(self.task, self.own, loops=loops)
         dynamics = None if blocks else self.dynamics()
         if dynamics is not None and dynamics is not self:
             return self.through(dynamics, dynamics.jacobian(loops=loops))
-        return assembled(self.own, blocks | self.others(blocks))
+        return assembled(self.own, blocks | self.others(blocks, solves))
 
     def linearised(self, parts: Parts) -> Linearised:
         """Results, and dy/dx by loops."""
@@ -302,17 +305,22 @@ class Implicit:
         y, J = along_chains.linearised(self.task, self.own, parts)
         return Linearised(y, self.patterned(J))
 
-    def others(self, known: Results) -> Results:
+    def solver(self) -> Solver:
+        """What solves its equations of motion."""
+        return solver(self.task, self.program, self.own.inputs, columns(self.task, self.own.inputs))
+
+    def others(self, known: Results, solves: Solver | None) -> Results:
         """The blocks that are not among these, by changes of solutions."""
         own, found, first = self.own, Results(), next(iter(self.own.outputs))
-        wanted, given = [x for x in own.inputs if (first, x) not in known], columns(self.task, own.inputs)
+        wanted = [x for x in own.inputs if (first, x) not in known]
         composed = isinstance(self.task.entry.run, Composition)
-        left = None if known or composed else inverse(self.task, self.program, own.inputs, given)
+        solves = Solver(self.program) if known or composed else solves or self.solver()
+        left = None if known or composed else solves.rows
         if left is None:
             one, places = SX.eye(own.x.size1()), spans(own.inputs)
             changes = {x: self.program.forward(one[:, places[x]]) for x in wanted}
         else:
-            changes = forces(self.task, self.program, own.inputs, wanted)
+            changes = forces(self.task, solves.program, own.inputs, wanted)
         for x, change in changes.items():
             for y, rows in spans(own.outputs).items():
                 found[y, x] = change[rows, :] if left is None else Product(left[rows, :], change)
@@ -352,9 +360,10 @@ class Implicit:
             return Curved(own.outputs, self.jacobian(loops=loops), felt(own, second, w))
         dynamics = self.dynamics()
         if dynamics is not None:
-            known = dynamics.jacobian(loops=loops)
+            solves = dynamics.solver()
+            known = dynamics.jacobian(loops=loops, solves=solves)
             slopes = known if dynamics is self else self.through(dynamics, known)
-            second = self.of_one(dynamics, known, w, loops=loops)
+            second = self.of_one(dynamics, solves, known, w, loops=loops)
             return Curved(own.outputs, slopes, felt(own, second, w))
         y, J, H = along_chains.curved(self.task, self.own, w, loops=loops, parts=parts)
         return Curved(y, self.patterned(J), felt(own, divided(H, own.inputs, own.inputs), w))
@@ -406,21 +415,22 @@ class Implicit:
                     found[result, x] = Product(D.matrix, J[z, x].matrix, found[result, x])
         return assembled(own, found)
 
-    def of_one(self, dynamics: Implicit, J: Blocks, w: SX, *, loops: bool) -> Blocks:
+    def of_one(self, dynamics: Implicit, solves: Solver, J: Blocks, w: SX, *, loops: bool) -> Blocks:
         """Of results y that are made of one solution z: A' H A, with H of w' y - u' R by x and z at constant u."""
         (solution, *_), own, ends = self.program.solutions, self.own, self.ends
         seed = SX.sym("seed", solution.unknown.size1())
         task, given = dynamics.task, dynamics.own.inputs
         unknown = unknowns(task, solution)
         taken = columns(task, given)
-        u = multipliers(task, solution, given, taken, ends.reverse(w)[own.x.size1() :])
+        y = solves.program.solved(dynamics.program.solutions[0].unknown)
+        u = solves.multipliers(ends.reverse(w)[own.x.size1() :])
         bent = second_of_equations(task, {**given, **unknown}, taken, seed, solution, loops=loops)
         symbols = {**own.inputs, **unknown}
         blocks = divided(sparsify(ends.curvature(w, SX.eye(ends.x.size1()))), symbols, symbols)
         names = [*symbols]
         pairs = [(one, other) for n, one in enumerate(names) for other in names[n:]]
         found = with_plain(moved_to(bent, seed, -u), {pair: blocks[pair].matrix for pair in pairs})
-        return congruence(both_ways(moved_to(found, solution.unknown, solution.value)), J, own.inputs)
+        return congruence(both_ways(moved_to(found, solution.unknown, y)), J, own.inputs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ All else is AD.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from casadi import SX, densify, dot, horzcat, jacobian, jtimes, sparsify, substitute, vertcat, vertsplit
 
@@ -32,7 +33,7 @@ from codegen.tracing.curvature import (
 )
 from codegen.tracing.differential import moves
 from codegen.tracing.implicit import FORWARD, contacts_only, wanted_only
-from codegen.tracing.solutions import congruent, contracted
+from codegen.tracing.solutions import Dynamics, congruent, contracted
 from codegen.tracing.spanning import by_joints, by_spanning_tree, slopes
 from codegen.tracing.task import parameter_name
 from codegen.tracing.trace import part_of, results_of, symbols_of
@@ -70,26 +71,34 @@ def inverse_dynamics_slopes(task: Task, symbols: Mapping[str, SX]) -> dict[str, 
     return slopes(task, symbols) if task.algorithm == "rnea" and by_spanning_tree(task) else {}
 
 
-def inverse(task: Task, program: Program, symbols: Mapping[str, SX], columns: Sequence[SX]) -> SX | None:
-    """How results change with forces, where they solve equations of motion, one after the other: rows of (dR/dy)^-1."""
-    solved = inverse_of_equations(task, symbols, columns)
-    return program.inverse() if solved is None else jacobian(program.y, program.solutions[0].unknown) @ solved
+class Solver(NamedTuple):
+    """A program, and (dR/dy)^-1 of the equations of motion that it solves, if there is one that Jacobians take."""
+
+    program: Program
+    matrix: SX | None = None
+
+    @property
+    def rows(self) -> SX | None:
+        """How results change with forces: rows of (dR/dy)^-1. None where results solve other equations."""
+        if self.matrix is None:
+            return self.program.inverse()
+        return jacobian(self.program.y, self.program.solutions[0].unknown) @ self.matrix
+
+    def multipliers(self, w: SX) -> SX:
+        """(dR/dy)^-T w of the first equations, of one column or more."""
+        return self.program.solutions[0].multipliers(w) if self.matrix is None else self.matrix @ w
 
 
-def solved_by_inverse(task: Task, program: Program, symbols: Mapping[str, SX], columns: Sequence[SX]) -> SX | None:
-    """The solution y by the inverse that Jacobians take, if there is one: -(dR/dy)^-1 R at y = 0, as R is linear in y."""
-    solved = inverse_of_equations(task, symbols, columns)
-    if solved is None or not program.inverts:
-        return None
+def solver(task: Task, program: Program, symbols: Mapping[str, SX], columns: Sequence[SX]) -> Solver:
+    """That of a program. As R is linear in y, a matrix gives y, too: -(dR/dy)^-1 R at y = 0."""
+    matrix = inverse_of_equations(task, symbols, columns) if program.inverts else None
+    if matrix is None:
+        return Solver(program)
     (own,) = program.solutions
+    assert isinstance(own, Dynamics), "they are equations of motion"
     lack = jtimes(own.inner, own.unknown, own.residual, True)
-    return -solved @ substitute(lack, own.unknown, SX.zeros(own.unknown.size1()))
-
-
-def multipliers(task: Task, solution: Implicit, symbols: Mapping[str, SX], columns: Sequence[SX], w: SX) -> SX:
-    """(dR/dy)^-1 w, by the matrix that Jacobians take if there is one."""
-    solved = inverse_of_equations(task, symbols, columns)
-    return solution.multipliers(w) if solved is None else solved @ w
+    y = -matrix @ substitute(lack, own.unknown, SX.zeros(own.unknown.size1()))
+    return Solver(replace(program, value=y), matrix)
 
 
 def inverse_of_equations(task: Task, symbols: Mapping[str, SX], columns: Sequence[SX]) -> SX | None:
@@ -229,11 +238,11 @@ def of_spanned_forces(task: Task, program: Program, x: Mapping[str, SX], weights
 
 def of_spanned_accelerations(task: Task, program: Program, x: Mapping[str, SX], weights: SX, T: SX) -> tuple[SX, SX]:
     """The same of weights' solution of forward dynamics."""
-    (solution,), columns = program.solutions, [*x.values()]
-    u = program.solved(multipliers(task, solution, x, columns, weights))
-    slope, found = bent(task, program, x, weights, u, program.solved(solution.unknown))
-    balanced = horzcat(*forces(task, program, x, [*x]).values())
-    return slope, congruent(found, T, program.solved(multipliers(task, solution, x, columns, balanced @ T)))
+    own = solver(task, program, x, [*x.values()])
+    (solution,), solved = program.solutions, own.program.solved
+    slope, found = bent(task, program, x, weights, solved(own.multipliers(weights)), solved(solution.unknown))
+    balanced = horzcat(*forces(task, own.program, x, [*x]).values())
+    return slope, congruent(found, T, solved(own.multipliers(balanced @ T)))
 
 
 def by_parts(column: SX, x: Mapping[str, SX], known: Mapping[str, SX]) -> SX:

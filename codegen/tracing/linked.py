@@ -162,9 +162,9 @@ def linearised(link: Link, parts: Parts) -> OfColumns:
     """What a link gives, of columns that it takes, and then row by row the blocks of its Jacobian."""
     symbols = symbols_of(link.part.signature[0])
     apart = parts.apart(symbols)
-    rows = link.slopes(symbols, loops=True, parts=apart)
-    program = link.solved(symbols).program
-    value = link.column(symbols) if program.value is None else program.solved(program.y)
+    solves = link.solver(symbols)
+    value = link.column(symbols) if solves.matrix is None else solves.program.solved(solves.program.y)
+    rows = link.slopes(symbols, loops=True, parts=apart, solves=solves)
     made = value, *(x for row in rows for x in row)
     return once_of(made, symbols, parts, apart, whole=is_raw(link.part))
 

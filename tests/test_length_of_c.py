@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -94,6 +95,7 @@ def test_hessians_for_solvers_stay_below_it(name: str, held: tuple[str, ...] | N
         *((robot, name, ()) for robot in ("iiwa", "go1") for name in ("step_rk4", "step_implicit_midpoint")),
         *(("talos", name, ()) for name in ("step_rk4", "step_implicit_midpoint")),
         *(("talos", name, HELD["talos"]) for name in ("pv_step_rk4", "pv_step_implicit_midpoint")),
+        *(("atlas_shadow", name, HELD["atlas_shadow"]) for name in ("pv_step_rk4", "pv_step_implicit_midpoint")),
         ("solo12", "pv_step_rk4", ("FL_FOOT:3", "HR_FOOT:3")),
         ("solo12", "pv_step_rk4", ("FL_FOOT:3", "FR_FOOT:3", "HL_FOOT:3", "HR_FOOT:3")),
     ],
@@ -115,7 +117,7 @@ def test_hessians_of_several_stages_stay_below_it(robot: str, name: str, held: t
         *(("jvrc1", name, 2) for name in ("aba", "step", "step_rk4", "step_implicit_midpoint")),
         *(("cassie", name, 1) for name in ("step_rk4", "step_implicit_midpoint")),
         *(("cassie", name, 2) for name in ("rnea", "aba", "step", "step_rk4", "step_implicit_midpoint")),
-        *(("cassie", name, 2) for name in ("pv", "pv_step")),
+        *(("cassie", name, 2) for name in ("pv", "pv_step", "pv_step_rk4", "pv_step_implicit_midpoint")),
     ],
 )
 def test_those_of_robots_with_loops_stay_below_it(robot: str, name: str, order: int) -> None:
@@ -232,20 +234,31 @@ def test_functions_that_are_long_together_write_shortly() -> None:
 def test_statements_share_lines() -> None:
     """Their order stays, comments have their own lines, and no line is longer than its one statement needs.
 
-    Signs that follow each other stay apart.
+    Signs that follow each other stay apart. Variables have short names, which no arguments have.
     """
     (signs,) = Function("void f(T *y)", ("y[0] = -x[0] - -x[1] + x[2];",), very_many=True).lines
     assert signs == "y[0]=-x[0] - -x[1]+x[2];"
     taken = (f"const P2 t{k} = P2_AT(w[{k}]);" for k in range(2, 9))
     first = ("/* One. */", "const T t0 = x[0], t1 = x[1];", "y[0] = t0*t1;")
     statements = (*first, "/* Two. */", *taken, f"y[1] = {'t0 + ' * 40}t1;")
-    lines = Function("void f(T *y)", statements, many=True, very_many=True).lines
-    assert lines[:3] == ("/* One. */", "T t0=x[0],t1=x[1]; y[0]=t0*t1;", "/* Two. */")
-    assert lines[3].startswith("P2 t2=P2_AT(w[2]),t3=P2_AT(w[3]),")
-    assert lines[-1] == f"y[1]={'t0+' * 40}t1;"
+    lines = Function("void f(T *A1, T *y)", statements, many=True, very_many=True).lines
+    assert lines[:3] == ("/* One. */", "T A0=x[0],A2=x[1]; y[0]=A0*A2;", "/* Two. */")
+    assert lines[3].startswith("P2 A3=P2_AT(w[2]),A4=P2_AT(w[3]),")
+    assert lines[-1] == f"y[1]={'A0+' * 40}A2;"
     assert all(len(line) < COLUMNS for line in lines[:-1])
     whole, short = (" ".join(text).replace(" ", "") for text in (statements, lines))
     assert short.count("P2_AT") == whole.count("P2_AT") == 7
+
+
+def test_short_names_of_many_variables_differ() -> None:
+    """Beyond those of two characters they are longer; none is the type of numbers or begins like those of vectors."""
+    statements = tuple(f"const T t{k} = x[{k}];" for k in range(1000))
+    (text,) = [" ".join(Function("void f(T *y)", statements, many=True, very_many=True).lines)]
+    names = re.findall(r"(\w+)=x", text)
+    assert len({*names}) == 1000
+    assert names[0] == "A0"
+    assert max(map(len, names)) == 3
+    assert not any(name.startswith(("P", "T")) for name in names)
 
 
 @pytest.mark.thorough

@@ -68,6 +68,17 @@ def paired() -> WithProducts:
     )
 
 
+def columns() -> WithProducts:
+    """y = c + d x and z = d' y, of columns: rows of d lie in memory as they are multiplied, those of d' do not."""
+    graph = example().graph
+    (a, _, d, _), (kept_a, _, kept_d, _) = graph.results, graph.outputs
+    x, c = (tuple(50 + k for k in range(start, start + ROWS)) for start in (0, 12))
+    ports = kept_a, kept_d, Port("kept3", (COLUMNS, 1)), Port("kept4", (ROWS, 1))
+    y, z = Port("y", (ROWS, 1)), Port("z", (COLUMNS, 1))
+    products = (MatrixProduct(y, "kept1", "kept3", "kept4"), MatrixProduct(z, "kept1", "y", transposed=True))
+    return WithProducts(drop_dead(replace(graph, outputs=ports, results=(a, d, x, c))), products, (z, kept_a, y))
+
+
 def limbs() -> WithProducts:
     """z = c + y' b and y = a b, of which b has two blocks side by side, one below the other, and zeros beside them."""
     function, limb = example(), COLUMNS // INNER
@@ -204,6 +215,7 @@ def many_terms() -> WithProducts:
 EXAMPLES: dict[str, Callable[[], WithProducts]] = {
     "whole": example,
     "limbs": limbs,
+    "columns": columns,
     "gathered": gathering,
     "paired": paired,
     "narrow": narrow,

@@ -19,7 +19,7 @@ from codegen.ir.interpreter import interpret
 from codegen.ir.products import WithProducts, straight_line
 from codegen.pipeline import kernel, passed
 from codegen.task.header import header
-from codegen.tracing import directional
+from codegen.tracing import balanced_products, directional
 
 FORMS = ("jvp", "vjp", "hvp")
 FELT = ("lbr_iiwa_link_7:3:kp=30:kd=5",)
@@ -35,6 +35,26 @@ CASES = [
     ("go1", "pv_step", ("FR_foot:3:kp=30", "FL_foot:3")),
     ("go1", "pv_step_implicit_midpoint", ("FR_foot:3:kp=30", "FL_foot:3")),
 ]
+
+
+BALANCED = [
+    ("iiwa", "pv_step_implicit_midpoint", FELT),
+    ("go1", "pv_step_implicit_midpoint", ("FR_foot:3:kp=30", "FL_foot:3")),
+    ("iiwa", "prox_pv_step_implicit_midpoint", FELT),
+    ("four_bar floating", "pv_step_implicit_midpoint", ("ee-0:3:kp=9",)),
+]
+
+
+@pytest.mark.parametrize(("robot", "name", "contacts"), besides(BALANCED[:1], BALANCED))
+def test_hessian_vector_products_by_jacobians(
+    monkeypatch: pytest.MonkeyPatch, robot: str, name: str, contacts: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("codegen.tracing.balanced_products.PLACED", 1)
+    calls = list[object]()
+    through = balanced_products.through
+    monkeypatch.setattr("codegen.tracing.rooted_products.through", lambda *own: calls.append(own) or through(*own))
+    test_they_are_those_of_expressions(monkeypatch, robot, name, contacts)
+    assert calls
 
 
 @pytest.mark.parametrize(("robot", "name", "contacts"), besides(CASES[:3], CASES))
@@ -79,6 +99,16 @@ def test_robots_with_few_joints_have_straight_line_code() -> None:
 )
 def test_their_c_stays_below_two_megabytes(robot: str, name: str, form: str) -> None:
     asked = task(codegen.load(robot), name, derivative=form)
+    assert len(emit_source(header(asked.model, "x", (asked,)), kernel(asked))) < 2e6
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("robot", "held"), [("atlas_shadow", ("l_foot:6", "r_foot:6")), ("cassie", ("left-foot:3", "right-foot:3"))]
+)
+def test_their_c_on_contacts_stays_below_two_megabytes(robot: str, held: tuple[str, ...]) -> None:
+    """The longest of all: how gradients of implicit steps on two feet change."""
+    asked = task(codegen.load(robot), "pv_step_implicit_midpoint", contacts=held, derivative="hvp")
     assert len(emit_source(header(asked.model, "x", (asked,)), kernel(asked))) < 2e6
 
 

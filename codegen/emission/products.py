@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codegen.emission.column_products import ColumnProduct
 from codegen.emission.copies import Copies
 from codegen.emission.factors import Factorisation, Substitutions, scalar_words, words_of
 from codegen.emission.functions import Argument, Call, Function
@@ -177,6 +178,8 @@ def vectorised(loops: Loops, header: Header, apart: Collection[str] = (), lanes:
     zero, mirror, macro = "ALL(0.0)", f"{header.c_prefix}_mirror", header.c_prefix.upper()
     if isinstance(loops, Copies):
         return loops.lines(zero)
+    if isinstance(loops, ColumnProduct):
+        return loops.lines("T", zero, ((f"{macro}_P8", 2 * VECTOR), (f"{macro}_PACKS", VECTOR)))
     if isinstance(loops, Elimination | Factorisation | Substitutions):
         return loops.lines(words_of(header.c_prefix))
     if isinstance(loops, Segments):
@@ -221,6 +224,8 @@ def scalar(loops: Loops, real: str) -> tuple[str, ...]:
     """The same with single numbers, of this type."""
     if isinstance(loops, Copies):
         return loops.lines("0")
+    if isinstance(loops, ColumnProduct):
+        return loops.lines(real, "0")
     if isinstance(loops, Elimination | Factorisation | Substitutions):
         return loops.lines(scalar_words(real))
     if isinstance(loops, Segments):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from codegen.emission.column_products import ColumnProduct
 from codegen.emission.copies import Copies
 from codegen.emission.factors import Factorisation, Substitutions, substitutions
 from codegen.emission.in_place import owners, rows_of_blocks
@@ -216,7 +217,7 @@ def _read(
         yield own.plus, down, [column for column in across if column < own.port.shape[1]]
 
 
-AnyLoops = Tiles | LongSum | Segments | Copies | Elimination | Factorisation | Substitutions
+AnyLoops = Tiles | LongSum | ColumnProduct | Segments | Copies | Elimination | Factorisation | Substitutions
 
 
 def tiled(function: WithProducts) -> tuple[AnyLoops, ...]:
@@ -289,6 +290,9 @@ def _loops(products: tuple[AnyProduct, ...], known: Mapping[str, Pattern], lengt
         made = segmented(masked, known)
         return replace(made, wide=()) if longest else made
     plain = tuple(product for product in products if isinstance(product, MatrixProduct))
+    if plain[0].port.shape[1] == 1:
+        inner = tuple(len(known[term.right]) for term in plain[0].terms)
+        return ColumnProduct(plain[0], {name: known[name].shape[1] for name in plain[0].takes}, inner)
     if is_long(plain[0]):
         return replace(long_sum(plain[0], known, VECTOR), wide=long_sum(plain[0], known, 2 * VECTOR))
     factors, least = [], LONGER if long else LONG
@@ -353,7 +357,7 @@ def _alike(first: AnyProduct, second: AnyProduct) -> bool:
         return product.port.shape, product.onto, *((term.left, term.transposed) for term in product.terms)
 
     apart = isinstance(first, GraphCall) or isinstance(second, GraphCall)
-    apart |= isinstance(first, MatrixProduct) and is_long(first)
+    apart |= isinstance(first, MatrixProduct) and (is_long(first) or first.port.shape[1] == 1)
     return not apart and way(first) == way(second) and not (first.symmetric or second.symmetric)
 
 

@@ -81,7 +81,7 @@ def _bent(task: Task, own: Differential, made: Chain | Rooted, w: SX, dx: SX, pa
     """How this gradient changes along directions."""
     end, raw = _end(task, made), own.inwards @ dx if is_raw(task) else dx
     if isinstance(made, Rooted):
-        slope, change = at_root(made, end, parts).bent(made, w, end, _by_places(made, raw))
+        slope, change = at_root(made, end, parts, bent=True).bent(made, w, end, _by_places(made, raw))
     else:
         slope, change = link_products.bent(made, end.T @ w, raw, parts)
     return own.inwards.T @ change + own.turning(slope, raw) if is_raw(task) else change

@@ -6,7 +6,7 @@ A vector goes through links from first to last, with what they give. Weights go 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from casadi import SX, jacobian, vec, vertcat
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codegen.recursions.composition import OfColumns, Parts
+    from codegen.recursions.products import Result
     from codegen.tracing.chained import Chain, Link
 
 
@@ -60,22 +61,41 @@ def pulled(chain: Chain, weights: SX, end: SX, parts: Parts) -> SX:
     return slope
 
 
-def bent(chain: Chain, weights: SX, start: SX, parts: Parts, values: Values = NONE) -> tuple[SX, SX]:
+class Way(NamedTuple):
+    """How a vector goes through a link, of columns that the link takes, and how weights come back.
+
+    `moving` gives what the link gives, and how that moves where what it takes moves so. `curving` gives, of both
+    motions, weights, and how these change, the gradient of the sum with these, and how it changes.
+    """
+
+    moving: OfColumns
+    curving: OfColumns
+
+
+def ways(links: Sequence[Link], parts: Parts) -> list[Way]:
+    """Those of links, of C functions."""
+    forwards = each(links, partial(moving, ways=1, parts=parts))
+    backwards = each(links, partial(curving, parts=parts))
+    return [Way(forwards[kind(link)], backwards[kind(link)]) for link in links]
+
+
+def bent(
+    chain: Chain, weights: SX, start: SX, parts: Parts, values: Values = NONE, through: Sequence[Way] = ()
+) -> tuple[SX, SX]:
     """The gradient by arguments of the sum with weights of results, and how it changes where arguments move by `start`.
 
     Weights may depend on what links give, if that is no configuration with tangents. Symbols of some arguments have
-    `values`.
+    `values`. All links that are needed may be told ways `through` them.
     """
     chain = chain.of(needed(chain.links, chain.results))
-    bodies = each(chain.links, partial(moving, ways=1, parts=parts))
-    backwards, vectors = each(chain.links, partial(curving, parts=parts)), chain.of_vectors
-    known, change = list[tuple[list[SX], SX, SX]](), start
+    through = through or ways(chain.links, parts)
+    known, change, vectors = list[tuple[list[SX], SX, SX, SX]](), start, chain.of_vectors
     # first to last: what links give, and how it moves
-    for link in chain.links:
+    for link, way in zip(chain.links, through, strict=True):
         takes, taken = values.at([*link.takes]), vertcat(*values.at(chain.each_taken(link.takes)))
         along = taken[:, : change.size1()] @ change
-        y, dy = map(plain_of, bodies[kind(link)](*takes, along))
-        known.append((takes, taken, along))
+        y, dy = map(plain_of, way.moving(*takes, along))
+        known.append((takes, taken, along, dy))
         values, change = values.and_of(link.unknown, y), vertcat(change, dy)
     rows, turning, weights = values.at([chain.taken(chain.results), jacobian(weights, chain.vectors), weights])
 
@@ -87,9 +107,9 @@ def bent(chain: Chain, weights: SX, start: SX, parts: Parts, values: Values = NO
     slope = rows.T @ weights
     curve = rows.T @ (turning @ (vectors @ change)) + between(chain.results, weights)
     # last to first: gradients by what links take, and how they change
-    for link, (takes, taken, along) in reversed([*zip(chain.links, known, strict=True)]):
+    for link, way, (takes, taken, along, dy) in reversed([*zip(chain.links, through, known, strict=True)]):
         top = slope.size1() - sum(place.size(chain.nv) for place in link.gives)
-        gradient, bend = map(plain_of, backwards[kind(link)](*takes, along, slope[top:], curve[top:]))
+        gradient, bend = map(plain_of, way.curving(*takes, along, dy, slope[top:], curve[top:]))
         slope = slope[:top] + taken[:, :top].T @ gradient
         curve = curve[:top] + taken[:, :top].T @ bend + between(link.takes, gradient)[:top]
     return slope, curve
@@ -119,10 +139,16 @@ def pulling(link: Link, ways: int, parts: Parts) -> OfColumns:
 
 def curving(link: Link, parts: Parts) -> OfColumns:
     """Of columns that a link takes, how they change, weights, and how these change: the gradient of the sum with these,
-    and its change. What the link gives is made once more: with that known, more is left to do.
+    and its change. What the link gives, and how that changes, is made once more: with it known, more is left to do.
     """
     symbols = symbols_of(link.part.signature[0])
     own = link.differential(symbols)
     dx = SX.sym("dx", own.inwards.size2())
     w, dw = (SX.sym(name, own.outwards.size1()) for name in ("w", "dw"))
-    return once_of((own.vjp(w), own.hvp(w, dx, dw)), [*symbols, dx, w, dw], parts)
+    once = once_of((own.vjp(w), own.hvp(w, dx, dw)), [*symbols, dx, w, dw], parts)
+
+    def called(*columns: SX) -> tuple[Result, ...]:
+        *given, _, w, dw = columns
+        return once(*given, w, dw)
+
+    return called

@@ -8,24 +8,28 @@ places move along all arguments, nor the Jacobian of the results, is made.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from casadi import SX, densify, vertcat, vertsplit
 
-from codegen.recursions.products import Product, Result, transposed
+from codegen.recursions.products import transposed
 from codegen.recursions.systems import Solved
 from codegen.tracing import link_products
+from codegen.tracing.balanced_products import balanced, by_jacobian, pulled, through, times
 from codegen.tracing.chained import needed
 from codegen.tracing.chained_products import moved_by_root, root_of, rows_along
-from codegen.tracing.linked import Values, each, linearised, linked
+from codegen.tracing.linked import Values, each, kind, linearised, linked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from codegen.recursions.composition import Parts
+    from codegen.recursions.composition import OfColumns, Parts
+    from codegen.recursions.products import Result
     from codegen.tracing.chained import Chain, Rooted
-    from codegen.tracing.linked import Linked
+    from codegen.tracing.link_products import Way
+    from codegen.tracing.linked import Kind, Linked
 
 
 class Linear(NamedTuple):
@@ -42,8 +46,8 @@ class Linear(NamedTuple):
         # first to last
         for own in self.links:
             taken = [x[:, : sum(place.size1() for place in places)] @ vertcat(*places) for x in own.taken]
-            pairs = (zip(map(self.parts.numbers, row), taken, strict=True) for row in own.slopes)
-            places += [SX(sum(A @ x for A, x in row)) for row in pairs]
+            pairs = (zip(row, taken, strict=True) for row in own.slopes)
+            places += [sum((times(A, x, self.parts) for A, x in row), SX(0)) for row in pairs]
         return self.rows @ vertcat(*places)
 
     def pulled(self, weights: SX) -> SX:
@@ -58,9 +62,8 @@ class Linear(NamedTuple):
         return slope[:size, :]
 
     def gradient(self, pairs: Iterable[tuple[Result, SX]]) -> SX:
-        """The sum of A' w for all pairs, as rows w' A: loops make those of matrices that loops have made."""
-        rows = [w.T @ A if isinstance(A, SX) else self.parts.numbers(Product(w.T, A)) for A, w in pairs if w.nnz()]
-        return SX(sum(rows)).T
+        """The sum of A' w for all pairs."""
+        return sum((pulled(w, A, self.parts) for A, w in pairs if w.nnz()), SX(0))
 
 
 class AtRoot(NamedTuple):
@@ -70,6 +73,7 @@ class AtRoot(NamedTuple):
     lack: Linear
     K: Result
     values: Values
+    known: Mapping[Kind, OfColumns]
 
     def pushed(self, start: Sequence[SX]) -> SX:
         """How results move where arguments move so, by columns."""
@@ -96,17 +100,34 @@ class AtRoot(NamedTuple):
         """
         size, u = self.K.shape[0], self.without(self.results.pulled(weights))[1]
         given, along = vertcat(end.T @ weights, -u), vertcat(*start, self.moved(start))
-        slope, curve = link_products.bent(made.chain, given, along, self.lack.parts, self.values)
+        chain = made.chain.of(needed(made.chain.links, made.chain.results))
+        slope, curve = link_products.bent(chain, given, along, self.lack.parts, self.values, self.ways(chain))
         return slope[:-size], self.without(curve)[0]
 
+    def ways(self, chain: Chain) -> list[Way]:
+        """The ways through links, by their Jacobians where that is shorter."""
+        parts, balances = self.lack.parts, each(chain.links, partial(by_jacobian, chain))
+        if not any(balances.values()):
+            return link_products.ways(chain.links, parts)
+        balance = each([link for link in chain.links if balances[kind(link)]], partial(balanced, parts=parts))
+        others = iter(link_products.ways([link for link in chain.links if not balances[kind(link)]], parts))
+        links, _ = linked(chain, self.known, self.values)
+        names = [kind(own.link) for own in links]
+        pairs = zip(links, names, strict=True)
+        return [through(own, balance[name], parts) if name in balance else next(others) for own, name in pairs]
 
-def at_root(made: Rooted, end: SX, parts: Parts) -> AtRoot:
-    """The same, of results that move by `end` times tangents, by loops over columns where they pay, and of `parts`."""
-    made = made.of(needed(made.chain.links, made.chain.results, bent=False))
+
+def at_root(made: Rooted, end: SX, parts: Parts, *, bent: bool = False) -> AtRoot:
+    """The same, of results that move by `end` times tangents, by loops over columns where they pay, and of `parts`.
+
+    Jacobians have rows of multipliers where second derivatives are wanted (`bent`) and go by them.
+    """
+    bent = bent and any(by_jacobian(made.chain, link) for link in made.chain.links)
+    made = made.of(needed(made.chain.links, made.chain.results, bent=bent))
     chain = made.chain
     known = each(chain.links, lambda link: linearised(link, parts))
     values = Values().and_of(made.root, root_of(made, known, parts))
-    giving = replace(chain, links=needed(chain.links, made.results, bent=False), results=made.results)
+    giving = replace(chain, links=needed(chain.links, made.results, bent=bent), results=made.results)
     found = list[Linear]()
     for own, outwards in ((giving, end), (made.lacking, SX.eye(made.root.size1()))):
         links, at = linked(own, known, values)
@@ -114,4 +135,4 @@ def at_root(made: Rooted, end: SX, parts: Parts) -> AtRoot:
         found.append(Linear(own, links, rows, parts))
     results, lack = found
     K = rows_along(lack.chain, lack.rows, moved_by_root(lack.chain, lack.links).places)
-    return AtRoot(results, lack, K, values)
+    return AtRoot(results, lack, K, values, known)

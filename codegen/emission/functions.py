@@ -28,6 +28,8 @@ _VARIABLE = re.compile(r"\bt\d+\b")
 _INITIALS = "ABCDEFGHIJKLMNOQRSUVWXYZ"
 """Of variables in short text. Small vectors have names that begin with P, numbers are of type T."""
 
+_INDENTED = re.compile(r"^ *")
+
 _COMMENT = "/*"
 
 
@@ -58,13 +60,14 @@ class Function:
 
     If it is one of `many` statements, declarations share lines. If of `very_many`, the text is short: all statements
     share lines, which begin with a single space, variables are not declared constant and have names of two characters,
-    and there are no spaces around =, + and -, and after commas.
+    and there are no spaces around =, + and -, and after commas. Lines of `shallow` ones are indented by a quarter.
     """
 
     head: str
     statements: tuple[str, ...]
     many: bool = False
     very_many: bool = False
+    shallow: bool = False
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -81,6 +84,8 @@ class Function:
     @property
     def body(self) -> str:
         """Its lines, indented."""
+        if self.shallow:
+            return "\n".join(_INDENTED.sub(lambda found: " " * (1 + len(found[0]) // 4), line) for line in self.lines)
         return indent("\n".join(self.lines), " " if self.very_many else "    ")
 
 

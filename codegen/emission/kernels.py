@@ -269,6 +269,7 @@ def _products(
         )
     )
     loops, calls = functions_once(then, lambda step: f"{macro}_APART void {step.call.name}({step.head('T')})")
+    loops = tuple(replace(own, shallow=lengths.readable == 0) for own in loops)
     calls, zeros = (factors_call(name, function, given), *calls), filled(function)
     arrays = storage({array: port.size for array, port in kept(function).items()}, calls)
     lines = list[str]()

@@ -7,10 +7,12 @@ of the row, of zeros if it is of no part, overwrites what is too much.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codegen.emission.long_sums import TABLE
 from codegen.emission.masked_tiles import masked_tiles
 from codegen.emission.masked_tiles import reads as reads_of_tiles
 from codegen.emission.text import place
@@ -65,6 +67,12 @@ class Segments:
     def step(self, product: int, part: int) -> int:
         """From row to row of a right factor."""
         return self.stored[self.products[product].parts[part].right]
+
+    @property
+    def table(self) -> list[str]:
+        """The segments as lines of C, which end between segments."""
+        rows = [f"{{{','.join(map(str, own))}}}," for own in self.segments]
+        return [line.replace(" ", "") for line in wrap(" ".join(rows), TABLE)]
 
     @property
     def tables(self) -> list[str]:

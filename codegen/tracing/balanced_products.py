@@ -7,6 +7,7 @@ g = -(dR/dx)' u, and changes by -d((dR/dx)' u) at constant u, and by J' z, z = d
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from casadi import SX, gradient, jtimes, substitute, vertcat, vertsplit
@@ -36,21 +37,21 @@ def by_jacobian(chain: Chain, link: Link) -> bool:
 def through(own: Linked, balance: OfColumns, parts: Parts) -> Way:
     """The way through such a link."""
     by_tau = [port.name for port in own.link.part.signature[0]].index("tau")
-    rows = [row[0].shape[0] for row in own.slopes]
-    ends = [sum(rows[:k]) for k in range(len(rows) + 1)]
+    given_ends = [0, *accumulate(row[0].shape[0] for row in own.slopes)]
+    taken_ends = [0, *accumulate(x.size1() for x in own.taken)]
 
     def moving(*columns: SX) -> tuple[Result, ...]:
-        changes = vertsplit(columns[-1], [sum(x.size1() for x in own.taken[:k]) for k in range(len(own.taken) + 1)])
+        changes = vertsplit(columns[-1], taken_ends)
         moved = [sum((times(A, x, parts) for A, x in zip(row, changes, strict=True)), SX(0)) for row in own.slopes]
         return own.value, vertcat(*moved)
 
     def curving(*columns: SX) -> tuple[Result, ...]:
         *given, dy, w, dw = columns
         of_a, *of_lam = (row[by_tau] for row in own.slopes)
-        w = w[: rows[0]]
+        w = w[: given_ends[1]]
         u = vertcat(pulled(w, of_a, parts), *(pulled(w, transposed(x), parts) for x in of_lam))
         slope, bend, turned = map(plain_of, balance(*given, u, own.value, dy))
-        z = vertsplit(dw + turned, ends)
+        z = vertsplit(dw + turned, given_ends)
         back = [
             sum((pulled(x, A, parts) for A, x in zip(column, z, strict=True)), SX(0))
             for column in zip(*own.slopes, strict=True)

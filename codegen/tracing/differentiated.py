@@ -288,7 +288,7 @@ class Implicit:
     def jacobian(self, *, loops: bool = False, parts: Parts = INLINE, solves: Solver | None = None) -> Blocks:
         """dy/dx (m x n): the recursion, and -(dR/dy)^-1 dR/dp of what it leaves out, or by loops along a chain.
 
-        Its equations of motion may be solved for who asks, too: equal factors are not always made once.
+        `solves` is what solves its equations of motion, if that is there: equal factors that are made twice stay two.
         """
         if loops and self.chained:
             return self.linearised(parts).J

@@ -241,24 +241,24 @@ def test_statements_share_lines() -> None:
     taken = (f"const P2 t{k} = P2_AT(w[{k}]);" for k in range(2, 9))
     first = ("/* One. */", "const T t0 = x[0], t1 = x[1];", "y[0] = t0*t1;")
     statements = (*first, "/* Two. */", *taken, f"y[1] = {'t0 + ' * 40}t1;")
-    lines = Function("void f(T *A1, T *y)", statements, many=True, very_many=True).lines
-    assert lines[:3] == ("/* One. */", "T A0=x[0],A2=x[1]; y[0]=A0*A2;", "/* Two. */")
-    assert lines[3].startswith("P2 A3=P2_AT(w[2]),A4=P2_AT(w[3]),")
-    assert lines[-1] == f"y[1]={'A0+' * 40}A2;"
+    lines = Function("void f(T *C1, T *y)", statements, many=True, very_many=True).lines
+    assert lines[:3] == ("/* One. */", "T C0=x[0],C2=x[1]; y[0]=C0*C2;", "/* Two. */")
+    assert lines[3].startswith("P2 C3=P2_AT(w[2]),C4=P2_AT(w[3]),")
+    assert lines[-1] == f"y[1]={'C0+' * 40}C2;"
     assert all(len(line) < COLUMNS for line in lines[:-1])
     whole, short = (" ".join(text).replace(" ", "") for text in (statements, lines))
     assert short.count("P2_AT") == whole.count("P2_AT") == 7
 
 
 def test_short_names_of_many_variables_differ() -> None:
-    """Beyond those of two characters they are longer; none is the type of numbers or begins like those of vectors."""
+    """Beyond those of two characters they are longer; none begins as types or macros of others do."""
     statements = tuple(f"const T t{k} = x[{k}];" for k in range(1000))
     (text,) = [" ".join(Function("void f(T *y)", statements, many=True, very_many=True).lines)]
     names = re.findall(r"(\w+)=x", text)
     assert len({*names}) == 1000
-    assert names[0] == "A0"
+    assert names[0] == "C0"
     assert max(map(len, names)) == 3
-    assert not any(name.startswith(("P", "T")) for name in names)
+    assert not any(name.startswith(("A", "B", "P", "T")) for name in names)
 
 
 @pytest.mark.thorough

@@ -25,8 +25,10 @@ _SUM = re.compile(r" ([+-]) (?![+-])")
 
 _VARIABLE = re.compile(r"\bt\d+\b")
 
-_INITIALS = "ABCDEFGHIJKLMNOQRSUVWXYZ"
-"""Of variables in short text. Small vectors have names that begin with P, numbers are of type T."""
+_INITIALS = "CDEFGHIJKLMNOQRSUVWXYZ"
+"""Of variables in short text. Small vectors have names that begin with P, numbers are of type T; A0 and B50 are macros
+of Arduino and of POSIX, which code beside a single header may have.
+"""
 
 _INDENTED = re.compile(r"^ *")
 
@@ -105,7 +107,7 @@ def _shared(statements: tuple[str, ...]) -> Iterator[str]:
 
 
 def _names() -> Iterator[str]:
-    """Names of two characters, then longer ones: A0, A1, ..., Zz, A00, ..."""
+    """Names of two characters, then longer ones: C0, C1, ..., Zz, C00, ..."""
     for length in count(1):
         yield from map("".join, product(_INITIALS, *[digits + ascii_lowercase] * length))
 

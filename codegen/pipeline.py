@@ -15,7 +15,6 @@ from codegen.emission.emit import emit_artifacts
 from codegen.emission.folder import write_folder
 from codegen.emission.single_header import single_header
 from codegen.emission.spec import LoopKernel, kernel_of, straight
-from codegen.emission.variants import least, suffice
 from codegen.garbage import undisturbed
 from codegen.ir.counted import counted
 from codegen.ir.counting import count
@@ -34,7 +33,7 @@ from codegen.task.limb_symmetry import limbs
 from codegen.tracing.directional import function_of, matrices
 from codegen.tracing.form import Form
 from codegen.tracing.task import Task
-from codegen.tracing.trace import differs_in_vectors, multiplied, trace_iteration
+from codegen.tracing.trace import differs_in_vectors, trace_iteration
 
 if TYPE_CHECKING:
     import os
@@ -131,7 +130,7 @@ def callable_of(task: Task, style: Style, tools: Toolchain) -> Function:
     def make() -> Iterator[Artifact]:
         with undisturbed(), ExitStack() as stack:
             chosen, other = resolved(task), None
-            looped = suffice(style.registers or "EIGHTS", least(multiplied(chosen))) or not any(limbs(chosen))
+            looped = style.registers != "PACKS" or not any(limbs(chosen))
             if looped and differs_in_vectors(chosen):
                 other = stack.enter_context(beside(partial(_in_vectors, chosen)))
             yield from emit_artifacts(header(robot, robot.name, (chosen,)), kernel(chosen, in_vectors=other), style)

@@ -192,7 +192,7 @@ def quadruped(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
 
 @pytest.mark.parametrize(("algorithm", "least"), besides([CASES[0]], CASES))
 def test_limbs_in_step_are_for_other_registers(quadruped: Model, algorithm: str, least: Registers) -> None:
-    """Loops that are multiplied further take all wide registers, others those that store as fast anywhere."""
+    """Loops that are multiplied further take all wide registers, short others those that store as fast anywhere."""
     asked, top = task(quadruped, algorithm), header(quadruped, "arm", ())
     made = kernel(asked)
     assert not isinstance(made, LoopKernel)
@@ -210,6 +210,16 @@ def test_limbs_in_step_are_for_other_registers(quadruped: Model, algorithm: str,
         assert [own.before.partition("#if ")[2] for own in emitted.variants] == guards
         alone = emit_kernel(top, made, Style(registers=registers, small_vectors=True))
         assert ("_map_0" in str(alone.variants)) is looped
+
+
+def test_long_code_gives_way_to_loops_in_all_wide_registers(quadruped: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless most of it stores results, which loops do no faster: the regressor's."""
+    for values, expected in {None: ("EIGHTS", "EIGHTS"), 3000: ("P8", "EIGHTS")}.items():
+        if values:
+            monkeypatch.setattr("codegen.emission.variants.FETCHED", values)
+        for algorithm, registers in zip((INVERSE, "regressor"), expected, strict=True):
+            made = kernel(task(quadruped, algorithm))
+            assert [own.registers for own in alternatives(made, None)] == ["PACKS", registers]
 
 
 def test_where_all_c_has_loops_there_is_one_way(quadruped: Model, monkeypatch: pytest.MonkeyPatch) -> None:

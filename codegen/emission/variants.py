@@ -2,7 +2,8 @@
 
 The preprocessor chooses among them by what registers hold: `PACKS` are two or four reals, `P8` eight, `EIGHTS` eight
 of processors that store so many as fast wherever they begin. Functions that multiply what loops make, in rows that
-begin where lines of memory do, have loops where there are `P8`; others, whose results these are, for `EIGHTS` alone.
+begin where lines of memory do, have loops where there are `P8`. So do others, whose results these are, if single
+numbers are so many that fetching their code takes longer than storing such rows; the rest for `EIGHTS` alone.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ PLAIN = "/* ---- Scalars: one number at a time (and what lanes take, each number
 IN_STEP = "/* ---- SIMD: limbs of one shape in step, as small vectors ---- */"
 SHARED = "/* ---- Loops that take what either of the ways below computes ---- */"
 COLUMNS = "/* ---- SIMD: loops over columns of matrices, several at a time ---- */"
+
+FETCHED = 18_000
+"""Values, beside those that are elements of results, from which fetching the code of single numbers takes the time."""
 
 MOST_TEXT = 1_960_000
 """Characters of functions beyond which limbs do not go in step, as the C would be more than 2 MB."""
@@ -79,14 +83,12 @@ class Alternative:
         return f"{self.kernel} where there are {self.registers}"
 
 
-def least(multiplied: bool) -> Registers:
-    """The registers for which functions have loops over columns, if what loops make is `multiplied` further."""
-    return "P8" if multiplied else "EIGHTS"
-
-
-def suffice(known: Registers, wanted: Registers) -> bool:
-    """Whether registers hold as much as is wanted."""
-    return REGISTERS.index(known) >= REGISTERS.index(wanted)
+def least(kernel: Kernel | ProductKernel) -> Registers:
+    """The registers for which a function has loops over columns in the place of limbs in step."""
+    if isinstance(kernel, ProductKernel):
+        return "P8"
+    stored = sum(port.size for port in kernel.outputs)
+    return "P8" if len(kernel.graph.values) - stored >= FETCHED else "EIGHTS"
 
 
 def alternatives(
@@ -96,8 +98,8 @@ def alternatives(
 
     Where registers are `known`, there are none for others. Limbs go `in_step` if that is worth it, or not at all.
     """
-    wanted = least(isinstance(kernel, ProductKernel))
-    eights = suffice(known, wanted) if known else None
+    wanted = least(kernel)
+    eights = REGISTERS.index(known) >= REGISTERS.index(wanted) if known else None
     loops = None if eights is False else _loops(kernel)
     packed = None
     if not (loops and eights):

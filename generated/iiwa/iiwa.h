@@ -23,7 +23,7 @@
  *   q[6]         v[6]         revolute   lbr_iiwa_joint_7
  *
  * Model: bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68
- * Content: 05ea2dcf7cbe4f834c7c995d17f3dd0dfd16b17a3bc2ecb502f6206fea2a95ab (SHA-256 of the sources)
+ * Content: 1e33dbb9489e0ffe47226f575da7682f7c920da8e92360d22010e73cc736011d (SHA-256 of the sources)
  */
 
 #ifndef IIWA_H
@@ -38,7 +38,7 @@ extern "C" {
 #define IIWA_NV 7
 #define IIWA_ABI 1
 #define IIWA_MODEL "bc9ef8dd3442226c8efef7e2fc003085b8fb428be9dc4c3e7f81244617937d68"
-#define IIWA_CONTENT "05ea2dcf7cbe4f834c7c995d17f3dd0dfd16b17a3bc2ecb502f6206fea2a95ab"
+#define IIWA_CONTENT "1e33dbb9489e0ffe47226f575da7682f7c920da8e92360d22010e73cc736011d"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int iiwa_abi(void);

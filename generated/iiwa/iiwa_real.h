@@ -63,9 +63,9 @@ typedef long long P4_BITS __attribute__((vector_size(4*sizeof(R))));
 #endif
 
 /* Vectors of eight reals, P8, where a register holds them: products of matrices and loops over columns take these. Sines
- * take vectors of 512 bits, and loops over columns the place of limbs in step if all they make is results, only on AMD's
- * processors, which alone have SSE4a, and for whom says RIGIDC_512: on others such vectors hold up the single numbers that
- * follow, and the stores of rows that begin anywhere.
+ * take vectors of 512 bits, and loops over columns the place of limbs in step if all they make is results and the code of
+ * limbs is short, only on AMD's processors, which alone have SSE4a, and for whom says RIGIDC_512: on others such vectors
+ * hold up the single numbers that follow, and the stores of rows that begin anywhere.
  */
 #if defined(__AVX512F__) && (defined(RIGIDC_512) || defined(__SSE4A__))
 #define IIWA_512 1

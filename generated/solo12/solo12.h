@@ -29,7 +29,7 @@
  *   q[18]        v[17]        revolute   HR_KFE
  *
  * Model: 21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc
- * Content: 5b5f2b15fb52d7670bd8d4d89e9ec7ff0c482542d9f469f4552efb56179a5f28 (SHA-256 of the sources)
+ * Content: 46d4419ea46d15003d1e1965b79fe1f59ecc7e949d4a91ee5a0bca65f9ef8394 (SHA-256 of the sources)
  */
 
 #ifndef SOLO12_H
@@ -44,7 +44,7 @@ extern "C" {
 #define SOLO12_NV 18
 #define SOLO12_ABI 1
 #define SOLO12_MODEL "21ab0be5aaf8d4ed8632f28c1c4f68ab0d6ae2b582f27028a30e4ce6258afacc"
-#define SOLO12_CONTENT "5b5f2b15fb52d7670bd8d4d89e9ec7ff0c482542d9f469f4552efb56179a5f28"
+#define SOLO12_CONTENT "46d4419ea46d15003d1e1965b79fe1f59ecc7e949d4a91ee5a0bca65f9ef8394"
 
 /* What a compiled library was generated as: who loads one at run time compares it with the macros above. */
 int solo12_abi(void);

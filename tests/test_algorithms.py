@@ -237,6 +237,6 @@ def test_a_joint_that_meets_no_inertia_is_named(tmp_path, algorithm):
     )
     robot = codegen.load(path)
     assert codegen.graphs(robot, "rnea")[1].outputs[0].size == 2
-    with pytest.raises(UnsuitedError, match=r"joint 'finger' meets none; give what it moves mass"):
+    with pytest.raises(UnsuitedError, match=r"joint 'finger' can move without moving any; give link 'finger' mass"):
         codegen.graphs(robot, algorithm)
     assert codegen.graphs(robot, algorithm, parameters=("payload:thumb",))[1].results

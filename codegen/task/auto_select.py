@@ -18,8 +18,9 @@ from codegen.kinematic_loops import states
 from codegen.passes import run
 from codegen.progress import doing, each
 from codegen.tracing.directional import traced
+from codegen.tracing.singular_inertia import takes_inverse
 from codegen.tracing.task import Task
-from codegen.tracing.trace import trace
+from codegen.tracing.trace import check_regular, trace
 
 if TYPE_CHECKING:
     from codegen.ir.graph import Graph
@@ -52,7 +53,12 @@ class Choice:
 
 
 def resolved(task: Task) -> Task:
-    """The task itself, or with its algorithm `auto` replaced by the cheapest constrained (or free) dynamics."""
+    """The task itself, or with its algorithm `auto` replaced by the cheapest constrained (or free) dynamics.
+
+    UnsuitedError if it takes the inverse of an M that is singular wherever the robot is.
+    """
+    if takes_inverse(stand_in(task)):
+        check_regular(task)
     return replace(task, algorithm=cheapest(task, "constrained").algorithm) if task.algorithm == AUTO else task
 
 

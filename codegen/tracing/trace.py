@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from casadi import SX, Function, densify, reshape, sqrt, sumsqr, vec
 
 from codegen.algorithms import BEHIND, QUANTITIES, concerning
 from codegen.costs import CALLED
-from codegen.errors import RobotError, UnsuitedError
+from codegen.errors import RobotError
 from codegen.geometry import Inertia
-from codegen.ir.graph import Graph, Port, Value, from_casadi
-from codegen.ir.operations import CONST
+from codegen.ir.graph import Graph, Port, from_casadi
 from codegen.ir.products import WithProducts, straight_line
 from codegen.ir.staging import NEXT, RESIDUAL, START, STATE
 from codegen.lowering import ALL, Needs, Problem, Request, checked, lowered, restored
@@ -28,6 +27,7 @@ from codegen.tracing.casadi_operators import direct_operators
 from codegen.tracing.form import Form
 from codegen.tracing.products import body, with_loops, with_products
 from codegen.tracing.sharing import Sharing
+from codegen.tracing.singular_inertia import light_links, unresisted, unsuited
 from codegen.tracing.stages import Stages
 from codegen.tracing.status import with_status
 from codegen.tracing.task import Task, parameter_name
@@ -124,24 +124,19 @@ def read(
     try:
         return with_status(from_casadi(traced, inputs, outputs, task.name))
     except RobotError:
-        if still := _weightless(task):
-            others = f" (with {len(still) - 1} more)" if len(still) > 1 else ""
-            raise UnsuitedError(
-                f"{task.model.name}: {task.algorithm} divides by the inertia that each joint meets, and joint "
-                f"{still[0]!r}{others} meets none; give what it moves mass or a moment of inertia, give the joint "
-                "armature, or fix it"
-            ) from None
+        check_regular(task)
         raise
 
 
-def _weightless(task: Task) -> list[str]:
-    """The joints that meet no inertia at any configuration: zeros on the diagonal of M."""
-    if task.algorithm == "crba":
-        return []
-    felt, nv = trace(Task(task.model, "crba", parameters=task.numbers)), task.model.nv
-    light = {i for i in range(nv) if felt.values[felt.results[0][i * (nv + 1)]] == Value(CONST)}
-    parts = zip(task.model.joint_names, task.model.v_slices, strict=True)
-    return [name for name, part in parts if light & {*range(part.start, part.stop)}]
+def check_regular(task: Task) -> None:
+    """UnsuitedError where M is singular at every configuration, as joints can move without moving any inertia."""
+    if joints := _unresisted(task.model, task.numbers):
+        raise unsuited(task, joints) from None
+
+
+@lru_cache(maxsize=32)
+def _unresisted(model: Model, numbers: tuple[str, ...]) -> tuple[str, ...]:
+    return unresisted(model, trace(Task(model, "crba", parameters=numbers))) if light_links(model) else ()
 
 
 def results_or_products(

@@ -42,6 +42,26 @@ def test_a_base_without_inertia_that_carries_one_link(tmp_path: Path, algorithm:
         task(robot, algorithm, **({"contacts": ()} if algorithm == "auto" else {}))
 
 
+HOLD = ("pv", "prox_pv", "prox_ltl", "prox_kkt", "aba_prox", "tree_kkt", "pv_derivatives", "prox_pv_step", "nsgs")
+
+
+@pytest.mark.parametrize("algorithm", HOLD)
+def test_contacts_do_not_help_what_divides_by_inertias_alone(tmp_path: Path, algorithm: str) -> None:
+    with pytest.raises(UnsuitedError, match="can move without moving any"):
+        task(arm(tmp_path), algorithm, contacts=["socket"])
+
+
+@pytest.mark.parametrize("algorithm", ["pv_soft", "constrained_aba", "prox_ltls", "aba_prox_stiff"])
+def test_contacts_help_what_adds_them_to_inertias(tmp_path: Path, algorithm: str) -> None:
+    """With the base held, the arm accelerates as one that is bolted down, but for what soft contacts give way."""
+    robot = arm(tmp_path)
+    q, v, tau = robot.random(0)
+    q[:7], v[:6], tau[:6] = (0, 0, 0, 0, 0, 0, 1), 0, 0
+    held, bolted = codegen.build(robot, algorithm, contacts=["socket"]), codegen.load(tmp_path / "arm.urdf")
+    expected = codegen.build(bolted, "aba")(q[7:], v[6:], tau[6:])
+    np.testing.assert_allclose(held(q, v, tau).a[6:], expected, rtol=1e-3)
+
+
 def test_what_takes_no_inverse_has_no_need_of_inertia(tmp_path: Path) -> None:
     for algorithm in ("rnea", "crba", "rnea_derivatives", "energy", "integrate"):
         assert task(arm(tmp_path), algorithm)

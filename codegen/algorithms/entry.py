@@ -27,6 +27,9 @@ WITH_MU = Tolerance(1e-8, 0.02)  # which costs digits: float32 keeps few at any 
 WHOLE = Tolerance(1e-7, 0.02)  # no joint eliminated: multipliers of redundant rows, which grow, cost a digit more
 LIMBS = Tolerance(1e-7, 1e-3)  # limb by limb: stretched ones cost digits
 
+STIFFENING = ("pv_soft", "constrained_aba", "aba_prox_stiff", "prox_ltls", "caba_osim")
+"""Algorithms, and what begins with their names, that add contacts to inertias before these are divided by."""
+
 Independent = Literal["", "rows", "rows of limbs"]
 
 
@@ -78,6 +81,12 @@ class Algorithm:
         """Whether its steps may be left to a tolerance: proximal algorithms, and the implicit midpoint rule."""
         proximal = "lam0" in self.inputs and self.group in ("constrained", "frictional")
         return proximal or (self.group == "steps" and "implicit" in self.name)
+
+    @property
+    def inverts(self) -> bool:
+        """Whether it has no solution where M is singular: forward dynamics, unless contacts add to inertias first."""
+        solved = {"a", "Minv", "D", "da_dq", "v_next", "A", "W", "x"} & {*self.outputs}
+        return bool(solved) and not self.name.startswith(STIFFENING)
 
     def needs(self, parameters: Collection[str] = ()) -> Needs:
         """What it declares to the lowering, with these parameters among its arguments."""

@@ -18,7 +18,6 @@ from codegen.kinematic_loops import states
 from codegen.passes import run
 from codegen.progress import doing, each
 from codegen.tracing.directional import traced
-from codegen.tracing.singular_inertia import takes_inverse
 from codegen.tracing.task import Task
 from codegen.tracing.trace import check_regular, trace
 
@@ -57,9 +56,17 @@ def resolved(task: Task) -> Task:
 
     UnsuitedError if it takes the inverse of an M that is singular wherever the robot is.
     """
-    if takes_inverse(stand_in(task)):
+    _check_regular(stand_in(task))
+    if task.algorithm != AUTO:
+        return task
+    chosen = replace(task, algorithm=cheapest(task, "constrained").algorithm)
+    _check_regular(chosen)
+    return chosen
+
+
+def _check_regular(task: Task) -> None:
+    if task.entry.inverts:
         check_regular(task)
-    return replace(task, algorithm=cheapest(task, "constrained").algorithm) if task.algorithm == AUTO else task
 
 
 def stand_in(task: Task) -> Task:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from codegen.model import Body, Model
     from codegen.tracing.task import Task
 
-SOLVED = frozenset(("a", "Minv", "da_dq", "D", "v_next", "A", "W"))
-"""Results that take M's inverse, if no contacts are held."""
-
 STATES, REGULAR = 3, 1e-13
 """Random states, and the least eigenvalue of M, scaled to ones on its diagonal, of a regular one."""
 
@@ -31,11 +28,6 @@ TAKES_PART = 1e-6
 
 MOST = 3
 """Joints that are named."""
-
-
-def takes_inverse(task: Task) -> bool:
-    """Whether a task has no solution where M is singular."""
-    return "k" not in task.entry.inputs and bool(SOLVED & {*task.entry.outputs})
 
 
 def light_links(model: Model) -> tuple[Body, ...]:

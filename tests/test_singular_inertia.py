@@ -74,6 +74,19 @@ def test_other_robots_are_regular(tmp_path: Path) -> None:
     assert task(arm(tmp_path), "aba", parameters=("payload:socket",))
 
 
+def test_a_link_whose_joint_depends_on_the_one_that_moves(tmp_path: Path) -> None:
+    """It turns back as far as its gear turns on, so that what it carries stands still."""
+    path = tmp_path / "gear.urdf"
+    hinge = '<joint name="{0}" type="continuous"><parent link="{1}"/><child link="{2}"/><axis xyz="0 0 1"/>{3}</joint>'
+    joints = hinge.format("back", "base", "wheel", '<mimic joint="on" multiplier="-1"/>') + hinge.format(
+        "on", "wheel", "plate", ""
+    )
+    links = f'<link name="base"/><link name="wheel"/><link name="plate">{SOLID}</link>'
+    path.write_text(f'<robot name="gear">{links}{joints}</robot>', encoding="utf-8")
+    with pytest.raises(UnsuitedError, match="joint 'on' can move without moving any; give link 'wheel' mass"):
+        task(codegen.load(path), "aba")
+
+
 def test_bundled_robots_with_bodies_without_inertia() -> None:
     """Of those with loops, M is that of independent joints."""
     for name in ("planar_leg_linkage", "chain12_geared", "mini_cheetah"):

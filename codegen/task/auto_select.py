@@ -56,17 +56,10 @@ def resolved(task: Task) -> Task:
 
     UnsuitedError if it takes the inverse of an M that is singular wherever the robot is.
     """
-    _check_regular(stand_in(task))
-    if task.algorithm != AUTO:
-        return task
-    chosen = replace(task, algorithm=cheapest(task, "constrained").algorithm)
-    _check_regular(chosen)
+    chosen = replace(task, algorithm=cheapest(task, "constrained").algorithm) if task.algorithm == AUTO else task
+    if chosen.entry.inverts:
+        check_regular(chosen)
     return chosen
-
-
-def _check_regular(task: Task) -> None:
-    if task.entry.inverts:
-        check_regular(task)
 
 
 def stand_in(task: Task) -> Task:

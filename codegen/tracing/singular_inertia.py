@@ -62,7 +62,8 @@ def unresisted(model: Model, inertia: Graph) -> tuple[str, ...]:
 
 def unsuited(task: Task, joints: tuple[str, ...]) -> UnsuitedError:
     """Where these joints can move without moving any inertia."""
-    link = next(body.name for body in light_links(task.model) if body.joint.name in joints)
+    light = light_links(task.model)  # its joint may depend on those that move: by a gear, say
+    link = next((body.name for body in light if body.joint.name in joints), light[0].name)
     named = [*map(repr, joints[:MOST]), *([f"{len(joints) - MOST} more"] if joints[MOST:] else ())]
     which = f"joint {named[0]}" if not named[1:] else f"joints {', '.join(named[:-1])} and {named[-1]}"
     return UnsuitedError(
